@@ -1,0 +1,315 @@
+//! What a resource is, as constant data: filled in by `#[derive(Resource)]`, read by every part of the runtime.
+//!
+//! Nothing here decides anything. The derive writes one [`ResourceMeta`] per resource; `catalog` links them into a
+//! graph when the application starts; the query engine, the writes, the router and the OpenAPI description read that.
+
+/// One resource: its names, its fields, how it is found, what hangs on it, who may.
+#[derive(Debug)]
+pub struct ResourceMeta {
+    /// Singular name in snake_case: `exchange_rate`. The key of a single record and the prefix of its events.
+    pub name: &'static str,
+    /// Plural name: `exchange_rates`. The key of a list and the entity type of saved views and custom fields.
+    pub plural: &'static str,
+    /// The name people read, which is also the value of a polymorphic `<name>_type`: `ExchangeRate` is `"Exchange rate"`
+    /// to people and [`ResourceMeta::type_name`] to clients.
+    pub label: &'static str,
+    /// The value that names this resource in a polymorphic reference: `StockLevel`.
+    pub type_name: &'static str,
+    /// The table that holds it.
+    pub table: &'static str,
+    /// The last segment of its collection's path: `exchange_rates`.
+    pub path: &'static str,
+    /// The resource whose path stands before this one's: `/products/{product_id}/accessories`.
+    pub under: Option<Under>,
+    /// The prefix of its abilities: `products` gives `products:read` and `products:write`.
+    pub ability: &'static str,
+    /// The permission that reading needs beside the ability.
+    pub read_permission: Option<&'static str>,
+    /// The permission that writing needs beside the ability.
+    pub write_permission: Option<&'static str>,
+    /// The column that holds the id of the user a record belongs to; others, unless administrators, do not see it.
+    pub owner: Option<&'static str>,
+    /// Which of the five plain operations are served.
+    pub operations: &'static [Operation],
+    /// There is one record only, without an id, at `/<path>`: the settings.
+    pub singleton: bool,
+    /// Deleting sets `deleted_at`; deleted records vanish from every list, show, include and reference.
+    pub soft_delete: bool,
+    /// Records carry a `custom_fields` object, checked against the definitions of this entity type.
+    pub custom_fields: bool,
+    /// Writing emits `<name>.created`, `.updated` and `.deleted`.
+    pub events: bool,
+    /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
+    pub fields: &'static [FieldMeta],
+    /// Sets of fields whose values must be unique together, among the records that are not deleted.
+    pub unique: &'static [&'static [&'static str]],
+    /// Declared indexes: the columns of each, in order.
+    pub indexes: &'static [&'static [&'static str]],
+    /// Fields that are searched for substrings and deserve an index for it.
+    pub search: &'static [&'static str],
+    /// Related records that a client may ask for.
+    pub includes: &'static [IncludeMeta],
+    /// Named operations beside the five plain ones.
+    pub actions: &'static [ActionMeta],
+}
+
+/// The parent in a nested path.
+#[derive(Debug, Clone, Copy)]
+pub struct Under {
+    /// Singular name of the parent resource.
+    pub resource: &'static str,
+    /// The field that refers to it.
+    pub field: &'static str,
+}
+
+/// One of the five plain operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    List,
+    Show,
+    Create,
+    Update,
+    Delete,
+}
+
+impl Operation {
+    /// All five, in the order in which the documentation lists them.
+    pub const ALL: &'static [Operation] =
+        &[Operation::List, Operation::Show, Operation::Create, Operation::Update, Operation::Delete];
+}
+
+/// One field of a record, or one parameter of an action.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldMeta {
+    /// Its name everywhere: in YAML, in the table, in JSON and in `q`.
+    pub name: &'static str,
+    pub kind: Kind,
+    /// The value may be null; `""` clears it.
+    pub nullable: bool,
+    /// Create must give it.
+    pub required: bool,
+    /// What it is when create does not give it.
+    pub default: DefaultValue,
+    pub access: Access,
+    pub shown: Shown,
+    /// What a value must satisfy beside its kind.
+    pub rules: &'static [Rule],
+    /// Which predicates `q` accepts for it.
+    pub filter: Filter,
+    /// Whether `sort` accepts it.
+    pub sortable: bool,
+}
+
+impl FieldMeta {
+    /// A plain, writable, shown field without rules: what the derive starts from.
+    pub const fn new(name: &'static str, kind: Kind) -> FieldMeta {
+        FieldMeta {
+            name,
+            kind,
+            nullable: false,
+            required: false,
+            default: DefaultValue::None,
+            access: Access::Writable,
+            shown: Shown::Always,
+            rules: &[],
+            filter: Filter::Fitting,
+            sortable: true,
+        }
+    }
+
+    /// Whether the table has a column for it.
+    pub const fn is_column(&self) -> bool {
+        !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. })
+    }
+}
+
+/// What values a field holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// One line of text of at most `max` characters (Unicode scalar values).
+    String { max: u32 },
+    /// Text of any length.
+    Text,
+    /// 32 bits.
+    Integer,
+    /// 64 bits. The kind of `id`.
+    BigInt,
+    Boolean,
+    /// An exact number with `places` digits behind the point and at most `precision` in all (18 at most).
+    Decimal { precision: u8, places: u8 },
+    Timestamp { form: TimestampForm },
+    /// A calendar day, `2026-03-21`.
+    Date,
+    /// One of the words; compared without regard to case.
+    Enum { values: &'static [&'static str] },
+    /// One of the numbers, each with a label.
+    Code { values: &'static [(i32, &'static str)] },
+    /// A list of strings of at most `max` characters each, stored as JSON.
+    StringList { max: u32 },
+    /// A list of ids of another resource, stored as JSON.
+    RefList { resource: &'static str },
+    /// Any JSON object.
+    Json,
+    Uuid,
+    /// The id of a record of another resource.
+    Ref { resource: &'static str },
+    /// The id in a polymorphic reference; `type_field` names the column that holds the other's type name.
+    PolymorphicRef { type_field: &'static str },
+    /// The type name in a polymorphic reference: one of the named resources.
+    PolymorphicType { resources: &'static [&'static str] },
+    /// The values of the custom fields by name.
+    CustomFields,
+    /// Read-only: field `field` of the record that `via` refers to, or the label of the code `via` when `field` is `label`.
+    Derived { via: &'static str, field: &'static str },
+    /// The records of `resource` whose `by` is this record's id, read and written with it.
+    Embedded { resource: &'static str, by: &'static str },
+}
+
+/// How a timestamp goes out. It comes in as RFC 3339 with any offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimestampForm {
+    /// `2026-03-21T10:00:00Z`
+    Seconds,
+    /// `2026-03-21T10:00:00.000Z`
+    Millis,
+    /// `2026-03-21T10:00:00+00:00`
+    Offset,
+}
+
+/// The value of a field that create does not give.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DefaultValue {
+    /// Null where the field is nullable, an empty list or object where it is one; otherwise the field must be given
+    /// by the client or by a hook.
+    None,
+    /// The text of the value, read like a query parameter: `true`, `0`, `rental`.
+    Literal(&'static str),
+    /// The time of the request.
+    Now,
+    /// The id of the calling user.
+    Caller,
+}
+
+/// Who writes a field, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Writable,
+    /// Ignored when a client sends it.
+    ReadOnly,
+    /// Given on create and never changed: a different value on update is 422.
+    Immutable,
+    /// Written by the client, never shown, logged or filtered.
+    Secret,
+    /// Neither written nor shown: the server's own columns.
+    Internal,
+}
+
+/// In which answers a field appears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// In a list and in the single record.
+    Always,
+    /// In the single record only.
+    Detail,
+    Never,
+}
+
+/// Which predicates a field accepts in `q`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// Every predicate that fits its kind.
+    Fitting,
+    /// These only, by name: `["eq", "cont"]`.
+    Only(&'static [&'static str]),
+    Off,
+}
+
+/// What a value must satisfy beside its kind. Numbers are decimal text, so that they are exact.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// At least.
+    Min(&'static str),
+    /// At most.
+    Max(&'static str),
+    /// More than.
+    Above(&'static str),
+    /// Less than.
+    Below(&'static str),
+    /// At least so many characters, or elements of a list.
+    MinLength(u32),
+    /// At most so many elements of a list.
+    MaxLength(u32),
+    /// Matches the regular expression as a whole.
+    Pattern(&'static str),
+    /// An absolute http or https URL.
+    Url,
+    Email,
+    /// No other record (that is not deleted) has this value.
+    Unique,
+    /// Some record of `resource` has this value in `field`.
+    Exists { resource: &'static str, field: &'static str },
+    /// Not equal to another field of the record.
+    DiffersFrom(&'static str),
+    /// Later, or more, than another field of the record when both are given.
+    After(&'static str),
+    /// Not earlier, or not less, than another field of the record when both are given.
+    NotBefore(&'static str),
+}
+
+/// A related record, or records, that `include` loads.
+#[derive(Debug, Clone, Copy)]
+pub struct IncludeMeta {
+    /// The public name, `productGroup`; it is also accepted, and always written, in snake_case.
+    pub name: &'static str,
+    pub target: IncludeTarget,
+    /// The fields of each related record that are written; empty for all of its list item.
+    pub fields: &'static [&'static str],
+}
+
+/// Where an include's records come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IncludeTarget {
+    /// The one record that this (possibly polymorphic) reference field names.
+    One { via: &'static str },
+    /// All records of `resource` whose field `by` is this record's id.
+    Many { resource: &'static str, by: &'static str },
+    /// The definitions and values of the record's custom fields.
+    CustomFieldValues,
+}
+
+/// A named operation on a record or on the collection.
+#[derive(Debug, Clone, Copy)]
+pub struct ActionMeta {
+    /// The last segment of its path, and the method of the behaviour that implements it.
+    pub name: &'static str,
+    pub on: ActionOn,
+    pub method: ActionMethod,
+    /// Its parameters: from the query string of a GET, from the body otherwise.
+    pub input: &'static [FieldMeta],
+    pub output: ActionOutput,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionOn {
+    /// `/<path>/{id}/<name>`
+    Record,
+    /// `/<path>/<name>`
+    Collection,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionMethod {
+    /// Needs the read ability.
+    Get,
+    /// Needs the write ability.
+    Post,
+}
+
+/// What an action answers.
+#[derive(Debug, Clone, Copy)]
+pub enum ActionOutput {
+    /// The record that it ran on, as `show` answers it.
+    Record,
+    /// These fields under this key.
+    Fields { key: &'static str, fields: &'static [FieldMeta] },
+}
