@@ -1,1 +1,7 @@
-fn main(){}
+//! The server command `charter`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    charter::app().main()
+}

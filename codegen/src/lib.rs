@@ -1,1 +1,59 @@
+//! Reads the resources of a Charter application from YAML, checks them and writes their Rust.
 
+mod check;
+mod diagnostic;
+mod emit;
+mod lower;
+mod model;
+mod names;
+mod number;
+mod output;
+mod platform;
+mod predicate;
+pub mod reference;
+mod source;
+mod syntax;
+mod types;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+pub use diagnostic::{Code, Diagnostic, Entry, Problems, Report, entry};
+pub use output::{Generated, Output};
+pub use source::Sources;
+
+/// From a folder of resources to Rust, or to all problems in them.
+pub fn compile(folder: &Path) -> Result<Output, Report> {
+    compile_sources(Sources::load(folder))
+}
+
+/// The passes, in their order.
+pub fn compile_sources(sources: Sources) -> Result<Output, Report> {
+    let mut problems = Problems::default();
+    let syntax = syntax::read(&sources, &mut problems);
+    let schema = lower::lower(&syntax, &sources, &mut problems);
+    match check::check(schema, &mut problems) {
+        Some(checked) => Ok(emit::emit(&checked)),
+        None => Err(problems.into_report(sources)),
+    }
+}
+
+/// For `build.rs`: compiles `folder` into `OUT_DIR`, tells cargo when to run it again, and ends the build with the
+/// report when there are problems.
+pub fn build(folder: impl AsRef<Path>) {
+    let folder = folder.as_ref();
+    // The folder for files that come and go, each file for its text.
+    println!("cargo:rerun-if-changed={}", folder.display());
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        println!("cargo:rerun-if-changed={}", entry.path().display());
+    }
+    let output = compile(folder).unwrap_or_else(|report| {
+        eprintln!("{}{}", report.render(), report.summary());
+        std::process::exit(1);
+    });
+    let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts"));
+    if let Err(problem) = output.write(&out_dir) {
+        eprintln!("{} cannot be written: {problem}", out_dir.display());
+        std::process::exit(1);
+    }
+}

@@ -1,1 +1,32 @@
+//! Serves any resource that Charter's derive describes: queries, writes, abilities, errors, on SQLite and PostgreSQL.
+//!
+//! The runtime knows no resource of any domain. Algorithms take `&'static ResourceMeta`; only the thin rim around a
+//! resource's own code is generic. `docs/architecture.md` has the map.
 
+// The derives name this crate by its outer path, also for the platform's own resources in it.
+extern crate self as charter_runtime;
+
+pub mod app;
+pub mod auth;
+pub mod catalog;
+pub mod command;
+pub mod config;
+pub mod context;
+pub mod crud;
+pub mod custom_field;
+pub mod db;
+pub mod decimal;
+pub mod error;
+pub mod event;
+pub mod generated;
+pub mod meta;
+pub mod number;
+pub mod query;
+pub mod record;
+pub mod resource;
+mod seed;
+pub mod server;
+pub mod view;
+
+pub use app::App;
+pub use error::{Error, Result};

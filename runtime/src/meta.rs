@@ -148,7 +148,7 @@ pub enum Kind {
     StringList { max: u32 },
     /// A list of ids of another resource, stored as JSON.
     RefList { resource: &'static str },
-    /// Any JSON object.
+    /// Any JSON object or list. Without a default it is `{}` where it cannot be null.
     Json,
     Uuid,
     /// The id of a record of another resource.

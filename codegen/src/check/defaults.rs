@@ -1,0 +1,209 @@
+//! Defaults: whether one fits its type and its own rules.
+
+use super::{ScopeOf, scopes};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Default, Field, Kind, Resource, Rule, Schema};
+use crate::number::Number;
+use crate::source::Span;
+use crate::words::Hook;
+
+pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    for scope in scopes(resource) {
+        for field in scope.fields {
+            let Some(span) = field.places.default else { continue };
+            let refusal = match &field.default {
+                Default::None => None,
+                Default::Literal(text) => literal(&field.kind, text).err(),
+                Default::Now if !matches!(field.kind, Kind::Timestamp(_) | Kind::Unknown) => {
+                    Some(("`now` is a point in time".to_owned(), keyword_help(&field.kind, "now")))
+                }
+                Default::Caller if !refers_to_user(&field.kind) => {
+                    Some(("`caller` is a user".to_owned(), keyword_help(&field.kind, "caller")))
+                }
+                Default::Hook if scope.what != ScopeOf::Record => {
+                    Some(("no hook runs before an action".to_owned(), "say a value, or `required: true`".to_owned()))
+                }
+                Default::Now | Default::Caller | Default::Hook => None,
+            };
+            if let Some((reason, help)) = refusal {
+                let message = format!("the default does not fit `{}`: {reason}", field.declared);
+                let label = format!("not a `{}`", field.kind.word());
+                problems.push(Diagnostic::new(Code::DefaultMisfit, span, message, label).help(help));
+            } else if let Default::Literal(text) = &field.default {
+                own_rules(field, text, span, problems);
+            } else if field.default == Default::Hook && !resource.has_hook(Hook::BeforeSave) {
+                let message = format!("`{}` is left to a hook that is not declared", field.declared);
+                let problem = Diagnostic::new(Code::DefaultHook, span, message, "which hook?")
+                    .help("declare it: `hooks: [before_save]`");
+                problems.push(problem);
+            }
+        }
+    }
+}
+
+fn refers_to_user(kind: &Kind) -> bool {
+    match kind {
+        Kind::Ref(target) => target.value == "user",
+        kind => *kind == Kind::Unknown,
+    }
+}
+
+fn keyword_help(kind: &Kind, word: &str) -> String {
+    match kind.is_text() || matches!(kind, Kind::Enum(_)) {
+        true => format!("the text is written in quotes: `default: \"{word}\"`"),
+        false if word == "now" => "only a `timestamp` can have it".to_owned(),
+        false => "only a `ref(user)` can have it".to_owned(),
+    }
+}
+
+/// Why a literal is not a value of a kind, and what would be one.
+fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
+    let number = Number::read(text);
+    let refuse = |reason: String, help: &str| Err((reason, help.to_owned()));
+    match kind {
+        Kind::String { max } => {
+            let length = text.chars().count();
+            match u32::try_from(length).is_ok_and(|length| length <= *max) {
+                true => Ok(()),
+                false => refuse(format!("it has {length} characters and {max} are allowed"), "shorten it"),
+            }
+        }
+        Kind::Text | Kind::Unknown => Ok(()),
+        Kind::Boolean => match matches!(text, "true" | "false") {
+            true => Ok(()),
+            false => refuse(format!("`{text}` is neither true nor false"), "`true` or `false`"),
+        },
+        Kind::Integer | Kind::BigInt => match number.filter(|number| is_whole(kind, *number)) {
+            Some(_) => Ok(()),
+            None => refuse(format!("`{text}` is not a whole number in its range"), "for example `0`"),
+        },
+        Kind::Decimal { precision, places } => match number.filter(|number| is_decimal(*precision, *places, *number)) {
+            Some(_) => Ok(()),
+            None => refuse(
+                format!("`{text}` is not a number of at most {precision} digits with at most {places} places"),
+                "for example `0`",
+            ),
+        },
+        Kind::Timestamp(_) => match is_timestamp(text) {
+            true => Ok(()),
+            false => refuse(format!("`{text}` is not a point in time"), "`now`, or for example `2026-03-21T10:00:00Z`"),
+        },
+        Kind::Date => match is_date(text) {
+            true => Ok(()),
+            false => refuse(format!("`{text}` is not a day"), "for example `2026-03-21`"),
+        },
+        Kind::Enum(words) => match words.iter().any(|word| word.value == text) {
+            true => Ok(()),
+            false => {
+                let known: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
+                refuse(format!("`{text}` is not among its values"), &format!("one of: {}", known.join(", ")))
+            }
+        },
+        Kind::Code(codes) => match codes.iter().any(|code| code.number.value.to_string() == text) {
+            true => Ok(()),
+            false => {
+                let known: Vec<String> = codes.iter().map(|code| code.number.value.to_string()).collect();
+                refuse(format!("`{text}` is not among its numbers"), &format!("one of: {}", known.join(", ")))
+            }
+        },
+        Kind::Uuid => match is_uuid(text) {
+            true => Ok(()),
+            false => refuse(format!("`{text}` is not a UUID"), "leave it to a hook: `default: hook`"),
+        },
+        Kind::Ref(_) => refuse("no record is there from the start".to_owned(), "only `ref(user)` has one: `caller`"),
+        Kind::PolymorphicType(_) | Kind::PolymorphicId { .. } => {
+            refuse("no record is there from the start".to_owned(), "remove `default`")
+        }
+        Kind::StringList { .. } | Kind::RefList(_) => refuse("a list begins empty".to_owned(), "remove `default`"),
+        Kind::Json | Kind::CustomFields => refuse("an object begins empty".to_owned(), "remove `default`"),
+        // That it has a default at all is told where keys contradict each other.
+        Kind::Derived(_) | Kind::Embedded { .. } => Ok(()),
+    }
+}
+
+/// Whether a number is one of the values of a kind of whole numbers.
+pub fn is_whole(kind: &Kind, number: Number) -> bool {
+    let within = match kind {
+        Kind::Integer => number.is_within(i32::MIN.into(), i32::MAX.into()),
+        _ => number.is_within(i64::MIN.into(), i64::MAX.into()),
+    };
+    number.places == 0 && within
+}
+
+/// Whether a number has a place in a `decimal(precision, places)`.
+pub fn is_decimal(precision: u8, places: u8, number: Number) -> bool {
+    number.places <= places.into() && number.fits_digits((precision - places).into())
+}
+
+/// A default that its own rules refuse could never be saved again as it is.
+fn own_rules(field: &Field, text: &str, span: Span, problems: &mut Problems) {
+    let value = Number::read(text).filter(|_| field.kind.is_number());
+    for rule in &field.rules {
+        let bound = |bound: &str, keeps: fn(&Number, &Number) -> bool| match (value, Number::read(bound)) {
+            (Some(value), Some(bound)) => keeps(&value, &bound),
+            _ => true,
+        };
+        let kept = match &rule.value {
+            Rule::Min(least) => bound(least, Number::ge),
+            Rule::Max(most) => bound(most, Number::le),
+            Rule::Above(least) => bound(least, Number::gt),
+            Rule::Below(most) => bound(most, Number::lt),
+            Rule::MinLength(least) if field.kind.is_text() => text.chars().count() >= *least as usize,
+            _ => true,
+        };
+        if !kept {
+            let message = format!("the default of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
+            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed")
+                .related(rule.span, "by this rule")
+                .help("change one of the two");
+            problems.push(problem);
+        }
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return false };
+    let number = |part: &str, length: usize| {
+        (part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())).then(|| part.parse::<u32>().ok())?
+    };
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+/// RFC 3339, as far as a hand would write it.
+fn is_timestamp(text: &str) -> bool {
+    let Some((day, time)) = text.split_once(['T', 't']) else { return false };
+    let clock = match time.strip_suffix(['Z', 'z']) {
+        Some(clock) => clock,
+        None => match time.rfind(['+', '-']) {
+            Some(at) if is_clock(&time[at + 1..], 2) => &time[..at],
+            _ => return false,
+        },
+    };
+    is_date(day) && is_clock(clock.split('.').next().unwrap_or(clock), 3)
+}
+
+fn is_clock(text: &str, parts: usize) -> bool {
+    let limits = [24, 60, 60];
+    let written: Vec<&str> = text.split(':').collect();
+    written.len() == parts
+        && written
+            .iter()
+            .zip(limits)
+            .all(|(part, limit)| part.len() == 2 && part.parse::<u32>().is_ok_and(|at| at < limit))
+}
+
+fn is_uuid(text: &str) -> bool {
+    let groups: Vec<usize> = text.split('-').map(str::len).collect();
+    groups == [8, 4, 4, 4, 12] && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
+}

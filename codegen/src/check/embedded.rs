@@ -1,0 +1,56 @@
+//! Embedded records: whether the other resource can be read and written as part of this one.
+
+use super::references::known;
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Kind, Name, Resource, Schema};
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    for field in &resource.fields {
+        let Kind::Embedded { resource: target, by } = &field.kind else { continue };
+        if !known(schema, target, problems) {
+            continue;
+        }
+        let Some(found) = schema.find(target.as_str()) else { continue };
+        if let Some(problem) = refusal(resource, target, found) {
+            problems.push(problem);
+            continue;
+        }
+        if !found.refers_by(by, resource.name.as_str()) {
+            problems.push(not_referring(found, by, target, resource));
+        }
+    }
+}
+
+fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagnostic> {
+    let name = &found.name.value;
+    let problem = |message: String, label: &str| Diagnostic::new(Code::Embedding, target.span, message, label);
+    if found.is_platform() {
+        return Some(problem(format!("`{name}` is the platform's, and cannot be embedded"), "not a declared resource"));
+    }
+    if std::ptr::eq(found, resource) {
+        return Some(problem(format!("`{name}` cannot be embedded in itself"), "the resource itself"));
+    }
+    if !found.operations.is_empty() {
+        let problem = problem(format!("`{name}` has routes of its own, and cannot be embedded"), "has routes");
+        return Some(problem.related(found.name.span, "declared here").help("give it `operations: []`"));
+    }
+    let nested = found.fields.iter().find(|field| matches!(field.kind, Kind::Embedded { .. }));
+    nested.map(|nested| {
+        problem(format!("`{name}` embeds records itself"), "one step is the most")
+            .related(nested.name.span, "embedded there")
+            .help("embedded records hold no embedded records")
+    })
+}
+
+/// The problem of a `by` that does not lead back.
+pub fn not_referring(other: &Resource, by: &str, at: &Name, resource: &Resource) -> Diagnostic {
+    let name = resource.name.as_str();
+    let message = format!("`{}.{by}` does not refer to `{name}`", other.name.value);
+    let referring = other.fields.iter().map(|field| field.name.as_str()).filter(|field| other.refers_by(field, name));
+    let referring: Vec<&str> = referring.collect();
+    let problem = Diagnostic::new(Code::ByField, at.span, message, "does not lead back here");
+    match referring.is_empty() {
+        true => problem.help(format!("no field of `{}` refers to `{name}`", other.name.value)),
+        false => problem.help(format!("fields that do: {}", referring.join(", "))),
+    }
+}

@@ -1,0 +1,117 @@
+//! What a field says of itself: keys that contradict each other, values of enums and codes, and where its value comes from.
+
+use std::collections::BTreeMap;
+
+use super::{Scope, ScopeOf, scopes};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Access, Default, Field, Kind, Name, Resource, Schema};
+use crate::source::Span;
+
+pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    for scope in scopes(resource) {
+        for field in scope.fields.iter().filter(|field| field.is_declared()) {
+            contradictions(field, problems);
+            values(field, problems);
+            if scope.what != ScopeOf::Output {
+                has_a_value(resource, &scope, field, problems);
+            }
+        }
+    }
+}
+
+fn contradictions(field: &Field, problems: &mut Problems) {
+    let name = &field.declared;
+    let places = &field.places;
+    let mut refuse = |span: Span, message: String, help: &str| {
+        problems.push(Diagnostic::new(Code::Contradiction, span, message, "contradicts").help(help));
+    };
+    for other in &places.others {
+        let (what, help) = match field.kind {
+            Kind::Derived(_) => ("derived", "a derived field has `from` alone; its type is that of the field it shows"),
+            _ => ("embedded", "embedded records have `many` and `by` alone; what they hold is declared there"),
+        };
+        refuse(other.span, format!("`{name}` is {what}, and `{}` cannot be said of it", other.value), help);
+    }
+    if let (Some(required), Some(_)) = (places.required, places.default) {
+        let help = "remove `required` if it may be left out, or `default` if not";
+        refuse(required, format!("`{name}` must be given, and so its default is never used"), help);
+    }
+    if let (Some(_), Some(nullable)) = (places.required, places.nullable) {
+        let help = "remove `required` if it may be empty, or `nullable` if not";
+        refuse(nullable, format!("`{name}` must be given and may be empty"), help);
+    }
+    if let (Some(required), Some(_), Access::ReadOnly) = (places.required, places.access, field.access) {
+        let help = "remove `required`: what a client sends for a read-only field is ignored";
+        refuse(required, format!("`{name}` must be given and cannot be written"), help);
+    }
+    if let (Some(nullable), true) = (places.nullable, field.kind.is_list()) {
+        refuse(nullable, format!("`{name}` is a list, which is empty and never null"), "remove `nullable`");
+    }
+}
+
+fn values(field: &Field, problems: &mut Problems) {
+    let mut numbers: BTreeMap<i32, Span> = BTreeMap::new();
+    let words: Vec<&Name> = match &field.kind {
+        Kind::Enum(words) => words.iter().collect(),
+        Kind::Code(codes) => {
+            for code in codes {
+                // `1` and `01` are two keys to YAML.
+                if let Some(first) = numbers.insert(code.number.value, code.number.span) {
+                    let message = format!("the number {} is there twice", code.number.value);
+                    let problem = Diagnostic::new(Code::Values, code.number.span, message, "again");
+                    problems.push(problem.related(first, "first here"));
+                }
+            }
+            codes.iter().map(|code| &code.label).collect()
+        }
+        _ => return,
+    };
+    if let (true, Some(span)) = (words.is_empty(), field.places.values) {
+        let message = format!("`{}` has no values to choose from", field.declared);
+        problems.push(Diagnostic::new(Code::Values, span, message, "empty").help("name at least one"));
+    }
+    let mut seen: BTreeMap<String, Span> = BTreeMap::new();
+    for word in words {
+        if word.value.trim().is_empty() || word.value.trim() != word.value {
+            let message = "a value is a word without spaces around it";
+            problems.push(Diagnostic::new(Code::Values, word.span, message, "empty, or with spaces around it"));
+        }
+        if let Some(first) = seen.insert(word.value.to_lowercase(), word.span) {
+            let message = format!("the value `{}` is there twice", word.value);
+            let problem = Diagnostic::new(Code::Values, word.span, message, "again")
+                .related(first, "first here")
+                .help("values are compared without regard to case");
+            problems.push(problem);
+        }
+    }
+}
+
+/// Create and an action's call must end with a value in every field.
+fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: &mut Problems) {
+    let starts_empty = field.kind.is_list()
+        || matches!(field.kind, Kind::Json | Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown);
+    let is_given = field.nullable || field.required || field.default != Default::None;
+    if is_given || starts_empty || field.places.incomplete {
+        return;
+    }
+    let name = &field.declared;
+    let (message, help) = match scope.what {
+        ScopeOf::Input => (
+            format!("nothing gives `{name}` a value when the action is called without it"),
+            "say `required: true`, `nullable: true` or a `default`",
+        ),
+        _ if resource.singleton => (
+            format!("nothing gives `{name}` a value before somebody writes it"),
+            "the one record is there from the start: say `nullable: true` or a `default`",
+        ),
+        _ if field.access == Access::ReadOnly => (
+            format!("nothing gives `{name}` a value on create"),
+            "clients cannot write it: say `nullable: true`, a `default`, or `default: hook` where `before_save` sets it",
+        ),
+        _ => (
+            format!("nothing gives `{name}` a value on create"),
+            "say `required: true`, `nullable: true`, a `default`, or `default: hook` where `before_save` sets it",
+        ),
+    };
+    problems.push(Diagnostic::new(Code::NoValue, field.name.span, message, "may be left without a value").help(help));
+}

@@ -1,0 +1,83 @@
+//! Includes: whether there is something at the other end, and whether it has the fields that are asked for.
+
+use super::embedded::not_referring;
+use super::references::known;
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Access, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown};
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    for include in &resource.includes {
+        let targets = match &include.target {
+            IncludeTarget::One { via } => one(resource, via, problems),
+            IncludeTarget::Many { resource: other, by } => many(schema, resource, other, by, problems),
+            IncludeTarget::CustomFields(span) => {
+                if !resource.custom_fields {
+                    let message = format!("`{}` has no custom fields to include", resource.name.value);
+                    let problem = Diagnostic::new(Code::IncludeTarget, *span, message, "not there")
+                        .help("say `custom_fields: true` at the top");
+                    problems.push(problem);
+                }
+                Vec::new()
+            }
+        };
+        for target in targets {
+            if let Some(target) = schema.find(&target) {
+                limited_to(include, target, problems);
+            }
+        }
+    }
+}
+
+/// The names of the resources that a reference field may lead to.
+fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> {
+    let found = resource.fields.iter().find(|field| field.declared == via.value);
+    match found.map(|field| &field.kind) {
+        Some(Kind::Ref(target)) => vec![target.value.clone()],
+        Some(Kind::PolymorphicType(targets)) => targets.iter().map(|target| target.value.clone()).collect(),
+        Some(Kind::Unknown) => Vec::new(),
+        other => {
+            let message = match other {
+                Some(kind) => {
+                    format!("`{}` is a `{}`, and refers to nothing that could be included", via.value, kind.word())
+                }
+                None => format!("`{}` has no field `{}` to follow", resource.name.value, via.value),
+            };
+            let label = if other.is_some() { "not a `ref`" } else { "unknown field" };
+            let references =
+                resource.fields.iter().filter(|field| matches!(field.kind, Kind::Ref(_) | Kind::PolymorphicType(_)));
+            let problem = Diagnostic::new(Code::IncludeTarget, via.span, message, label);
+            let by_resource = format!("{}_id", via.value);
+            problems.push(match resource.field(&by_resource) {
+                Some(_) => problem.help(format!("an include names the field: `{by_resource}`")),
+                None => problem.did_you_mean(via.as_str(), references.map(|field| field.declared.as_str())),
+            });
+            Vec::new()
+        }
+    }
+}
+
+fn many(schema: &Schema, resource: &Resource, other: &Name, by: &Name, problems: &mut Problems) -> Vec<String> {
+    if !known(schema, other, problems) {
+        return Vec::new();
+    }
+    if let Some(found) = schema.find(other.as_str())
+        && !found.refers_by(by.as_str(), resource.name.as_str())
+    {
+        problems.push(not_referring(found, by.as_str(), by, resource));
+    }
+    vec![other.value.clone()]
+}
+
+fn limited_to(include: &Include, target: &Resource, problems: &mut Problems) {
+    let visible = || {
+        let visible =
+            target.fields.iter().filter(|field| field.access != Access::Secret && field.shown != Shown::Never);
+        visible.map(|field| field.name.as_str())
+    };
+    for name in include.fields.iter().filter(|name| visible().all(|field| field != name.value)) {
+        let message = format!("`{}` has no field `{}` to show", target.name.value, name.value);
+        let problem = Diagnostic::new(Code::IncludeTarget, name.span, message, "unknown field")
+            .did_you_mean(name.as_str(), visible());
+        problems.push(problem);
+    }
+}

@@ -1,0 +1,104 @@
+//! Judges a completed schema. Nothing is changed here; every rule adds to one list, and none stops another.
+
+mod access;
+mod actions;
+mod defaults;
+mod derived;
+mod embedded;
+mod fields;
+mod includes;
+mod indexes;
+mod names;
+mod nesting;
+mod queries;
+mod references;
+mod rules;
+mod seed;
+mod singleton;
+mod taken;
+
+use std::ops::Deref;
+
+use crate::diagnostic::Problems;
+use crate::model::{ActionOutput, Field, Resource, Schema};
+
+/// Proof that a value passed every check: only [`check`] makes one, and only of it is Rust emitted.
+#[derive(Debug)]
+pub struct Checked<T>(T);
+
+impl<T> Deref for Checked<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// A family of rules, applied to one resource.
+type Family = fn(&Schema, &Resource, &mut Problems);
+
+/// All families, in the order of the codes.
+const FAMILIES: &[Family] = &[
+    names::check,
+    taken::check,
+    fields::check,
+    defaults::check,
+    rules::check,
+    references::check,
+    derived::check,
+    embedded::check,
+    nesting::check,
+    includes::check,
+    queries::check,
+    indexes::check,
+    access::check,
+    actions::check,
+    singleton::check,
+    seed::check,
+];
+
+/// Applies every rule to every declared resource.
+pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>> {
+    for resource in schema.declared() {
+        for family in FAMILIES {
+            family(&schema, resource, problems);
+        }
+    }
+    problems.is_empty().then_some(Checked(schema))
+}
+
+/// Fields that stand together and can name each other.
+struct Scope<'a> {
+    what: ScopeOf,
+    fields: &'a [Field],
+}
+
+/// What the fields belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScopeOf {
+    Record,
+    Input,
+    Output,
+}
+
+impl Scope<'_> {
+    fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name.value == name)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.name.as_str())
+    }
+}
+
+/// The fields of the record, and the inputs and outputs of each action.
+fn scopes(resource: &Resource) -> Vec<Scope<'_>> {
+    let mut scopes = vec![Scope { what: ScopeOf::Record, fields: &resource.fields }];
+    for action in &resource.actions {
+        scopes.push(Scope { what: ScopeOf::Input, fields: &action.input });
+        if let ActionOutput::Fields { fields, .. } = &action.output {
+            scopes.push(Scope { what: ScopeOf::Output, fields });
+        }
+    }
+    scopes
+}

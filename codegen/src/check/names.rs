@@ -1,0 +1,162 @@
+//! Names: their form, those that are not free, and file names.
+
+use super::{ScopeOf, scopes};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::emit;
+use crate::model::{ActionOutput, Field, Name, Resource, Schema};
+use crate::names::{self, LONGEST};
+use crate::platform;
+use crate::predicate::Predicate;
+
+/// Fields that the server keeps itself.
+const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    file_name(resource, problems);
+    resource_names(schema, resource, problems);
+    for scope in scopes(resource) {
+        for field in scope.fields.iter().filter(|field| field.is_declared()) {
+            field_name(field, scope.what, problems);
+        }
+    }
+    for include in &resource.includes {
+        include_name(&include.name, problems);
+    }
+    for action in &resource.actions {
+        snake_case("an action", &action.name, problems);
+        if let ActionOutput::Fields { key, .. } = &action.output {
+            snake_case("the key of an answer", key, problems);
+        }
+    }
+    ambiguous(resource, problems);
+}
+
+fn file_name(resource: &Resource, problems: &mut Problems) {
+    let wanted = format!("{}.yaml", resource.name.value);
+    let file = resource.file.as_deref().unwrap_or_default();
+    let written = file.rsplit('/').next().unwrap_or(file);
+    if written != wanted {
+        let message = format!("`{}` stands in `{written}`", resource.name.value);
+        let problem = Diagnostic::new(Code::FileName, resource.name.span, message, "another name than the file's")
+            .help(format!("call the file `{wanted}`, or the resource `{}`", resource.stem));
+        problems.push(problem);
+    }
+}
+
+fn resource_names(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    let name = &resource.name;
+    snake_case("a resource", name, problems);
+    let others = [
+        ("a plural", &resource.plural),
+        ("a table", &resource.table),
+        ("a path", &resource.path),
+        ("an ability", &resource.ability),
+    ];
+    for (what, other) in others {
+        // What only follows from the name is as good as the name.
+        if other.span != name.span {
+            snake_case(what, other, problems);
+        }
+    }
+    if resource.label.value.trim().is_empty() {
+        let message = "a label is what people read, and cannot be empty";
+        problems.push(Diagnostic::new(Code::BadName, resource.label.span, message, "empty"));
+    }
+    let platform = schema.resources.iter().any(|other| other.is_platform() && other.name.value == name.value);
+    let reason = if platform || platform::RESERVED.contains(&name.as_str()) {
+        "is a resource of the platform"
+    } else if names::is_keyword(name.as_str()) {
+        "is a word of Rust, and cannot name a module"
+    } else if name.value == emit::INDEX {
+        "is the name of the generated index"
+    } else {
+        return;
+    };
+    let problem = Diagnostic::new(Code::ReservedName, name.span, format!("`{}` {reason}", name.value), "not free")
+        .help("choose another name");
+    problems.push(problem);
+}
+
+fn field_name(field: &Field, what: ScopeOf, problems: &mut Problems) {
+    let name = Name { value: field.declared.clone(), span: field.name.span };
+    snake_case("a field", &name, problems);
+    if what == ScopeOf::Record && SERVERS_OWN.contains(&name.as_str()) {
+        let message = format!("`{}` is a field that the server keeps itself", name.value);
+        let help = match name.as_str() {
+            "deleted_at" => "`delete: soft` gives the resource one",
+            "custom_fields" => "`custom_fields: true` at the top gives the resource them",
+            _ => "every record has it; leave it out",
+        };
+        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help(help));
+    } else if names::is_never_a_name(name.as_str()) {
+        let message = format!("`{}` cannot be the name of a field in Rust", name.value);
+        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
+    }
+}
+
+fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
+    if !names::is_snake_case(name.as_str()) {
+        let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
+        let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");
+        let better = names::to_snake_case(name.as_str());
+        problems.push(match names::is_snake_case(&better) {
+            true => problem.help(format!("write `{better}`")),
+            false => problem.help("lower-case letters, digits and `_` between words, beginning with a letter"),
+        });
+    } else if name.value.len() > LONGEST {
+        let message = format!("`{}` is longer than {LONGEST} characters", name.value);
+        let problem = Diagnostic::new(Code::BadName, name.span, message, "too long")
+            .help("PostgreSQL would cut it; choose a shorter one");
+        problems.push(problem);
+    }
+}
+
+fn include_name(name: &Name, problems: &mut Problems) {
+    if !names::is_camel_case(name.as_str()) {
+        let message = format!("`{}` is not a name in camelCase, as an include has", name.value);
+        let snake = names::to_snake_case(name.as_str());
+        let upper = names::upper_camel(&snake);
+        let better = upper[..upper.len().min(1)].to_lowercase() + upper.get(1..).unwrap_or_default();
+        let problem = Diagnostic::new(Code::BadName, name.span, message, "not in camelCase");
+        problems.push(match better.is_empty() {
+            true => problem,
+            false => problem.help(format!("write `{better}`; clients may also say `{snake}`")),
+        });
+    }
+}
+
+/// `q` names a field and a predicate in one word. Two fields must not be meant by the same word.
+fn ambiguous(resource: &Resource, problems: &mut Problems) {
+    let find = |name: &str| resource.fields.iter().find(|field| field.name.value == name);
+    for field in resource.fields.iter().filter(|field| field.is_declared()) {
+        let name = field.name.as_str();
+        for (at, _) in name.match_indices('_') {
+            let (head, tail) = (&name[..at], &name[at + 1..]);
+            let Some(other) = find(head) else { continue };
+            // `status_not` with `eq`, or `status` with `not_eq`?
+            let clash = Predicate::WORDS.iter().find(|word| {
+                word.strip_prefix(tail)
+                    .and_then(|rest| rest.strip_prefix('_'))
+                    .is_some_and(|rest| Predicate::WORDS.contains(&rest))
+            });
+            if let Some(word) = clash {
+                report_ambiguous(field, other, &format!("{head}_{word}"), problems);
+            }
+        }
+        for (at, or) in name.match_indices("_or_") {
+            if let (Some(first), Some(_)) = (find(&name[..at]), find(&name[at + or.len()..])) {
+                report_ambiguous(field, first, &format!("{name}_eq"), problems);
+            }
+        }
+    }
+}
+
+fn report_ambiguous(field: &Field, other: &Field, key: &str, problems: &mut Problems) {
+    let message = format!("`q[{key}]` could mean `{}` or `{}`", field.name.value, other.name.value);
+    let mut problem = Diagnostic::new(Code::AmbiguousName, field.name.span, message, "reads like a predicate")
+        .help("choose another name for one of the two");
+    if other.is_declared() {
+        problem = problem.related(other.name.span, "the other field");
+    }
+    problems.push(problem);
+}

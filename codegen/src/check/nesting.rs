@@ -1,0 +1,46 @@
+//! Nested resources: whether there is a path to the parent.
+
+use super::references::known;
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Resource, Schema};
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    let Some(under) = &resource.under else { return };
+    if !known(schema, &under.resource, problems) {
+        return;
+    }
+    let Some(parent) = schema.find(under.resource.as_str()) else { return };
+    let (message, label) = if parent.is_platform() {
+        (
+            format!("`{}` is the platform's, and nothing can stand under it", parent.name.value),
+            "not a declared resource",
+        )
+    } else if parent.singleton {
+        (format!("`{}` has no ids, and nothing can stand under it", parent.name.value), "a singleton")
+    } else if let Some(circle) = circle(schema, resource) {
+        (format!("`{}` stands under itself: {circle}", resource.name.value), "closes a circle")
+    } else {
+        return;
+    };
+    let problem = Diagnostic::new(Code::Nesting, under.resource.span, message, label)
+        .help("leave `under` out; a `ref` field keeps the relation without the path");
+    problems.push(problem);
+}
+
+/// `a under b under a`, when following the parents leads back.
+fn circle(schema: &Schema, resource: &Resource) -> Option<String> {
+    let mut way = vec![resource.name.as_str()];
+    let mut at = resource;
+    while let Some(parent) = at.under.as_ref().and_then(|under| schema.find(under.resource.as_str())) {
+        way.push(parent.name.as_str());
+        if std::ptr::eq(parent, resource) {
+            return Some(way.join(" under "));
+        }
+        // A circle that does not come by here is told where it does.
+        if way.len() > schema.resources.len() {
+            return None;
+        }
+        at = parent;
+    }
+    None
+}

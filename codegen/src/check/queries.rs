@@ -1,0 +1,132 @@
+//! What can be asked of a list: filters, sorts and search.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Access, Field, Filter, Filters, Kind, Name, Resource, Schema, Sorts};
+use crate::predicate::{Predicate, fitting};
+use crate::source::Spanned;
+use crate::words::Word;
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    if let Filters::Fields(named) = &resource.filters {
+        for (name, filter) in named {
+            filtered(schema, resource, name, filter, problems);
+        }
+    }
+    if let Sorts::Fields(named) = &resource.sorts {
+        for name in named {
+            sorted(resource, name, problems);
+        }
+        twice(named, problems);
+    }
+    for name in &resource.search {
+        searched(resource, name, problems);
+    }
+}
+
+/// A field by the name that stands in a list of names; an unknown one is reported with the nearest.
+pub fn named<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Problems) -> Option<&'a Field> {
+    if let Some(found) = resource.field(name.as_str()) {
+        return Some(found);
+    }
+    let message = format!("{what} names `{}`, which is not a field of `{}`", name.value, resource.name.value);
+    let problem = Diagnostic::new(Code::UnknownField, name.span, message, "unknown field");
+    let columns: Vec<&str> =
+        resource.fields.iter().filter(|field| field.declared == name.value).map(|field| field.name.as_str()).collect();
+    problems.push(match columns.is_empty() {
+        true => problem.did_you_mean(name.as_str(), resource.fields.iter().map(|field| field.name.as_str())),
+        false => problem.help(format!("its fields are {}", columns.join(" and "))),
+    });
+    None
+}
+
+/// Whether a list can be asked for a field; what it does not show it does not tell either.
+fn is_listed(field: &Field, name: &Name, verb: &str, problems: &mut Problems) -> bool {
+    let (message, help) = if field.access == Access::Secret {
+        (format!("`{}` is secret, and cannot be {verb}", name.value), "leave it out")
+    } else if !field.is_listed() {
+        (format!("`{}` is not in a list item, and cannot be {verb}", name.value), "move it from `detail` to `fields`")
+    } else {
+        return true;
+    };
+    problems.push(Diagnostic::new(Code::NotQueryable, name.span, message, "not shown in a list").help(help));
+    false
+}
+
+fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, problems: &mut Problems) {
+    let Some(field) = named(resource, name, "`filters`", problems) else { return };
+    if !is_listed(field, name, "filtered", problems) {
+        return;
+    }
+    let kind = schema.value_kind(resource, field);
+    // What custom fields are filtered by is decided by their definitions, which are data.
+    let fitting = fitting(&kind);
+    if fitting.is_empty() && kind != Kind::CustomFields {
+        let message = format!("`{}` is a `{}`, which no predicate fits", name.value, kind.word());
+        let problem =
+            Diagnostic::new(Code::NotQueryable, name.span, message, "cannot be filtered").help("leave it out");
+        problems.push(problem);
+        return;
+    }
+    let Filter::Only(predicates) = filter else { return };
+    let mut seen: BTreeMap<Predicate, &Spanned<Predicate>> = BTreeMap::new();
+    for predicate in predicates {
+        let word = predicate.value.word();
+        if !fitting.contains(&predicate.value) {
+            let message = format!("`{word}` does not fit `{}`, which is a `{}`", name.value, kind.word());
+            let known: Vec<&str> = fitting.iter().map(|predicate| predicate.word()).collect();
+            let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not fit the type")
+                .help(format!("those that fit: {}", known.join(", ")));
+            problems.push(problem);
+        }
+        if let Some(first) = seen.insert(predicate.value, predicate) {
+            let message = format!("the predicate `{word}` is there twice");
+            let problem = Diagnostic::new(Code::NameTaken, predicate.span, message, "again");
+            problems.push(problem.related(first.span, "first here"));
+        }
+    }
+}
+
+fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
+    let Some(field) = named(resource, name, "`sorts`", problems) else { return };
+    if is_listed(field, name, "sorted by", problems) && !field.kind.has_order() {
+        let message = format!("`{}` is a `{}`, which has no order", name.value, field.kind.word());
+        let problem =
+            Diagnostic::new(Code::NotQueryable, name.span, message, "cannot be sorted by").help("leave it out");
+        problems.push(problem);
+    }
+}
+
+fn twice(names: &[Name], problems: &mut Problems) {
+    let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+    for name in names {
+        if let Some(first) = seen.insert(name.as_str(), name) {
+            let message = format!("`{}` is in the list twice", name.value);
+            let problem = Diagnostic::new(Code::NameTaken, name.span, message, "again");
+            problems.push(problem.related(first.span, "first here"));
+        }
+    }
+}
+
+fn searched(resource: &Resource, name: &Name, problems: &mut Problems) {
+    let Some(field) = named(resource, name, "`search`", problems) else { return };
+    if field.kind == Kind::Unknown {
+        return;
+    }
+    let (message, help) = match &field.kind {
+        Kind::Derived(_) => (
+            format!("`{}` is derived, and has no column to search", name.value),
+            "search it in the resource that holds it",
+        ),
+        kind if !kind.is_text() => (
+            format!("`{}` is a `{}`, and there are no substrings to search", name.value, kind.word()),
+            "only `string` and `text` fields can be searched",
+        ),
+        _ if field.access == Access::Secret => {
+            (format!("`{}` is secret, and is not searched", name.value), "leave it out")
+        }
+        _ => return,
+    };
+    problems.push(Diagnostic::new(Code::SearchMisfit, name.span, message, "cannot be searched").help(help));
+}

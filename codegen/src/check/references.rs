@@ -1,0 +1,81 @@
+//! References to other resources: `ref`, `list(ref)` and `exists`.
+
+use std::collections::BTreeSet;
+
+use super::scopes;
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Access, Field, Kind, Name, Path, Resource, Rule, Schema, Shown};
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    for scope in scopes(resource) {
+        for field in scope.fields.iter().filter(|field| field.is_declared()) {
+            match &field.kind {
+                Kind::Ref(target) | Kind::RefList(target) => refer(schema, target, problems),
+                Kind::PolymorphicType(targets) => {
+                    let mut seen = BTreeSet::new();
+                    for target in targets {
+                        refer(schema, target, problems);
+                        if !seen.insert(target.as_str()) {
+                            let message = format!("`{}` is among the alternatives twice", target.value);
+                            problems.push(Diagnostic::new(Code::RefTarget, target.span, message, "again"));
+                        }
+                    }
+                }
+                _ => {}
+            }
+            for rule in &field.rules {
+                if let Rule::Exists(path) = &rule.value {
+                    exists(schema, field, path, problems);
+                }
+            }
+        }
+    }
+}
+
+fn refer(schema: &Schema, target: &Name, problems: &mut Problems) {
+    if !known(schema, target, problems) {
+        return;
+    }
+    if schema.find(target.as_str()).is_some_and(|found| found.singleton) {
+        let message = format!("`{}` has one record and no ids, so that nothing can refer to it", target.value);
+        problems.push(Diagnostic::new(Code::RefTarget, target.span, message, "a singleton"));
+    }
+}
+
+/// Whether a resource exists; one that does not is reported with the nearest that does.
+pub fn known(schema: &Schema, name: &Name, problems: &mut Problems) -> bool {
+    let known = schema.knows(name.as_str());
+    if !known {
+        let message = format!("there is no resource `{}`", name.value);
+        let problem = Diagnostic::new(Code::UnknownResource, name.span, message, "unknown resource")
+            .did_you_mean(name.as_str(), schema.resources.iter().map(|resource| resource.name.as_str()));
+        problems.push(problem);
+    }
+    known
+}
+
+fn exists(schema: &Schema, field: &Field, path: &Path, problems: &mut Problems) {
+    if !known(schema, &path.head, problems) {
+        return;
+    }
+    let Some(target) = schema.find(path.head.as_str()) else { return };
+    let shown = |field: &&Field| field.is_column() && field.access != Access::Secret && field.shown != Shown::Never;
+    let found = target.fields.iter().filter(shown).find(|found| found.name.value == path.tail.value);
+    let problem = match found {
+        None => {
+            let message = format!("`{}` has no field `{}` to look in", target.name.value, path.tail.value);
+            Diagnostic::new(Code::ExistsPath, path.tail.span, message, "unknown field")
+                .did_you_mean(path.tail.as_str(), target.fields.iter().filter(shown).map(|field| field.name.as_str()))
+        }
+        Some(found) if !field.kind.is_comparable_with(&found.kind) => {
+            let message = format!(
+                "`{}` cannot be found among the values of `{}.{}`",
+                field.declared, target.name.value, found.name.value
+            );
+            let label = format!("a `{}`, not a `{}`", found.kind.word(), field.kind.word());
+            Diagnostic::new(Code::ExistsPath, path.tail.span, message, label).help("the two must be of the same type")
+        }
+        Some(_) => return,
+    };
+    problems.push(problem);
+}

@@ -1,0 +1,190 @@
+//! Rules on values: which fit which type, and whether a value can satisfy them at all.
+
+use super::defaults::{is_decimal, is_whole};
+use super::{Scope, scopes};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Field, Kind, Resource, Rule, Schema};
+use crate::number::Number;
+use crate::source::{Span, Spanned};
+
+pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    for scope in scopes(resource) {
+        for field in scope.fields.iter().filter(|field| field.is_declared() && field.is_column()) {
+            for rule in &field.rules {
+                if !fits(&rule.value, &field.kind) {
+                    misfit(field, rule, problems);
+                    continue;
+                }
+                match &rule.value {
+                    Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => {
+                        bound(field, text, rule.span, problems);
+                    }
+                    Rule::Pattern(text) => pattern(text, rule.span, problems),
+                    Rule::DiffersFrom(other) | Rule::After(other) | Rule::NotBefore(other) => {
+                        other_field(&scope, field, rule, other, problems);
+                    }
+                    _ => {}
+                }
+            }
+            range(field, problems);
+            lengths(field, problems);
+        }
+    }
+}
+
+/// Whether a rule can be said of a type.
+type Fits = fn(&Kind) -> bool;
+
+/// Every rule key with the types that it fits.
+const KEYS: &[(&str, Fits)] = &[
+    ("min", Kind::is_number),
+    ("max", Kind::is_number),
+    ("above", Kind::is_number),
+    ("below", Kind::is_number),
+    ("min_length", |kind| kind.is_text() || kind.is_list()),
+    ("max_length", Kind::is_list),
+    ("pattern", Kind::is_text),
+    ("format", Kind::is_text),
+    ("unique", |kind| {
+        kind.has_order()
+            && !matches!(kind, Kind::Text | Kind::Boolean | Kind::PolymorphicType(_) | Kind::PolymorphicId { .. })
+    }),
+    ("exists", |kind| matches!(kind, Kind::String { .. } | Kind::Integer | Kind::BigInt)),
+    ("differs_from", |kind| kind.is_comparable_with(kind)),
+    ("after", follows),
+    ("not_before", follows),
+];
+
+fn follows(kind: &Kind) -> bool {
+    kind.is_number() || matches!(kind, Kind::Timestamp(_) | Kind::Date)
+}
+
+fn fits(rule: &Rule, kind: &Kind) -> bool {
+    *kind == Kind::Unknown || KEYS.iter().any(|(key, fits)| *key == rule.key() && fits(kind))
+}
+
+fn misfit(field: &Field, rule: &Spanned<Rule>, problems: &mut Problems) {
+    let (key, word) = (rule.value.key(), field.kind.word());
+    let message = format!("`{key}` cannot be said of `{}`, which is a `{word}`", field.declared);
+    let fitting: Vec<&str> = KEYS.iter().filter(|(_, fits)| fits(&field.kind)).map(|(key, _)| *key).collect();
+    let help = match (&rule.value, &field.kind) {
+        (Rule::MaxLength(_), kind) if kind.is_text() => {
+            "the greatest length of a text is part of its type: `string(n)`".to_owned()
+        }
+        (Rule::Unique, Kind::Text) => "a text of any length has no index: make it a `string(n)`".to_owned(),
+        _ if fitting.is_empty() => format!("a `{word}` has no rules"),
+        _ => format!("for a `{word}` there are: {}", fitting.join(", ")),
+    };
+    problems.push(Diagnostic::new(Code::RuleMisfit, rule.span, message, "does not fit the type").help(help));
+}
+
+fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
+    let fits = match (&field.kind, Number::read(text)) {
+        (Kind::Unknown, _) => true,
+        (_, None) => false,
+        (Kind::Decimal { precision, places }, Some(number)) => is_decimal(*precision, *places, number),
+        (kind, Some(number)) => is_whole(kind, number),
+    };
+    if !fits {
+        let message = format!("`{text}` is not a number that `{}` can hold", field.declared);
+        let help = match &field.kind {
+            Kind::Decimal { precision, places } => {
+                format!("a number of at most {precision} digits with at most {places} places")
+            }
+            kind => format!("a whole number in the range of `{}`", kind.word()),
+        };
+        problems.push(Diagnostic::new(Code::BoundMisfit, span, message, "out of its range").help(help));
+    }
+}
+
+/// Whether any number satisfies all bounds.
+fn range(field: &Field, problems: &mut Problems) {
+    let number = |text: &String| Number::read(text);
+    let lower = field.rules.iter().filter_map(|rule| match &rule.value {
+        Rule::Min(text) => Some((number(text)?, false, rule)),
+        Rule::Above(text) => Some((number(text)?, true, rule)),
+        _ => None,
+    });
+    for (least, least_open, rule) in lower {
+        for other in &field.rules {
+            let (most, open) = match &other.value {
+                Rule::Max(text) => (number(text), least_open),
+                Rule::Below(text) => (number(text), true),
+                _ => continue,
+            };
+            if most.is_some_and(|most| least > most || (least == most && open)) {
+                let (low, high) = (rule.value.key(), other.value.key());
+                empty_range(field, other.span, rule.span, &format!("`{low}` leaves nothing for `{high}`"), problems);
+            }
+        }
+    }
+}
+
+fn lengths(field: &Field, problems: &mut Problems) {
+    let Some((least, rule)) = field.rules.iter().find_map(|rule| match rule.value {
+        Rule::MinLength(least) => Some((least, rule)),
+        _ => None,
+    }) else {
+        return;
+    };
+    let most = field.rules.iter().find_map(|rule| match rule.value {
+        Rule::MaxLength(most) => Some((most, rule.span)),
+        _ => None,
+    });
+    match (&field.kind, most) {
+        (Kind::String { max }, _) if least > *max => {
+            let kind = field.places.kind.unwrap_or(rule.span);
+            empty_range(field, rule.span, kind, &format!("no text of at most {max} characters is so long"), problems);
+        }
+        (_, Some((most, span))) if least > most => {
+            empty_range(field, span, rule.span, "`min_length` leaves nothing for `max_length`", problems);
+        }
+        _ => {}
+    }
+}
+
+fn empty_range(field: &Field, span: Span, other: Span, reason: &str, problems: &mut Problems) {
+    let message = format!("no value of `{}` can satisfy its rules: {reason}", field.declared);
+    let problem = Diagnostic::new(Code::EmptyRange, span, message, "against")
+        .related(other, "this")
+        .help("change one of the two");
+    problems.push(problem);
+}
+
+fn pattern(text: &str, span: Span, problems: &mut Problems) {
+    let Err(found) = regex_syntax::parse(text) else { return };
+    let reason = match &found {
+        regex_syntax::Error::Parse(problem) => problem.kind().to_string(),
+        regex_syntax::Error::Translate(problem) => problem.kind().to_string(),
+        other => other.to_string(),
+    };
+    let message = format!("this is not a regular expression: {reason}");
+    let problem = Diagnostic::new(Code::BadPattern, span, message, "cannot be read")
+        .help("the syntax is that of the Rust crate `regex`; the whole text must match, so `^` and `$` are not needed");
+    problems.push(problem);
+}
+
+fn other_field(scope: &Scope<'_>, field: &Field, rule: &Spanned<Rule>, other: &str, problems: &mut Problems) {
+    let key = rule.value.key();
+    let found = scope.field(other);
+    let problem = match found {
+        None => Diagnostic::new(
+            Code::OtherField,
+            rule.span,
+            format!("there is no field `{other}` to compare with"),
+            "unknown field",
+        )
+        .did_you_mean(other, scope.names().filter(|name| *name != field.name.value)),
+        Some(found) if found.name.value == field.name.value => {
+            let message = format!("`{}` is compared with itself", field.declared);
+            Diagnostic::new(Code::OtherField, rule.span, message, "the field itself").help("name another field")
+        }
+        Some(found) if !found.is_column() || !field.kind.is_comparable_with(&found.kind) => {
+            let message = format!("`{key}` compares `{}` with `{other}`, which is of another kind", field.declared);
+            let label = format!("a `{}`, not a `{}`", found.kind.word(), field.kind.word());
+            Diagnostic::new(Code::OtherField, rule.span, message, label).help("name a field of the same type")
+        }
+        Some(_) => return,
+    };
+    problems.push(problem);
+}

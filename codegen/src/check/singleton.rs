@@ -1,0 +1,38 @@
+//! Singletons: one record, always there, without id or list, so that much else cannot be said of it.
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Resource, Schema};
+use crate::source::Span;
+use crate::words::ActionOn;
+
+pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    if !resource.singleton {
+        return;
+    }
+    let mut refuse = |span: Option<Span>, message: String, help: &str| {
+        if let Some(span) = span {
+            problems.push(Diagnostic::new(Code::Singleton, span, message, "not with `singleton`").help(help));
+        }
+    };
+    let spans = &resource.key_spans;
+    let under = resource.under.as_ref().map(|under| under.resource.span);
+    refuse(spans.operations, "a singleton is shown and updated, and nothing else".to_owned(), "remove `operations`");
+    refuse(spans.delete, "a singleton is never deleted".to_owned(), "remove `delete`");
+    refuse(under, "a singleton stands under nothing".to_owned(), "remove `under`");
+    refuse(
+        resource.owner.as_ref().map(|owner| owner.span),
+        "a singleton belongs to nobody".to_owned(),
+        "remove `owner`",
+    );
+    for (span, key) in [(spans.filters, "filters"), (spans.sorts, "sorts"), (spans.search, "search")] {
+        refuse(span, "a singleton has no list".to_owned(), &format!("remove `{key}`"));
+    }
+    for field in resource.fields.iter().filter(|field| field.is_declared()) {
+        let message = format!("nobody creates a singleton, so that nobody can give `{}`", field.declared);
+        refuse(field.places.required, message, "give it a `default`, or `nullable: true`");
+    }
+    for action in resource.actions.iter().filter(|action| action.on == ActionOn::Record) {
+        let message = format!("a singleton has no ids, so that `{}` cannot run on a record", action.name.value);
+        refuse(Some(action.name.span), message, "say `on: collection`");
+    }
+}

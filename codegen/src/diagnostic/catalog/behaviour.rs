@@ -1,0 +1,39 @@
+//! `C06` and `C07`: actions, and what concerns a resource as a whole.
+
+use super::Entry;
+use crate::diagnostic::Code;
+
+pub const ENTRIES: &[Entry] = &[
+    Entry {
+        code: Code::ActionAnswer,
+        title: "an action without a whole answer",
+        explanation: "An action on a record answers the record when it says nothing else. One on the collection has none, \
+            and says what it answers: `answer` is the key, `output` the fields under it; the two go together.",
+        wrong: "# resources/exchange_rate.yaml\nresource: exchange_rate\nactions:\n  convert: { on: collection, method: get }\n",
+        right: "# resources/exchange_rate.yaml\nresource: exchange_rate\nactions:\n  convert:\n    on: collection\n    method: get\n    answer: conversion\n    output: { result: string(40) }\n",
+    },
+    Entry {
+        code: Code::ActionName,
+        title: "an action whose name is not free",
+        explanation: "An action becomes the last segment of a path and a function of the behaviour. It cannot be named like \
+            a plain operation, a hook or a word of Rust.",
+        wrong: "# resources/activity.yaml\nresource: activity\nactions:\n  update: { on: record }\n",
+        right: "# resources/activity.yaml\nresource: activity\nactions:\n  reschedule: { on: record }\n",
+    },
+    Entry {
+        code: Code::Singleton,
+        title: "what a singleton cannot have",
+        explanation: "A singleton is one record that is always there. It has no id, no list and no owner, is neither created \
+            nor deleted, and stands under nothing; all its fields begin with a default or null.",
+        wrong: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  company_name: { type: string(255), required: true }\n",
+        right: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  company_name: { type: string(255), default: \"\" }\n",
+    },
+    Entry {
+        code: Code::Seed,
+        title: "a seed that cannot be sown",
+        explanation: "A seed file stands beside the resource and is called `<resource>.seed.yaml`. Its rows are recognised by \
+            the fields that are unique, so that seeding again changes nothing; the resource needs such fields.",
+        wrong: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n",
+        right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",
+    },
+];

@@ -1,0 +1,49 @@
+//! `C01`: names.
+
+use super::Entry;
+use crate::diagnostic::Code;
+
+pub const ENTRIES: &[Entry] = &[
+    Entry {
+        code: Code::BadName,
+        title: "a name of the wrong form",
+        explanation: "Names are in snake_case and have at most 63 characters, which is what PostgreSQL keeps: lower-case \
+            letters, digits and `_` between words. Only includes are in camelCase, as clients of the API write them.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  isActive: { type: boolean, default: true }\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
+    },
+    Entry {
+        code: Code::ReservedName,
+        title: "a name that is not free",
+        explanation: "Every record has `id`, `created_at` and `updated_at`, and may have `deleted_at` and `custom_fields`. \
+            The platform has resources of its own (user, role, token, custom_field, custom_view, webhook, attachment). \
+            A resource becomes a Rust module, so that a word of Rust cannot name it.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  created_at: { type: timestamp, default: now }\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  bought_at: { type: timestamp, default: now }\n",
+    },
+    Entry {
+        code: Code::NameTaken,
+        title: "a name that is given twice",
+        explanation: "Two resources with the same name, plural, table or path; two fields with the same name, also across \
+            `fields` and `detail`; an include that is written like a field; the same word twice in a list.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\ndetail:\n  sku: { type: string(64), nullable: true }\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\n",
+    },
+    Entry {
+        code: Code::AmbiguousName,
+        title: "a field whose name reads like a predicate",
+        explanation: "In `q[status_not_eq]` the field and the predicate are one word. With the fields `status` and \
+            `status_not` it would be `status` with `not_eq`, or `status_not` with `eq`. Likewise `name_or_sku` beside \
+            `name` and `sku`.",
+        wrong: "# resources/activity.yaml\nresource: activity\nfields:\n  status: { type: string(20), nullable: true }\n  status_not: { type: string(20), nullable: true }\n",
+        right: "# resources/activity.yaml\nresource: activity\nfields:\n  status: { type: string(20), nullable: true }\n  refused_status: { type: string(20), nullable: true }\n",
+    },
+    Entry {
+        code: Code::BadPermission,
+        title: "a permission of the wrong form",
+        explanation: "A permission names an area and what may be done there, with a point between: `settings.manage`. \
+            It is what roles list; an ability (`settings:read`) is what a token carries.",
+        wrong: "# resources/exchange_rate.yaml\nresource: exchange_rate\npermission: settings:manage\n",
+        right: "# resources/exchange_rate.yaml\nresource: exchange_rate\npermission: settings.manage\n",
+    },
+];

@@ -1,0 +1,62 @@
+//! `C05`: what lists can be asked, and how records are found.
+
+use super::Entry;
+use crate::diagnostic::Code;
+
+pub const ENTRIES: &[Entry] = &[
+    Entry {
+        code: Code::UnknownField,
+        title: "a field that does not exist",
+        explanation: "`filters`, `sorts`, `search`, `unique`, `indexes` and `owner` name fields of this resource. A \
+            polymorphic reference `regarding` stands there by its two fields, `regarding_type` and `regarding_id`.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\nsorts: [skuu]\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\nsorts: [sku]\n",
+    },
+    Entry {
+        code: Code::UnknownPredicate,
+        title: "a predicate that does not exist",
+        explanation: "The predicates are eq, not_eq, lt, lteq, gt, gteq, cont, not_cont, start, end, null, not_null, present, \
+            blank, in, not_in, true and false.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\nfilters: { sku: [contains] }\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\nfilters: { sku: [cont] }\n",
+    },
+    Entry {
+        code: Code::PredicateMisfit,
+        title: "a predicate that does not fit the type",
+        explanation: "All types answer eq, not_eq, in, not_in, null, not_null, present and blank. What has an order answers \
+            lt, lteq, gt and gteq, text also cont, not_cont, start and end, and only a boolean answers true and false. A \
+            derived field answers what the field that it shows would.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0 }\nfilters: { weight: [cont] }\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0 }\nfilters: { weight: [gt] }\n",
+    },
+    Entry {
+        code: Code::NotQueryable,
+        title: "a field that cannot be filtered or sorted by",
+        explanation: "What a list item does not show cannot be found out by asking either: secret fields, and those under \
+            `detail`. Lists and objects have no predicates and no order.",
+        wrong: "# resources/product.yaml\nresource: product\ndetail:\n  system: { type: boolean, default: false }\nfilters: { system: [eq] }\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  system: { type: boolean, default: false }\nfilters: { system: [eq] }\n",
+    },
+    Entry {
+        code: Code::SearchMisfit,
+        title: "a search that is not of text",
+        explanation: "`search` makes an index of substrings, which only columns of text have.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0 }\nsearch: [weight]\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true }\nsearch: [name]\n",
+    },
+    Entry {
+        code: Code::NotIndexable,
+        title: "a set of fields that cannot be indexed",
+        explanation: "`unique` and `indexes` hold sets of columns that have an order. A set names each field once and stands \
+            once. A single unique field says so itself: `unique: true`.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  tag_list: { type: list(string(50)) }\nindexes: [[tag_list]]\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  tag: { type: string(50), nullable: true }\nindexes: [[tag]]\n",
+    },
+    Entry {
+        code: Code::OwnerMisfit,
+        title: "an owner that is not a user",
+        explanation: "`owner` names the field that holds the id of the user to whom a record belongs.",
+        wrong: "# resources/note.yaml\nresource: note\nowner: user_name\nfields:\n  user_name: { type: string(255), required: true }\n",
+        right: "# resources/note.yaml\nresource: note\nowner: user_id\nfields:\n  user_id: { type: ref(user), default: caller }\n",
+    },
+];

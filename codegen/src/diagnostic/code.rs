@@ -1,0 +1,89 @@
+//! The stable codes of problems. A code keeps its meaning for ever; one that is no longer used is not given again.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $code:literal),+ $(,)?) => {
+        /// Which kind of problem. `C00` reading, `C01` names, `C02` types, `C03` values and rules, `C04` relations,
+        /// `C05` queries, `C06` actions, `C07` whole resources.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($(#[$doc])* $name),+ }
+
+        impl Code {
+            /// All of them in order.
+            pub const ALL: &'static [Code] = &[$(Code::$name),+];
+
+            /// `C0002`
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $code),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    Unreadable = "C0001",
+    UnknownKey = "C0002",
+    WrongShape = "C0003",
+    DuplicateKey = "C0004",
+    MissingKey = "C0005",
+    UnknownWord = "C0006",
+    FileName = "C0007",
+
+    BadName = "C0101",
+    ReservedName = "C0102",
+    NameTaken = "C0103",
+    AmbiguousName = "C0104",
+    BadPermission = "C0105",
+
+    UnknownType = "C0201",
+    TypeArguments = "C0202",
+    Values = "C0203",
+    Contradiction = "C0204",
+    NoValue = "C0205",
+
+    DefaultMisfit = "C0301",
+    DefaultHook = "C0302",
+    RuleMisfit = "C0303",
+    BoundMisfit = "C0304",
+    EmptyRange = "C0305",
+    BadPattern = "C0306",
+    DefaultBreaksRule = "C0307",
+
+    UnknownResource = "C0401",
+    DerivedPath = "C0402",
+    ExistsPath = "C0403",
+    OtherField = "C0404",
+    ByField = "C0405",
+    Embedding = "C0406",
+    Nesting = "C0407",
+    IncludeTarget = "C0408",
+    RefTarget = "C0409",
+
+    UnknownField = "C0501",
+    UnknownPredicate = "C0502",
+    PredicateMisfit = "C0503",
+    NotQueryable = "C0504",
+    SearchMisfit = "C0505",
+    NotIndexable = "C0506",
+    OwnerMisfit = "C0507",
+
+    ActionAnswer = "C0601",
+    ActionName = "C0602",
+
+    Singleton = "C0701",
+    Seed = "C0702",
+}
+
+impl Code {
+    /// Reads `C0002`, in any case.
+    pub fn read(text: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

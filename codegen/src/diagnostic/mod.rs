@@ -1,0 +1,176 @@
+//! Problems found in resources: what is wrong, where, under which code, and what would help.
+
+mod catalog;
+mod code;
+mod render;
+
+use serde_json::{Value, json};
+
+pub use catalog::{Entry, entry};
+pub use code::Code;
+
+use crate::source::{Sources, Span};
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnostic {
+    pub code: Code,
+    pub span: Span,
+    /// The headline: a whole sentence without its full stop.
+    pub message: String,
+    /// A few words beside the mark under the source.
+    pub label: String,
+    pub help: Option<String>,
+    /// Other places that belong to it.
+    pub related: Vec<(Span, String)>,
+}
+
+impl Diagnostic {
+    pub fn new(code: Code, span: Span, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+        Diagnostic { code, span, message: message.into(), label: label.into(), help: None, related: Vec::new() }
+    }
+
+    /// Says what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Points at another place.
+    pub fn related(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
+        self.related.push((span, label.into()));
+        self
+    }
+
+    /// Names the known word that is nearest to the one written, or all of them where they are few.
+    pub fn did_you_mean<'a>(self, written: &str, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+        match suggestion(written, known) {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
+}
+
+/// The most words that a help line lists.
+const LISTED: usize = 12;
+
+fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let lower = written.to_lowercase();
+    let near = known
+        .iter()
+        .map(|word| (strsim::damerau_levenshtein(&lower, word), *word))
+        .filter(|(distance, word)| *distance <= 1 + word.chars().count().max(lower.chars().count()) / 4)
+        .min_by_key(|(distance, _)| *distance);
+    match near {
+        Some((_, word)) => Some(format!("did you mean `{word}`?")),
+        None if known.is_empty() || known.len() > LISTED => None,
+        None => Some(format!("known here: {}", known.join(", "))),
+    }
+}
+
+/// The list that every pass adds to.
+#[derive(Debug, Default)]
+pub struct Problems {
+    found: Vec<Diagnostic>,
+}
+
+impl Problems {
+    pub fn push(&mut self, problem: Diagnostic) {
+        self.found.push(problem);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// All of them, in the order of files and lines.
+    pub fn into_report(mut self, sources: Sources) -> Report {
+        self.found.sort_by_key(|problem| (problem.span.file, problem.span.start, problem.code));
+        self.found.dedup();
+        Report { sources, problems: self.found }
+    }
+}
+
+/// Every problem of a folder of resources, ready to be shown.
+#[derive(Debug)]
+pub struct Report {
+    sources: Sources,
+    problems: Vec<Diagnostic>,
+}
+
+impl Report {
+    pub fn problems(&self) -> &[Diagnostic] {
+        &self.problems
+    }
+
+    /// `resources/product.yaml:14:7`, where a problem begins.
+    pub fn locate(&self, problem: &Diagnostic) -> String {
+        self.sources.locate(problem.span)
+    }
+
+    /// The reports that people read, each with its piece of source.
+    pub fn render(&self) -> String {
+        render::render(&self.sources, &self.problems)
+    }
+
+    /// `3 problems in 2 of 7 files`
+    pub fn summary(&self) -> String {
+        let mut files: Vec<_> = self.problems.iter().map(|problem| problem.span.file).collect();
+        files.dedup();
+        let problems = self.problems.len();
+        let plural = if problems == 1 { "problem" } else { "problems" };
+        format!("{problems} {plural} in {} of {} files", files.len(), self.sources.iter().count())
+    }
+
+    /// The list that programs read.
+    pub fn to_json(&self) -> Value {
+        let place = |span: Span| {
+            let file = self.sources.file(span.file);
+            let (line, column) = file.position(span.start);
+            let (end_line, end_column) = file.position(span.end);
+            json!({ "file": file.path, "line": line, "column": column, "end_line": end_line, "end_column": end_column })
+        };
+        self.problems
+            .iter()
+            .map(|problem| {
+                let mut object = place(problem.span);
+                object["code"] = problem.code.as_str().into();
+                object["message"] = problem.message.clone().into();
+                object["label"] = problem.label.clone().into();
+                object["help"] = problem.help.clone().into();
+                object["related"] = problem
+                    .related
+                    .iter()
+                    .map(|(span, label)| {
+                        let mut object = place(*span);
+                        object["label"] = label.clone().into();
+                        object
+                    })
+                    .collect();
+                object
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::suggestion;
+
+    #[test]
+    fn the_nearest_word_wins() {
+        assert_eq!(suggestion("nulable", ["nullable", "unique"]).unwrap(), "did you mean `nullable`?");
+        assert_eq!(suggestion("Strng", ["string", "text"]).unwrap(), "did you mean `string`?");
+    }
+
+    #[test]
+    fn a_far_word_gets_the_list() {
+        assert_eq!(suggestion("colour", ["seconds", "millis"]).unwrap(), "known here: seconds, millis");
+        assert_eq!(suggestion("colour", []), None);
+    }
+}

@@ -1,0 +1,238 @@
+//! What the derives read: `#[resource(…)]`, `#[field(…)]`, `#[derived(…)]` and `#[embedded(…)]`.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{behaviour, ident};
+use crate::model::{Access, Default, Field, Filter, IncludeTarget, Kind, Name, Resource, Rule, Shown};
+use crate::words::{Format, Operation, Word};
+
+/// The attributes of the struct, grouped as a reader asks: names, nature, access, order, relations.
+pub fn resource(resource: &Resource) -> Vec<TokenStream> {
+    let (name, plural, label) = (resource.name.as_str(), resource.plural.as_str(), resource.label.as_str());
+    let (type_name, path) = (&resource.type_name, resource.path.as_str());
+    let (table, ability) = (resource.table.as_str(), resource.ability.as_str());
+    let names = quote! {
+        name = #name, plural = #plural, table = #table, label = #label, type_name = #type_name, path = #path, ability = #ability
+    };
+    let groups = [vec![names], nature(resource), access(resource), order(resource), includes(resource)];
+    let groups = groups.into_iter().chain(behaviour::attributes(resource).into_iter().map(|action| vec![action]));
+    groups.filter(|items| !items.is_empty()).map(|items| quote!(#[resource(#(#items),*)])).collect()
+}
+
+fn nature(resource: &Resource) -> Vec<TokenStream> {
+    let flags = [
+        (resource.singleton, quote!(singleton)),
+        (resource.soft_delete, quote!(soft_delete)),
+        (resource.custom_fields, quote!(custom_fields)),
+        (resource.events, quote!(events)),
+    ];
+    let mut items: Vec<_> = flags.into_iter().filter(|(on, _)| *on).map(|(_, flag)| flag).collect();
+    if let Some(under) = &resource.under {
+        let (parent, field) = (under.resource.as_str(), &under.field);
+        items.push(quote!(under(resource = #parent, field = #field)));
+    }
+    if !resource.singleton && resource.operations.len() < Operation::WORDS.len() {
+        let words = resource.operations.iter().map(|operation| operation.value.word());
+        items.push(quote!(operations(#(#words),*)));
+    }
+    items
+}
+
+fn access(resource: &Resource) -> Vec<TokenStream> {
+    let said = [
+        ("read_permission", &resource.read_permission),
+        ("write_permission", &resource.write_permission),
+        ("owner", &resource.owner),
+    ];
+    let said = said.into_iter().filter_map(|(key, name)| Some((format_ident!("{key}"), name.as_ref()?.as_str())));
+    said.map(|(key, name)| quote!(#key = #name)).collect()
+}
+
+fn order(resource: &Resource) -> Vec<TokenStream> {
+    let set = |key: &str, names: &[Name]| {
+        let key = format_ident!("{key}");
+        let names = names.iter().map(Name::as_str);
+        quote!(#key(#(#names),*))
+    };
+    let unique = resource.unique.iter().map(|names| set("unique", &names.value));
+    let indexes = resource.indexes.iter().map(|names| set("index", &names.value));
+    let search = (!resource.search.is_empty()).then(|| set("search", &resource.search));
+    unique.chain(indexes).chain(search).collect()
+}
+
+fn includes(resource: &Resource) -> Vec<TokenStream> {
+    let includes = resource.includes.iter().map(|include| {
+        let name = include.name.as_str();
+        let target = match &include.target {
+            IncludeTarget::One { via } => {
+                // A polymorphic reference is followed from its id.
+                let referring = resource.fields.iter().rfind(|field| field.declared == via.value);
+                let column = referring.map_or(via.as_str(), |field| field.name.as_str());
+                quote!(via = #column)
+            }
+            IncludeTarget::Many { resource, by } => {
+                let (resource, by) = (resource.as_str(), by.as_str());
+                quote!(many = #resource, by = #by)
+            }
+            IncludeTarget::CustomFields(_) => quote!(custom_fields),
+        };
+        let fields = include.fields.iter().map(Name::as_str);
+        let fields = (!include.fields.is_empty()).then(|| quote!(, fields(#(#fields),*)));
+        quote!(include(name = #name, #target #fields))
+    });
+    includes.collect()
+}
+
+/// The attribute of a column; none for one of which the derive knows everything by its name.
+pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
+    let implied = matches!(field.name.as_str(), "id" | "custom_fields");
+    let mut items = Vec::new();
+    if !implied {
+        items.push(kind(&field.kind));
+        items.extend(writing(field));
+    }
+    items.extend(querying(resource, field));
+    (!items.is_empty()).then(|| quote!(#[field(#(#items),*)]))
+}
+
+/// The attribute of a parameter or of a field of an answer.
+pub fn parameter(field: &Field) -> TokenStream {
+    let kind = kind(&field.kind);
+    let items = writing(field);
+    quote!(#[field(#kind #(, #items)*)])
+}
+
+/// The attribute of a field without a column.
+pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
+    let name = field.name.as_str();
+    let items = querying(resource, field);
+    match &field.kind {
+        Kind::Derived(path) => {
+            let path = format!("{}.{}", path.head.value, path.tail.value);
+            quote!(#[derived(#name, from = #path #(, #items)*)])
+        }
+        Kind::Embedded { resource, by } => {
+            let resource = resource.as_str();
+            quote!(#[embedded(#name, resource = #resource, by = #by #(, #items)*)])
+        }
+        _ => unreachable!("every other kind has a column"),
+    }
+}
+
+fn kind(kind: &Kind) -> TokenStream {
+    match kind {
+        Kind::String { max } => {
+            let max = Literal::u32_unsuffixed(*max);
+            quote!(string(#max))
+        }
+        Kind::Decimal { precision, places } => {
+            let (precision, places) = (Literal::u8_unsuffixed(*precision), Literal::u8_unsuffixed(*places));
+            quote!(decimal(#precision, #places))
+        }
+        Kind::Timestamp(form) => {
+            let form = format_ident!("{}", form.word());
+            quote!(timestamp(#form))
+        }
+        Kind::Enum(words) => {
+            let words = words.iter().map(Name::as_str);
+            quote!(enumeration(#(#words),*))
+        }
+        Kind::Code(values) => {
+            let values = values.iter().map(|value| {
+                let number = Literal::i32_unsuffixed(value.number.value);
+                let label = value.label.as_str();
+                quote!(#number = #label)
+            });
+            quote!(code(#(#values),*))
+        }
+        Kind::StringList { max } => {
+            let max = Literal::u32_unsuffixed(*max);
+            quote!(list(#max))
+        }
+        Kind::RefList(target) => {
+            let target = target.as_str();
+            quote!(ref_list(#target))
+        }
+        Kind::Ref(target) => {
+            let target = target.as_str();
+            quote!(reference(#target))
+        }
+        Kind::PolymorphicType(targets) => {
+            let targets = targets.iter().map(Name::as_str);
+            quote!(polymorphic_type(#(#targets),*))
+        }
+        Kind::PolymorphicId { type_field } => quote!(polymorphic_id(type_field = #type_field)),
+        plain => ident(plain.word()),
+    }
+}
+
+/// Who writes it, what it is when nobody does, and what a value must satisfy.
+fn writing(field: &Field) -> Vec<TokenStream> {
+    let mut items = Vec::new();
+    if field.required {
+        items.push(quote!(required));
+    }
+    match field.access {
+        _ if field.shown == Shown::Never => items.push(quote!(internal)),
+        Access::Writable => {}
+        Access::ReadOnly => items.push(quote!(read_only)),
+        Access::Immutable => items.push(quote!(immutable)),
+        Access::Secret => items.push(quote!(secret)),
+    }
+    match &field.default {
+        // A hook sets it: the record has nothing of its own to start from.
+        Default::None | Default::Hook => {}
+        Default::Literal(text) => items.push(quote!(default = #text)),
+        Default::Now => items.push(quote!(default_now)),
+        Default::Caller => items.push(quote!(default_caller)),
+    }
+    items.extend(field.rules.iter().map(|found| rule(&found.value)));
+    items
+}
+
+fn rule(rule: &Rule) -> TokenStream {
+    let key = format_ident!("{}", rule.key());
+    match rule {
+        Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => quote!(#key = #text),
+        Rule::MinLength(count) | Rule::MaxLength(count) => {
+            let count = Literal::u32_unsuffixed(*count);
+            quote!(#key = #count)
+        }
+        Rule::Pattern(text) | Rule::DiffersFrom(text) | Rule::After(text) | Rule::NotBefore(text) => {
+            quote!(#key = #text)
+        }
+        Rule::Format(Format::Url) => quote!(url),
+        Rule::Format(Format::Email) => quote!(email),
+        Rule::Unique => quote!(unique),
+        Rule::Exists(path) => {
+            let path = format!("{}.{}", path.head.value, path.tail.value);
+            quote!(exists = #path)
+        }
+    }
+}
+
+/// Where it is shown, and how it is found.
+fn querying(resource: &Resource, field: &Field) -> Vec<TokenStream> {
+    let mut items = Vec::new();
+    if field.shown == Shown::Detail {
+        items.push(quote!(detail));
+    }
+    if !field.is_listed() {
+        // Only what a list item shows can be filtered and sorted; the derive knows that too.
+        return items;
+    }
+    match resource.filter(field) {
+        None => {}
+        Some(Filter::Only(predicates)) if predicates.is_empty() => items.push(quote!(no_filter)),
+        Some(Filter::Only(predicates)) => {
+            let words = predicates.iter().map(|predicate| predicate.value.word());
+            items.push(quote!(filter(#(#words),*)));
+        }
+        Some(Filter::All) => {}
+    }
+    if field.kind.has_order() && !resource.sorts_by(field) {
+        items.push(quote!(no_sort));
+    }
+    items
+}

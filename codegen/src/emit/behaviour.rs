@@ -1,0 +1,138 @@
+//! What the application implements by hand: the inputs and outputs of actions, the trait, and the route that ties them.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::entity::rust_type;
+use super::{attributes, ident};
+use crate::model::{Action, ActionOutput, Field, Resource};
+use crate::names;
+use crate::words::{ActionOn, Hook, Word};
+
+/// The items behind the struct.
+pub fn behaviour(resource: &Resource) -> TokenStream {
+    if !resource.has_behaviour() {
+        return quote! {
+            pub fn route() -> Route { Route::of::<Entity>() }
+        };
+    }
+    let parameters = resource.actions.iter().map(parameters);
+    let behaviour = behaviour_trait(resource);
+    let route = route(resource);
+    quote! { #(#parameters)* #behaviour #route }
+}
+
+/// `action(…)` of `#[resource]`, one for each.
+pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
+    let attribute = |action: &Action| {
+        let name = action.name.as_str();
+        let (on, method) = (action.on.word(), action.method.word());
+        let input = input(action).map(|input| quote!(, input = #input));
+        let output = output(action).map(|(output, key)| quote!(, output = #output, key = #key));
+        quote!(action(name = #name, on = #on, method = #method #input #output))
+    };
+    resource.actions.iter().map(attribute).collect()
+}
+
+fn input(action: &Action) -> Option<TokenStream> {
+    (!action.input.is_empty()).then(|| ident(&format!("{}Input", names::upper_camel(action.name.as_str()))))
+}
+
+fn output(action: &Action) -> Option<(TokenStream, &str)> {
+    match &action.output {
+        ActionOutput::Record | ActionOutput::Unknown => None,
+        ActionOutput::Fields { key, .. } => {
+            Some((ident(&format!("{}Output", names::upper_camel(action.name.as_str()))), key.as_str()))
+        }
+    }
+}
+
+fn parameters(action: &Action) -> TokenStream {
+    let input = input(action).map(|name| structure(&name, "Input", &action.input));
+    let output = match &action.output {
+        ActionOutput::Fields { fields, .. } => output(action).map(|(name, _)| structure(&name, "Output", fields)),
+        _ => None,
+    };
+    quote! { #input #output }
+}
+
+fn structure(name: &TokenStream, derive: &str, fields: &[Field]) -> TokenStream {
+    let derive = format_ident!("{derive}");
+    let fields = fields.iter().map(|field| {
+        let (attribute, name, kind) = (attributes::parameter(field), ident(field.name.as_str()), rust_type(field));
+        quote! { #attribute pub #name: #kind }
+    });
+    quote! {
+        #[derive(Clone, Debug, #derive)]
+        pub struct #name { #(#fields),* }
+    }
+}
+
+fn behaviour_trait(resource: &Resource) -> TokenStream {
+    let name = resource.name.as_str();
+    let message = format!("`{name}` declares hooks or actions that nothing implements");
+    let note = format!(
+        "{} declares them; write `impl {name}::Behaviour for {name}::Entity` in src/resources/{name}.rs",
+        resource.behaviour_place.as_deref().unwrap_or_default()
+    );
+    let hooks = resource.hooks.iter().map(|point| {
+        let (place, function) = (format!(" {}", point.place), hook_function(point.hook));
+        quote! { #[doc = #place] #function }
+    });
+    let actions = resource.actions.iter().map(|action| {
+        let (place, function) = (format!(" {}", action.place), action_function(action));
+        quote! { #[doc = #place] #function }
+    });
+    quote! {
+        #[diagnostic::on_unimplemented(message = #message, note = #note)]
+        pub trait Behaviour {
+            #(#hooks)*
+            #(#actions)*
+        }
+    }
+}
+
+fn hook_function(hook: Hook) -> TokenStream {
+    let name = ident(hook.word());
+    let subject = match hook {
+        Hook::Scope => return quote!(fn #name(context: &Context<'_>) -> Option<Condition>;),
+        Hook::BeforeSave => quote!(draft: &mut Draft<Entity>),
+        Hook::AfterSave | Hook::BeforeDelete | Hook::AfterDelete | Hook::AfterCommit => quote!(record: &Model),
+    };
+    quote!(fn #name(context: &Context<'_>, #subject) -> impl Future<Output = Result<()>> + Send;)
+}
+
+fn action_function(action: &Action) -> TokenStream {
+    let name = ident(action.name.as_str());
+    let output = output(action).map(|(output, _)| output);
+    let subject = match (action.on, &output) {
+        (ActionOn::Collection, _) => None,
+        (ActionOn::Record, None) => Some(quote!(, draft: &mut Draft<Entity>)),
+        (ActionOn::Record, Some(_)) => Some(quote!(, record: &Model)),
+    };
+    let input = input(action).map(|input| quote!(, input: #input));
+    let output = output.unwrap_or_else(|| quote!(()));
+    quote!(fn #name(context: &Context<'_> #subject #input) -> impl Future<Output = Result<#output>> + Send;)
+}
+
+fn route(resource: &Resource) -> TokenStream {
+    let hooks = resource.hooks.iter().map(|point| ident(point.hook.word()));
+    let hooks = (!resource.hooks.is_empty()).then(|| quote!(, hooks(#(#hooks),*)));
+    let actions = resource.actions.iter().map(|action| {
+        let form = match (action.on, input(action).is_some(), output(action).is_some()) {
+            (ActionOn::Record, false, false) => "record",
+            (ActionOn::Record, true, false) => "record_input",
+            (ActionOn::Record, false, true) => "record_output",
+            (ActionOn::Record, true, true) => "record_input_output",
+            (ActionOn::Collection, false, _) => "collection",
+            (ActionOn::Collection, true, _) => "collection_input",
+        };
+        let (form, name) = (format_ident!("{form}"), ident(action.name.as_str()));
+        let input = input(action).map(|input| quote!(: #input));
+        quote!(#form #name #input)
+    });
+    let actions = (!resource.actions.is_empty()).then(|| quote!(, actions(#(#actions),*)));
+    quote! {
+        pub fn route() -> Route { route!(Entity, Behaviour #hooks #actions) }
+    }
+}

@@ -1,0 +1,45 @@
+//! From a checked schema to Rust: data and one line of routing for each resource, no behaviour, nothing checked.
+
+mod attributes;
+mod behaviour;
+mod entity;
+mod index;
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::check::Checked;
+use crate::model::{Resource, Schema};
+use crate::names;
+use crate::output::{Generated, MARK, Output};
+
+/// The name of the index.
+pub const INDEX: &str = "resources";
+
+/// One file for each declared resource, and the index.
+pub fn emit(schema: &Checked<Schema>) -> Output {
+    let mut files: Vec<Generated> = schema.declared().map(resource).collect();
+    let header = format!("{MARK}by charter-codegen: the index of all resources.");
+    files.push(Generated::new(INDEX, header, index::index(schema)));
+    Output::new(files)
+}
+
+fn resource(resource: &Resource) -> Generated {
+    let entity = entity::entity(resource);
+    let behaviour = behaviour::behaviour(resource);
+    let tokens = quote! {
+        use charter_runtime::generated::*;
+        #entity
+        #behaviour
+    };
+    let name = resource.name.as_str();
+    let file = resource.file.as_deref().unwrap_or_default();
+    let header = format!("{MARK}from {file}. `cargo charter expand {name}` prints it.");
+    Generated::new(name, header, tokens)
+}
+
+/// A name as Rust writes it: `type` is `r#type`.
+fn ident(name: &str) -> TokenStream {
+    let ident = if names::is_keyword(name) { format_ident!("r#{}", name) } else { format_ident!("{}", name) };
+    quote!(#ident)
+}

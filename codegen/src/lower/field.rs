@@ -1,0 +1,92 @@
+//! Fields: one as written to one, or for a polymorphic reference two, as meant.
+
+use super::kind::{self, Context};
+use super::links::Links;
+use crate::diagnostic::Problems;
+use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown};
+use crate::source::Spanned;
+use crate::syntax::field::{DefaultSyntax, FieldSyntax, SourceSyntax};
+use crate::words::{AccessWord, TimestampForm};
+
+/// What the fields of one resource have in common.
+pub struct Surroundings<'a> {
+    pub resource: &'a Name,
+    pub timestamps: TimestampForm,
+    pub links: &'a Links,
+}
+
+/// All fields of a section.
+pub fn lower_all(
+    written: &[FieldSyntax],
+    shown: Shown,
+    surroundings: &Surroundings<'_>,
+    problems: &mut Problems,
+) -> Vec<Field> {
+    written.iter().flat_map(|field| lower(field, shown, surroundings, problems)).collect()
+}
+
+fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Field> {
+    let field = Field {
+        declared: written.name.value.clone(),
+        name: written.name.clone(),
+        kind: lower_kind(written, surroundings, problems),
+        nullable: written.nullable.is_some(),
+        required: written.required.is_some(),
+        default: written.default.as_ref().map_or(Default::None, default),
+        access: written.access.as_ref().map_or(Access::Writable, |access| lower_access(access.value)),
+        shown,
+        rules: written.rules.clone(),
+        places: FieldPlaces {
+            kind: Some(written.span),
+            values: written.values.as_ref().map(|values| values.span),
+            nullable: written.nullable,
+            required: written.required,
+            default: written.default.as_ref().map(|default| default.span),
+            access: written.access.as_ref().map(|access| access.span),
+            others: written.others.clone(),
+            incomplete: written.incomplete,
+        },
+    };
+    match field.kind {
+        Kind::PolymorphicType(_) => {
+            let column = |end: &str| Spanned::new(format!("{}_{end}", field.name.value), field.name.span);
+            let id_kind = Kind::PolymorphicId { type_field: column("type").value };
+            vec![Field { name: column("type"), ..field.clone() }, Field { name: column("id"), kind: id_kind, ..field }]
+        }
+        _ => vec![field],
+    }
+}
+
+fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Kind {
+    match &written.source {
+        SourceSyntax::Type(found) => {
+            let context =
+                Context { field: &written.name, values: written.values.as_ref(), timestamps: surroundings.timestamps };
+            kind::lower(found, &context, problems)
+        }
+        SourceSyntax::From(path) => Kind::Derived(path.clone()),
+        SourceSyntax::Many { resource, by } => {
+            let by = surroundings.links.by(resource, by, surroundings.resource.as_str(), problems);
+            by.map_or(Kind::Unknown, |by| Kind::Embedded { resource: resource.clone(), by: by.value })
+        }
+        SourceSyntax::Unreadable => Kind::Unknown,
+    }
+}
+
+/// `now` is the word only without quotes, so that a text may be `"now"`.
+fn default(written: &Spanned<DefaultSyntax>) -> Default {
+    match (written.value.text.as_str(), written.value.plain) {
+        ("now", true) => Default::Now,
+        ("caller", true) => Default::Caller,
+        ("hook", true) => Default::Hook,
+        (text, _) => Default::Literal(text.to_owned()),
+    }
+}
+
+fn lower_access(word: AccessWord) -> Access {
+    match word {
+        AccessWord::ReadOnly => Access::ReadOnly,
+        AccessWord::Immutable => Access::Immutable,
+        AccessWord::Secret => Access::Secret,
+    }
+}

@@ -1,0 +1,211 @@
+//! Types: the word and its arguments as written, to what values a field holds.
+
+use std::str::FromStr;
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{CodeValue, Kind, Name};
+use crate::source::{Span, Spanned};
+use crate::syntax::field::ValuesSyntax;
+use crate::syntax::type_word::TypeSyntax;
+use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES};
+use crate::words::TimestampForm;
+
+/// Everything that a type needs beside itself.
+pub struct Context<'a> {
+    pub field: &'a Name,
+    pub values: Option<&'a Spanned<ValuesSyntax>>,
+    pub timestamps: TimestampForm,
+}
+
+/// The kind of a type; a polymorphic reference gives that of its type column.
+pub fn lower(written: &TypeSyntax, context: &Context<'_>, problems: &mut Problems) -> Kind {
+    let mut lowering = Lowering { written, context, problems };
+    let kind = lowering.kind();
+    if let (Some(values), false) = (context.values, matches!(written.word.as_str(), "enum" | "code")) {
+        let message = format!("`{}` is a `{}`, which has no `values`", context.field.value, written.word.value);
+        let problem = Diagnostic::new(Code::Values, values.span, message, "not for this type")
+            .help("words make an `enum`, numbers with labels a `code`");
+        problems.push(problem);
+    }
+    kind.unwrap_or(Kind::Unknown)
+}
+
+struct Lowering<'a> {
+    written: &'a TypeSyntax,
+    context: &'a Context<'a>,
+    problems: &'a mut Problems,
+}
+
+impl Lowering<'_> {
+    fn kind(&mut self) -> Option<Kind> {
+        match self.written.word.as_str() {
+            "string" => self.length(self.written).map(|max| Kind::String { max }),
+            "text" => self.alone(Kind::Text),
+            "integer" => self.alone(Kind::Integer),
+            "bigint" => self.alone(Kind::BigInt),
+            "boolean" => self.alone(Kind::Boolean),
+            "decimal" => self.decimal(),
+            "timestamp" => self.alone(Kind::Timestamp(self.context.timestamps)),
+            "date" => self.alone(Kind::Date),
+            "enum" => {
+                let words = self.words();
+                self.alone(Kind::Enum(words?))
+            }
+            "code" => {
+                let codes = self.codes();
+                self.alone(Kind::Code(codes?))
+            }
+            "list" => self.list(),
+            "json" => self.alone(Kind::Json),
+            "uuid" => self.alone(Kind::Uuid),
+            "ref" => self.reference(),
+            unknown => {
+                let message = format!("there is no type `{unknown}`");
+                let problem = Diagnostic::new(Code::UnknownType, self.written.word.span, message, "unknown type");
+                self.problems.push(match other_word(unknown) {
+                    Some(word) => problem.help(format!("here it is called `{word}`")),
+                    None => problem.did_you_mean(unknown, TYPES.iter().map(|known| known.word)),
+                });
+                None
+            }
+        }
+    }
+
+    fn refuse(&mut self, span: Span, message: impl Into<String>, label: &str, help: &str) {
+        self.problems.push(Diagnostic::new(Code::TypeArguments, span, message, label).help(help));
+    }
+
+    /// A type that takes no arguments.
+    fn alone(&mut self, kind: Kind) -> Option<Kind> {
+        if let Some(first) = self.written.arguments.first() {
+            let message = format!("`{}` takes no arguments", self.written.word.value);
+            let help = format!("write `{}`", self.written.word.value);
+            self.refuse(first.span, message, "not for this type", &help);
+            return None;
+        }
+        Some(kind)
+    }
+
+    fn length(&mut self, written: &TypeSyntax) -> Option<u32> {
+        let help =
+            format!("`string(n)` with n from 1 to {LONGEST_STRING}, for example `string(255)`; `text` has no limit");
+        let [argument] = written.arguments.as_slice() else {
+            self.refuse(written.span, "`string` needs its greatest length", "how long?", &help);
+            return None;
+        };
+        let length = number(argument).filter(|length| (1..=LONGEST_STRING).contains(length));
+        if length.is_none() {
+            let message = format!("a string cannot be `{}` characters long", argument.word.value);
+            self.refuse(argument.span, message, "out of range", &help);
+        }
+        length
+    }
+
+    fn decimal(&mut self) -> Option<Kind> {
+        let help = format!(
+            "`decimal(p, s)`: at most p digits, p from 1 to {MOST_DIGITS}, of which s stand behind the point; for example `decimal(12, 2)`"
+        );
+        let [precision, places] = self.written.arguments.as_slice() else {
+            let message = "`decimal` needs its digits and its places";
+            self.refuse(self.written.span, message, "how many?", &help);
+            return None;
+        };
+        let digits = number::<u8>(precision).filter(|digits| (1..=MOST_DIGITS).contains(digits));
+        let Some(digits) = digits else {
+            let message = format!("a decimal cannot have `{}` digits", precision.word.value);
+            self.refuse(precision.span, message, "out of range", &help);
+            return None;
+        };
+        let Some(behind) = number::<u8>(places).filter(|behind| *behind <= digits) else {
+            let message = format!("a decimal of {digits} digits cannot have `{}` places", places.word.value);
+            self.refuse(places.span, message, "more than all digits", &help);
+            return None;
+        };
+        Some(Kind::Decimal { precision: digits, places: behind })
+    }
+
+    fn list(&mut self) -> Option<Kind> {
+        let help = "`list(string(n))` is a list of short texts, `list(ref(x))` one of ids";
+        let [element] = self.written.arguments.as_slice() else {
+            self.refuse(self.written.span, "`list` needs the type of its elements", "a list of what?", help);
+            return None;
+        };
+        match (element.word.as_str(), element.arguments.as_slice()) {
+            ("string", _) => self.length(element).map(|max| Kind::StringList { max }),
+            ("ref", [target]) => Some(Kind::RefList(target.word.clone())),
+            _ => {
+                let message = format!("a list cannot hold `{}`", element.word.value);
+                self.refuse(element.span, message, "not an element", help);
+                None
+            }
+        }
+    }
+
+    fn reference(&mut self) -> Option<Kind> {
+        match self.written.arguments.as_slice() {
+            [target] => Some(Kind::Ref(target.word.clone())),
+            targets if self.written.alternatives => {
+                Some(Kind::PolymorphicType(targets.iter().map(|target| target.word.clone()).collect()))
+            }
+            _ => {
+                let help = "`ref(product)`, or `ref(member | product)` where it may be either";
+                self.refuse(self.written.span, "`ref` needs the resource that it refers to", "to what?", help);
+                None
+            }
+        }
+    }
+
+    fn words(&mut self) -> Option<Vec<Name>> {
+        let help = "for example `values: [draft, sent]`";
+        match self.context.values {
+            Some(Spanned { value: ValuesSyntax::Words(words), .. }) => Some(words.clone()),
+            Some(values) => self.no_values(values.span, "the values of an `enum` are a list of words", help),
+            None => self.no_values(self.written.span, "an `enum` needs its `values`", help),
+        }
+    }
+
+    fn codes(&mut self) -> Option<Vec<CodeValue>> {
+        let help = "for example `values: { 1: Bulk, 2: Serialised }`";
+        let codes = match self.context.values {
+            Some(Spanned { value: ValuesSyntax::Codes(codes), .. }) => codes,
+            Some(values) => return self.no_values(values.span, "the values of a `code` are numbers with labels", help),
+            None => return self.no_values(self.written.span, "a `code` needs its `values`", help),
+        };
+        let mut values = Vec::new();
+        for (number, label) in codes {
+            match number.value.parse() {
+                Ok(value) => values.push(CodeValue { number: Spanned::new(value, number.span), label: label.clone() }),
+                Err(_) => {
+                    let message = format!("`{}` is not a whole number of 32 bits", number.value);
+                    self.problems.push(Diagnostic::new(Code::Values, number.span, message, "not a number").help(help));
+                }
+            }
+        }
+        Some(values)
+    }
+
+    fn no_values<T>(&mut self, span: Span, message: &str, help: &str) -> Option<T> {
+        self.problems.push(Diagnostic::new(Code::Values, span, message, "values are missing").help(help));
+        None
+    }
+}
+
+fn number<T: FromStr>(written: &TypeSyntax) -> Option<T> {
+    written.arguments.is_empty().then(|| written.word.value.parse().ok()).flatten()
+}
+
+/// What other systems call the types.
+fn other_word(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "varchar" | "char" | "str" => "string(255)",
+        "int" | "int4" | "i32" | "smallint" => "integer",
+        "long" | "int8" | "i64" => "bigint",
+        "bool" => "boolean",
+        "float" | "double" | "number" | "numeric" | "money" => "decimal(12, 2)",
+        "datetime" | "timestamptz" | "time" => "timestamp",
+        "array" => "list(string(50))",
+        "object" | "jsonb" | "map" => "json",
+        "reference" | "belongs_to" | "foreign_key" => "ref(...)",
+        _ => return None,
+    })
+}

@@ -1,0 +1,112 @@
+//! What resources say of each other, gathered before any is completed: who refers to whom, and who stands under whom.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Kind, Name};
+use crate::names;
+use crate::platform;
+use crate::source::{Sources, Spanned};
+use crate::syntax::Syntax;
+use crate::syntax::field::SourceSyntax;
+use crate::syntax::resource::ResourceSyntax;
+
+/// The links by name of resource.
+pub struct Links {
+    resources: BTreeMap<String, Link>,
+}
+
+struct Link {
+    parent: Option<String>,
+    ability: Option<String>,
+    plural: String,
+    /// The fields that refer to another resource, and to which.
+    references: Vec<(String, String)>,
+}
+
+impl Links {
+    pub fn of(syntax: &Syntax, sources: &Sources) -> Links {
+        let mut resources = BTreeMap::new();
+        for platform in platform::resources() {
+            let references = platform.fields.iter().filter_map(|field| match &field.kind {
+                Kind::Ref(target) => Some((field.name.value.clone(), target.value.clone())),
+                _ => None,
+            });
+            let references = references.collect();
+            let plural = platform.plural.value;
+            resources.insert(platform.name.value, Link { parent: None, ability: None, plural, references });
+        }
+        for written in &syntax.resources {
+            let name = name(written, sources);
+            let plural =
+                written.plural.as_ref().map_or_else(|| names::plural(name.as_str()), |plural| plural.value.clone());
+            let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
+            let link = Link {
+                parent: text(&written.under),
+                ability: text(&written.ability),
+                plural,
+                references: references(written).collect(),
+            };
+            resources.insert(name.value, link);
+        }
+        Links { resources }
+    }
+
+    /// The abilities of a nested resource are those of the nearest ancestor that says or has its own.
+    pub fn ability(&self, name: &str) -> String {
+        let mut at = name;
+        // A circle of parents is reported by its own check; here it must only end.
+        for _ in 0..=self.resources.len() {
+            let Some(link) = self.resources.get(at) else { break };
+            match (&link.ability, &link.parent) {
+                (Some(ability), _) => return ability.clone(),
+                (None, Some(parent)) if self.resources.contains_key(parent) => at = parent,
+                (None, _) => return link.plural.clone(),
+            }
+        }
+        names::plural(name)
+    }
+
+    /// The field of `resource` that refers to `name`: the one that is said, or the only one there is. Nothing, and a
+    /// problem told, when it cannot be known; an unknown resource is left to the check of references.
+    pub fn by(&self, resource: &Name, said: &Option<Name>, name: &str, problems: &mut Problems) -> Option<Name> {
+        if let Some(said) = said {
+            return Some(said.clone());
+        }
+        let Some(link) = self.resources.get(resource.as_str()) else {
+            return Some(Spanned::new(String::new(), resource.span));
+        };
+        let referring: Vec<&str> =
+            link.references.iter().filter(|(_, to)| to == name).map(|(field, _)| field.as_str()).collect();
+        let (message, help) = match referring.as_slice() {
+            [only] => return Some(Spanned::new((*only).to_owned(), resource.span)),
+            [] => (
+                format!("no field of `{}` refers to `{name}`", resource.value),
+                format!("it needs a field such as `{name}_id: {{ type: ref({name}), required: true }}`"),
+            ),
+            several => (
+                format!("several fields of `{}` refer to `{name}`", resource.value),
+                format!("say which: `by: {}`", several.join("` or `by: ")),
+            ),
+        };
+        problems.push(Diagnostic::new(Code::ByField, resource.span, message, "which field is meant?").help(help));
+        None
+    }
+}
+
+/// The name that a file gives its resource, or else that of the file.
+pub fn name(written: &ResourceSyntax, sources: &Sources) -> Name {
+    written.resource.clone().unwrap_or_else(|| Spanned::new(sources.file(written.file).stem().to_owned(), written.span))
+}
+
+fn references(written: &ResourceSyntax) -> impl Iterator<Item = (String, String)> {
+    let parent = written.under.iter().map(|parent| (format!("{}_id", parent.value), parent.value.clone()));
+    let fields = written.fields.iter().chain(&written.detail).filter_map(|field| match &field.source {
+        SourceSyntax::Type(found) if found.word.value == "ref" => match found.arguments.as_slice() {
+            [target] => Some((field.name.value.clone(), target.word.value.clone())),
+            _ => None,
+        },
+        _ => None,
+    });
+    parent.chain(fields)
+}

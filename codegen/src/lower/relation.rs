@@ -1,0 +1,125 @@
+//! Includes, actions and filters: what hangs on a resource and what can be asked of it.
+
+use super::field::{self, Surroundings};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Action, ActionOutput, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
+use crate::predicate::Predicate;
+use crate::source::{Sources, Span, Spanned};
+use crate::syntax::relation::{ActionSyntax, IncludeSyntax, IncludeTargetSyntax};
+use crate::syntax::resource::{FilterSyntax, FiltersSyntax, SortsSyntax};
+use crate::words::{ActionMethod, ActionOn, FilterWord, Word};
+
+/// Includes with the field at the other end of each.
+pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Include> {
+    let lower = |include: &IncludeSyntax| {
+        let target = match &include.target {
+            IncludeTargetSyntax::One(via) => IncludeTarget::One { via: via.clone() },
+            IncludeTargetSyntax::CustomFields(span) => IncludeTarget::CustomFields(*span),
+            IncludeTargetSyntax::Many { resource, by } => IncludeTarget::Many {
+                resource: resource.clone(),
+                by: surroundings.links.by(resource, by, surroundings.resource.as_str(), problems)?,
+            },
+        };
+        Some(Include { name: include.name.clone(), target, fields: include.fields.clone() })
+    };
+    written.iter().filter_map(lower).collect()
+}
+
+/// Actions with their method and answer.
+pub fn actions(
+    written: &[ActionSyntax],
+    surroundings: &Surroundings<'_>,
+    sources: &Sources,
+    problems: &mut Problems,
+) -> Vec<Action> {
+    let lower = |action: &ActionSyntax| {
+        let on = action.on.as_ref().map_or(ActionOn::Record, |on| on.value);
+        Action {
+            name: action.name.clone(),
+            on,
+            method: action.method.as_ref().map_or(ActionMethod::Post, |method| method.value),
+            input: field::lower_all(&action.input, Shown::Always, surroundings, problems),
+            output: output(action, on, surroundings, problems),
+            place: place(sources, action.name.span),
+        }
+    };
+    written.iter().map(lower).collect()
+}
+
+fn output(
+    action: &ActionSyntax,
+    on: ActionOn,
+    surroundings: &Surroundings<'_>,
+    problems: &mut Problems,
+) -> ActionOutput {
+    let name = &action.name.value;
+    let fields = field::lower_all(&action.output, Shown::Always, surroundings, problems);
+    let (span, message, help) = match (&action.answer, action.output_span) {
+        (Some(key), Some(_)) => return ActionOutput::Fields { key: key.clone(), fields },
+        (None, None) if on == ActionOn::Record => return ActionOutput::Record,
+        (None, None) => (
+            action.name.span,
+            format!("`{name}` runs on the collection, so that there is no record to answer"),
+            "say what it answers: `answer: <key>` and `output: { … }`",
+        ),
+        (Some(key), None) => (
+            key.span,
+            format!("`{name}` has an `answer` and no `output`"),
+            "the two belong together: `answer` is the key, `output` the fields under it",
+        ),
+        (None, Some(span)) => (
+            span,
+            format!("`{name}` has an `output` and no `answer`"),
+            "the two belong together: `answer` is the key, `output` the fields under it",
+        ),
+    };
+    problems.push(Diagnostic::new(Code::ActionAnswer, span, message, "what does it answer?").help(help));
+    ActionOutput::Unknown
+}
+
+/// What `q` accepts.
+pub fn filters(written: &Option<FiltersSyntax>, problems: &mut Problems) -> Filters {
+    match written {
+        None => Filters::Shown,
+        Some(FiltersSyntax::Word(word)) if word.value == FilterWord::None => Filters::None,
+        Some(FiltersSyntax::Word(_)) => Filters::Shown,
+        Some(FiltersSyntax::Fields(fields)) => {
+            let lower = |(name, filter): &(Name, FilterSyntax)| {
+                let filter = match filter {
+                    FilterSyntax::All => Filter::All,
+                    FilterSyntax::Only(words) => Filter::Only(predicates(words, problems)),
+                };
+                (name.clone(), filter)
+            };
+            Filters::Fields(fields.iter().map(lower).collect())
+        }
+    }
+}
+
+fn predicates(words: &[Name], problems: &mut Problems) -> Vec<Spanned<Predicate>> {
+    let mut read = |word: &Name| {
+        let predicate = Predicate::read(word.as_str());
+        if predicate.is_none() {
+            let message = format!("there is no predicate `{}`", word.value);
+            let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate")
+                .did_you_mean(word.as_str(), Predicate::WORDS.iter().copied());
+            problems.push(problem);
+        }
+        predicate.map(|predicate| Spanned::new(predicate, word.span))
+    };
+    words.iter().filter_map(&mut read).collect()
+}
+
+/// What `sort` accepts.
+pub fn sorts(written: &Option<SortsSyntax>) -> Sorts {
+    match written {
+        None | Some(SortsSyntax::Shown) => Sorts::Shown,
+        Some(SortsSyntax::Fields(names)) => Sorts::Fields(names.clone()),
+    }
+}
+
+/// `resources/exchange_rate.yaml:21`, for comments in generated code.
+pub fn place(sources: &Sources, span: Span) -> String {
+    let file = sources.file(span.file);
+    format!("{}:{}", file.path, file.position(span.start).0)
+}

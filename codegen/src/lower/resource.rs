@@ -1,0 +1,96 @@
+//! A whole resource: the names that follow from its name, and the fields that every record has.
+
+use super::field::{self, Surroundings};
+use super::links::{self, Links};
+use super::relation::{actions, filters, includes, place, sorts};
+use crate::diagnostic::Problems;
+use crate::model::{Access, Field, HookPoint, Kind, Name, Resource, Seed, Shown, Under};
+use crate::names;
+use crate::source::{Sources, Spanned};
+use crate::syntax::resource::ResourceSyntax;
+use crate::words::{Operation, TimestampForm, Word};
+
+/// Completes one resource.
+pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problems: &mut Problems) -> Resource {
+    let name = links::name(written, sources);
+    let or = |said: &Option<Name>, default: &str| {
+        said.clone().unwrap_or_else(|| Spanned::new(default.to_owned(), name.span))
+    };
+    let plural = or(&written.plural, &names::plural(name.as_str()));
+    let timestamps = written.timestamps.as_ref().map_or(TimestampForm::Seconds, |form| form.value);
+    let surroundings = Surroundings { resource: &name, timestamps, links };
+    let file = sources.file(written.file);
+    let hooks = written.hooks.iter();
+    let hooks = hooks.map(|hook| HookPoint { hook: hook.value, span: hook.span, place: place(sources, hook.span) });
+    let first_behaviour = [written.key_spans.hooks, written.key_spans.actions].into_iter().flatten().min();
+    let operations = match &written.operations {
+        Some(words) => words.clone(),
+        None => Operation::ALL.iter().map(|(_, operation)| Spanned::new(*operation, name.span)).collect(),
+    };
+    Resource {
+        label: or(&written.label, &names::label(name.as_str())),
+        type_name: names::upper_camel(name.as_str()),
+        table: or(&written.table, plural.as_str()),
+        path: or(&written.path, plural.as_str()),
+        under: written.under.clone().map(|parent| Under { field: format!("{}_id", parent.value), resource: parent }),
+        ability: or(&written.ability, &links.ability(name.as_str())),
+        read_permission: written.read_permission.clone(),
+        write_permission: written.write_permission.clone(),
+        owner: written.owner.clone(),
+        operations,
+        singleton: is_on(&written.singleton),
+        soft_delete: written.delete.is_some(),
+        custom_fields: is_on(&written.custom_fields),
+        events: is_on(&written.events),
+        fields: fields(written, &surroundings, problems),
+        unique: written.unique.clone(),
+        indexes: written.indexes.clone(),
+        search: written.search.clone(),
+        filters: filters(&written.filters, problems),
+        sorts: sorts(&written.sorts),
+        includes: includes(&written.includes, &surroundings, problems),
+        actions: actions(&written.actions, &surroundings, sources, problems),
+        hooks: hooks.collect(),
+        seed: written.seed.clone().map(|name| Seed {
+            exists: sources.seeds.contains(name.as_str()),
+            path: sources.folder.join(name.as_str()),
+            name,
+        }),
+        key_spans: written.key_spans,
+        file: Some(file.path.clone()),
+        stem: file.stem().to_owned(),
+        behaviour_place: first_behaviour.map(|span| place(sources, span)),
+        plural,
+        name,
+    }
+}
+
+fn is_on(flag: &Option<Spanned<bool>>) -> bool {
+    flag.as_ref().is_some_and(|flag| flag.value)
+}
+
+/// Every field in the order of the single record. The server's own carry the place of the resource's name.
+fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Field> {
+    let own = |name: &str, kind: Kind| {
+        let name = Spanned::new(name.to_owned(), surroundings.resource.span);
+        Field { access: Access::ReadOnly, ..Field::new(name, kind) }
+    };
+    let stamp = || Kind::Timestamp(surroundings.timestamps);
+    let mut fields = vec![own("id", Kind::BigInt)];
+    if let Some(parent) = &written.under {
+        let name = Spanned::new(format!("{}_id", parent.value), parent.span);
+        let kind = Kind::Ref(parent.clone());
+        fields.push(Field { required: true, access: Access::Immutable, ..Field::new(name, kind) });
+    }
+    fields.extend(field::lower_all(&written.fields, Shown::Always, surroundings, problems));
+    if is_on(&written.custom_fields) {
+        fields.push(Field { access: Access::Writable, ..own("custom_fields", Kind::CustomFields) });
+    }
+    fields.push(own("created_at", stamp()));
+    fields.push(own("updated_at", stamp()));
+    fields.extend(field::lower_all(&written.detail, Shown::Detail, surroundings, problems));
+    if written.delete.is_some() {
+        fields.push(Field { nullable: true, shown: Shown::Never, ..own("deleted_at", stamp()) });
+    }
+    fields
+}

@@ -1,0 +1,196 @@
+//! `cargo charter`: checks and shows resources; it works while the application does not compile.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use charter_codegen::{Code, Output, Report, compile, entry, reference};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+/// Done.
+const DONE: u8 = 0;
+/// There are problems, or what was to be done failed.
+const PROBLEMS: u8 = 1;
+/// The command was not understood.
+const USAGE: u8 = 2;
+
+/// The developer command of Charter
+#[derive(Parser)]
+#[command(name = "cargo charter", bin_name = "cargo charter", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check all resources and report every problem
+    Check {
+        #[command(flatten)]
+        folder: Folder,
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+    },
+    /// Print the Rust that is generated for a resource (`resources` is the index)
+    Expand {
+        /// The name of a resource
+        resource: String,
+        #[command(flatten)]
+        folder: Folder,
+    },
+    /// Print the JSON Schema of the YAML
+    Schema,
+    /// Explain a code of a report, or list all codes
+    Explain {
+        /// For example C0002
+        code: Option<String>,
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+    },
+    /// Compare the generated documents with what they would be now
+    Docs {
+        /// Write those that differ
+        #[arg(long)]
+        write: bool,
+        /// Fail when one differs (the default)
+        #[arg(long, conflicts_with = "write")]
+        check: bool,
+        /// The folder of the documents
+        #[arg(long, default_value = "docs")]
+        docs: PathBuf,
+    },
+}
+
+#[derive(Args)]
+struct Folder {
+    /// The folder of the resources
+    #[arg(long, default_value = "resources")]
+    dir: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+fn main() -> ExitCode {
+    // Cargo passes the name of a subcommand that is found in the path as its first argument; the alias does not.
+    let repeated = std::env::args().nth(1).is_some_and(|first| first == "charter");
+    let arguments =
+        std::env::args().enumerate().filter(|(at, _)| !(repeated && *at == 1)).map(|(_, argument)| argument);
+    let code = match Arguments::parse_from(arguments).command {
+        Command::Check { folder, format } => compiled(&folder, |result| check(result, format)),
+        Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
+        Command::Schema => {
+            print!("{}", reference::schema());
+            DONE
+        }
+        Command::Explain { code: None, format } => list_codes(format),
+        Command::Explain { code: Some(code), format } => explain(&code, format),
+        Command::Docs { write: true, docs, .. } => write_documents(&docs),
+        Command::Docs { docs, .. } => check_documents(&docs),
+    };
+    ExitCode::from(code)
+}
+
+fn compiled(folder: &Folder, then: impl FnOnce(Result<Output, Report>) -> u8) -> u8 {
+    if !folder.dir.is_dir() {
+        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", folder.dir.display());
+        return USAGE;
+    }
+    then(compile(&folder.dir))
+}
+
+fn check(result: Result<Output, Report>, format: Format) -> u8 {
+    let (text, problems, code) = match &result {
+        Ok(output) => {
+            // The index is not a resource.
+            let count = output.files().len() - 1;
+            let plural = if count == 1 { "resource" } else { "resources" };
+            (format!("{count} {plural}, no problems"), json!([]), DONE)
+        }
+        Err(report) => (format!("{}{}", report.render(), report.summary()), report.to_json(), PROBLEMS),
+    };
+    match format {
+        Format::Text => println!("{text}"),
+        Format::Json => print_json(&problems),
+    }
+    code
+}
+
+fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
+    match result {
+        Err(report) => {
+            eprintln!("{}{}", report.render(), report.summary());
+            PROBLEMS
+        }
+        Ok(output) => match output.file(resource) {
+            Some(file) => {
+                print!("{}", file.text());
+                DONE
+            }
+            None => {
+                let known: Vec<&str> = output.files().iter().map(|file| file.name.as_str()).collect();
+                eprintln!("there is no resource `{resource}`; there are: {}", known.join(", "));
+                USAGE
+            }
+        },
+    }
+}
+
+fn list_codes(format: Format) -> u8 {
+    match format {
+        Format::Text => Code::ALL.iter().for_each(|code| println!("{code}  {}", entry(*code).title)),
+        Format::Json => {
+            let codes = Code::ALL.iter().map(|code| json!({ "code": code.as_str(), "title": entry(*code).title }));
+            print_json(&codes.collect());
+        }
+    }
+    DONE
+}
+
+fn explain(code: &str, format: Format) -> u8 {
+    let Some(code) = Code::read(code) else {
+        eprintln!("there is no code `{code}`; `cargo charter explain` lists all of them");
+        return USAGE;
+    };
+    match format {
+        Format::Text => print!("{}", reference::explanation(code)),
+        Format::Json => {
+            let entry = entry(code);
+            print_json(&json!({
+                "code": code.as_str(),
+                "title": entry.title,
+                "explanation": entry.explanation,
+                "wrong": entry.wrong,
+                "right": entry.right,
+            }));
+        }
+    }
+    DONE
+}
+
+fn write_documents(folder: &Path) -> u8 {
+    match reference::write(folder) {
+        Ok(written) if written.is_empty() => println!("all documents are as they should be"),
+        Ok(written) => written.iter().for_each(|name| println!("wrote {}", folder.join(name).display())),
+        Err(problem) => {
+            eprintln!("{} cannot be written: {problem}", folder.display());
+            return PROBLEMS;
+        }
+    }
+    DONE
+}
+
+fn check_documents(folder: &Path) -> u8 {
+    let stale = reference::stale(folder);
+    for name in &stale {
+        println!("{} is not what it would be now; `cargo charter docs --write` writes it", folder.join(name).display());
+    }
+    if stale.is_empty() { DONE } else { PROBLEMS }
+}
+
+fn print_json(value: &Value) {
+    println!("{}", serde_json::to_string_pretty(value).expect("values are JSON"));
+}

@@ -1,0 +1,11 @@
+//! Resources resolved: every default filled in, every type a type, both ends of every relation known.
+
+mod field;
+mod schema;
+
+pub use crate::syntax::field::{PathSyntax as Path, Rule};
+pub use field::{Access, CodeValue, Default, Field, FieldPlaces, Kind, Shown};
+pub use schema::{
+    Action, ActionOutput, Filter, Filters, HookPoint, Include, IncludeTarget, Name, Resource, Schema, Seed, Sorts,
+    Under,
+};

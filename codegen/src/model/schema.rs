@@ -1,0 +1,232 @@
+//! All resources of an application, and what each is.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::{Field, Kind};
+use crate::predicate::Predicate;
+use crate::source::{Span, Spanned};
+use crate::syntax::resource::KeySpans;
+use crate::words::{ActionMethod, ActionOn, Hook, Operation};
+
+/// A name and where it stands.
+pub type Name = Spanned<String>;
+
+/// All resources: those of the files in the order of the files, then the platform's own.
+#[derive(Debug)]
+pub struct Schema {
+    pub resources: Vec<Resource>,
+    /// Names of files that could not be read; what they would declare may be referred to.
+    pub unreadable: BTreeSet<String>,
+}
+
+impl Schema {
+    /// Those that files declare.
+    pub fn declared(&self) -> impl Iterator<Item = &Resource> {
+        self.resources.iter().filter(|resource| !resource.is_platform())
+    }
+
+    /// Whether something of that name exists, or may exist in a file that could not be read.
+    pub fn knows(&self, name: &str) -> bool {
+        self.unreadable.contains(name) || self.find(name).is_some()
+    }
+
+    /// The first resource of that name.
+    pub fn find(&self, name: &str) -> Option<&Resource> {
+        self.resources.iter().find(|resource| resource.name.value == name)
+    }
+
+    /// What values a field holds in the end: a derived field has the type of the one it shows.
+    pub fn value_kind(&self, resource: &Resource, field: &Field) -> Kind {
+        let Kind::Derived(path) = &field.kind else { return field.kind.clone() };
+        let via = resource.field(path.head.as_str());
+        match via.map(|via| &via.kind) {
+            Some(Kind::Code(_)) => Kind::String { max: 255 },
+            Some(Kind::Ref(target)) => {
+                let shown = self.find(target.as_str()).and_then(|target| target.field(path.tail.as_str()));
+                // Only columns can be shown; a chain of derived fields is refused, so this goes one step deep.
+                shown.filter(|shown| shown.is_column()).map_or(Kind::Unknown, |shown| shown.kind.clone())
+            }
+            _ => Kind::Unknown,
+        }
+    }
+}
+
+/// One resource.
+#[derive(Debug)]
+pub struct Resource {
+    pub name: Name,
+    pub plural: Name,
+    pub label: Name,
+    pub type_name: String,
+    pub table: Name,
+    pub path: Name,
+    pub under: Option<Under>,
+    pub ability: Name,
+    pub read_permission: Option<Name>,
+    pub write_permission: Option<Name>,
+    pub owner: Option<Name>,
+    pub operations: Vec<Spanned<Operation>>,
+    pub singleton: bool,
+    pub soft_delete: bool,
+    pub custom_fields: bool,
+    pub events: bool,
+    /// Every field in the order of the single record, the server's own included.
+    pub fields: Vec<Field>,
+    pub unique: Vec<Spanned<Vec<Name>>>,
+    pub indexes: Vec<Spanned<Vec<Name>>>,
+    pub search: Vec<Name>,
+    pub filters: Filters,
+    pub sorts: Sorts,
+    pub includes: Vec<Include>,
+    pub actions: Vec<Action>,
+    pub hooks: Vec<HookPoint>,
+    pub seed: Option<Seed>,
+    pub key_spans: KeySpans,
+    /// The file that declares it, as reports name it; none for the platform's own.
+    pub file: Option<String>,
+    /// The name of that file without its ending.
+    pub stem: String,
+    /// `resources/exchange_rate.yaml:20`, where the first hook or action is declared.
+    pub behaviour_place: Option<String>,
+}
+
+impl Resource {
+    pub fn is_platform(&self) -> bool {
+        self.file.is_none()
+    }
+
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name.value == name)
+    }
+
+    /// Whether one of its fields refers to a resource.
+    pub fn refers_by(&self, field: &str, name: &str) -> bool {
+        let kind = self.field(field).map(|field| &field.kind);
+        matches!(kind, Some(Kind::Ref(target)) if target.value == name) || kind == Some(&Kind::Unknown)
+    }
+
+    /// What `q` accepts for a field, when that differs from what fits its type.
+    pub fn filter(&self, field: &Field) -> Option<Filter> {
+        match &self.filters {
+            Filters::Shown => None,
+            Filters::None => Some(Filter::Only(Vec::new())),
+            Filters::Fields(named) => match named.iter().find(|(name, _)| name.value == field.name.value) {
+                Some((_, Filter::All)) => None,
+                Some((_, only)) => Some(only.clone()),
+                None => Some(Filter::Only(Vec::new())),
+            },
+        }
+    }
+
+    /// Whether `sort` accepts a field whose type has an order.
+    pub fn sorts_by(&self, field: &Field) -> bool {
+        match &self.sorts {
+            Sorts::Shown => true,
+            Sorts::Fields(named) => named.iter().any(|name| name.value == field.name.value),
+        }
+    }
+
+    pub fn has_hook(&self, hook: Hook) -> bool {
+        self.hooks.iter().any(|point| point.hook == hook)
+    }
+
+    /// Whether the application has its say anywhere.
+    pub fn has_behaviour(&self) -> bool {
+        !self.hooks.is_empty() || !self.actions.is_empty()
+    }
+}
+
+/// The parent in a nested path.
+#[derive(Debug, Clone)]
+pub struct Under {
+    pub resource: Name,
+    /// The field that refers to it.
+    pub field: String,
+}
+
+/// What `q` accepts.
+#[derive(Debug, Clone)]
+pub enum Filters {
+    /// Every field of a list item, with the predicates that fit its type.
+    Shown,
+    None,
+    /// These fields only.
+    Fields(Vec<(Name, Filter)>),
+}
+
+#[derive(Debug, Clone)]
+pub enum Filter {
+    All,
+    Only(Vec<Spanned<Predicate>>),
+}
+
+/// What `sort` accepts.
+#[derive(Debug, Clone)]
+pub enum Sorts {
+    /// Every field of a list item that has an order.
+    Shown,
+    Fields(Vec<Name>),
+}
+
+/// A related record or records that a client may ask for.
+#[derive(Debug, Clone)]
+pub struct Include {
+    pub name: Name,
+    pub target: IncludeTarget,
+    /// The fields of each that are written; empty for all of its list item.
+    pub fields: Vec<Name>,
+}
+
+#[derive(Debug, Clone)]
+pub enum IncludeTarget {
+    /// The record that a field refers to, by the field's name in the YAML.
+    One {
+        via: Name,
+    },
+    /// The records of a resource whose field refers here.
+    Many {
+        resource: Name,
+        by: Name,
+    },
+    CustomFields(Span),
+}
+
+/// A named operation.
+#[derive(Debug, Clone)]
+pub struct Action {
+    pub name: Name,
+    pub on: ActionOn,
+    pub method: ActionMethod,
+    pub input: Vec<Field>,
+    pub output: ActionOutput,
+    /// `resources/exchange_rate.yaml:21`
+    pub place: String,
+}
+
+#[derive(Debug, Clone)]
+pub enum ActionOutput {
+    /// The record that it ran on.
+    Record,
+    /// These fields under this key.
+    Fields { key: Name, fields: Vec<Field> },
+    /// Neither can be told, which is reported; no checked schema has one.
+    Unknown,
+}
+
+/// A hook that is declared.
+#[derive(Debug, Clone)]
+pub struct HookPoint {
+    pub hook: Hook,
+    pub span: Span,
+    /// `resources/exchange_rate.yaml:18`
+    pub place: String,
+}
+
+/// A file with rows that every installation has.
+#[derive(Debug, Clone)]
+pub struct Seed {
+    pub name: Name,
+    pub exists: bool,
+    pub path: PathBuf,
+}

@@ -1,0 +1,80 @@
+//! How names follow from each other: plurals, labels, type names, and which names Rust keeps for itself.
+
+/// The longest name that both databases keep whole.
+pub const LONGEST: usize = 63;
+
+/// Words that Rust reserves and that work behind `r#`.
+const KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
+    "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
+    "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Words that are never a name in Rust, not even behind `r#`.
+const NEVER: &[&str] = &["crate", "self", "super", "_"];
+
+/// Whether Rust reserves the word.
+pub fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name) || NEVER.contains(&name)
+}
+
+/// Whether the word cannot be a name in Rust, not even behind `r#`.
+pub fn is_never_a_name(name: &str) -> bool {
+    NEVER.contains(&name)
+}
+
+/// Lower-case letters, digits and single underscores between them, beginning with a letter.
+pub fn is_snake_case(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && !name.ends_with('_')
+        && !name.contains("__")
+}
+
+/// `productGroup`
+pub fn is_camel_case(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// The English plural of a name: `currency` is `currencies`, `box` is `boxes`, `rate` is `rates`.
+pub fn plural(name: &str) -> String {
+    let vowel_before_y = ["ay", "ey", "iy", "oy", "uy"].iter().any(|end| name.ends_with(end));
+    if let Some(stem) = name.strip_suffix('y').filter(|_| !vowel_before_y) {
+        return format!("{stem}ies");
+    }
+    match ["s", "x", "ch", "sh"].iter().any(|end| name.ends_with(end)) {
+        true => format!("{name}es"),
+        false => format!("{name}s"),
+    }
+}
+
+/// What people read: `exchange_rate` is `Exchange rate`.
+pub fn label(name: &str) -> String {
+    let spaced = name.replace('_', " ");
+    let mut characters = spaced.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// The name of a type: `exchange_rate` is `ExchangeRate`.
+pub fn upper_camel(name: &str) -> String {
+    name.split('_').map(label).collect()
+}
+
+/// The form of an include's name in a record: `productGroup` is `product_group`.
+pub fn snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// The nearest name in snake_case to something that is not: `Exchange-Rate` is `exchange_rate`.
+pub fn to_snake_case(text: &str) -> String {
+    let spaced: String = snake(text).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    spaced.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+}

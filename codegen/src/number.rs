@@ -1,0 +1,61 @@
+//! Exact decimal numbers of the size that the grammar allows, to compare bounds and defaults.
+
+/// Digits behind the point that are kept: more than the 18 that a `decimal` may have.
+const SCALE: u32 = 18;
+
+/// A decimal number as an integer scaled by 10^18.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Number {
+    scaled: i128,
+    /// Digits behind the point as they are needed: `1.50` has one.
+    pub places: u32,
+}
+
+impl Number {
+    /// Reads `-12`, `0.05`; no exponents, no spaces, at most 18 digits on either side of the point.
+    pub fn read(text: &str) -> Option<Number> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+        let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if !all_digits(whole) || !all_digits(fraction) {
+            return None;
+        }
+        let fraction = fraction.trim_end_matches('0');
+        let places = u32::try_from(fraction.len()).ok().filter(|places| *places <= SCALE)?;
+        let whole: i128 = whole.parse().ok().filter(|whole| *whole <= 10i128.pow(SCALE))?;
+        let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+        let scaled = whole * 10i128.pow(SCALE) + fraction * 10i128.pow(SCALE - places);
+        Some(Number { scaled: if text.starts_with('-') { -scaled } else { scaled }, places })
+    }
+
+    /// Whether it has at most so many digits in front of the point.
+    pub fn fits_digits(self, digits: u32) -> bool {
+        self.scaled.abs() < 10i128.pow(SCALE + digits)
+    }
+
+    /// Whether it lies between two whole numbers.
+    pub fn is_within(self, least: i128, most: i128) -> bool {
+        let unit = 10i128.pow(SCALE);
+        least.saturating_mul(unit) <= self.scaled && self.scaled <= most.saturating_mul(unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Number;
+
+    #[test]
+    fn reads_exactly() {
+        assert!(Number::read("0.1").unwrap() < Number::read("0.10000001").unwrap());
+        assert_eq!(Number::read("1.50").unwrap().places, 1);
+        assert_eq!(Number::read("-0").unwrap(), Number::read("0").unwrap());
+        assert!(Number::read("-2").unwrap() < Number::read("-1.5").unwrap());
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_number() {
+        for text in ["", "-", "1.", ".5", "1e3", "0x10", " 1", "1_000", "+1"] {
+            assert_eq!(Number::read(text), None, "{text}");
+        }
+    }
+}

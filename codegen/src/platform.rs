@@ -1,0 +1,73 @@
+//! The runtime's own resources, as far as YAML may refer to them, and the names that they take.
+
+use crate::model::{Field, Filters, Kind, Name, Resource, Sorts};
+use crate::names;
+use crate::source::{Span, Spanned};
+use crate::syntax::resource::KeySpans;
+
+/// A field that YAML may name, and what it holds.
+type PlatformField = (&'static str, fn() -> Kind);
+
+const STRING: fn() -> Kind = || Kind::String { max: 255 };
+const FLAG: fn() -> Kind = || Kind::Boolean;
+const TEXT: fn() -> Kind = || Kind::Text;
+const USER: fn() -> Kind = || Kind::Ref(nowhere("user"));
+
+/// What may stand in `ref(...)`, and which of its fields in `from` and `include`.
+const RESOURCES: &[(&str, &[PlatformField])] = &[
+    ("user", &[("name", STRING), ("email", STRING), ("is_active", FLAG), ("is_admin", FLAG)]),
+    ("role", &[("name", STRING), ("description", TEXT)]),
+    ("token", &[("name", STRING), ("user_id", USER)]),
+    ("custom_field", &[("entity_type", STRING), ("name", STRING), ("label", STRING), ("field_type", STRING)]),
+    ("custom_view", &[("name", STRING), ("entity_type", STRING), ("visibility", STRING), ("user_id", USER)]),
+];
+
+/// Names that the runtime serves itself, although nothing may refer to them.
+pub const RESERVED: &[&str] = &["attachment", "webhook"];
+
+/// The platform's resources in the same form as those of the files.
+pub fn resources() -> Vec<Resource> {
+    RESOURCES.iter().map(|(name, fields)| resource(name, fields)).collect()
+}
+
+fn nowhere(text: &str) -> Name {
+    Spanned::new(text.to_owned(), Span::NOWHERE)
+}
+
+fn resource(name: &str, fields: &[PlatformField]) -> Resource {
+    let plural = nowhere(&names::plural(name));
+    let id = Field::new(nowhere("id"), Kind::BigInt);
+    let fields = fields.iter().map(|(name, kind)| Field::new(nowhere(name), kind()));
+    Resource {
+        name: nowhere(name),
+        label: nowhere(&names::label(name)),
+        type_name: names::upper_camel(name),
+        table: plural.clone(),
+        path: plural.clone(),
+        ability: plural.clone(),
+        plural,
+        under: None,
+        read_permission: None,
+        write_permission: None,
+        owner: None,
+        operations: Vec::new(),
+        singleton: false,
+        soft_delete: false,
+        custom_fields: false,
+        events: false,
+        fields: std::iter::once(id).chain(fields).collect(),
+        unique: Vec::new(),
+        indexes: Vec::new(),
+        search: Vec::new(),
+        filters: Filters::Shown,
+        sorts: Sorts::Shown,
+        includes: Vec::new(),
+        actions: Vec::new(),
+        hooks: Vec::new(),
+        seed: None,
+        key_spans: KeySpans::default(),
+        file: None,
+        stem: String::new(),
+        behaviour_place: None,
+    }
+}

@@ -1,0 +1,186 @@
+//! The files of a folder of resources, and where in them something stands.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The end of the name of a file with rows to seed; such files stand beside the resources and are not resources.
+pub const SEED_SUFFIX: &str = ".seed.yaml";
+
+/// Which of the loaded files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileId(usize);
+
+/// A stretch of bytes in one of the loaded files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    pub file: FileId,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Span {
+    /// The place of what no file declares: the platform's own resources. Nothing is ever reported there.
+    pub const NOWHERE: Span = Span { file: FileId(usize::MAX), start: 0, end: 0 };
+
+    /// The bytes it covers.
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// Something as written, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spanned<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    pub fn new(value: T, span: Span) -> Spanned<T> {
+        Spanned { value, span }
+    }
+}
+
+impl Spanned<String> {
+    pub fn as_str(&self) -> &str {
+        &self.value
+    }
+}
+
+/// One file, as it was read.
+#[derive(Debug)]
+pub struct SourceFile {
+    /// How reports and generated code name it: `resources/product.yaml`.
+    pub path: String,
+    pub text: String,
+    /// Why its text could not be read, if so.
+    pub unreadable: Option<String>,
+    line_starts: Vec<usize>,
+}
+
+impl SourceFile {
+    fn new(path: String, text: String, unreadable: Option<String>) -> SourceFile {
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        SourceFile { path, text, unreadable, line_starts }
+    }
+
+    /// The name of the file without folder and ending: `product`.
+    pub fn stem(&self) -> &str {
+        let name = self.path.rsplit('/').next().unwrap_or(&self.path);
+        name.split_once('.').map_or(name, |(stem, _)| stem)
+    }
+
+    /// Line and column of a byte, both from 1; the column counts characters.
+    pub fn position(&self, byte: usize) -> (usize, usize) {
+        let line = self.line_starts.partition_point(|&start| start <= byte);
+        let start = self.line_starts[line - 1];
+        let before = self.text.get(start..byte.min(self.text.len())).unwrap_or("");
+        (line, before.chars().count() + 1)
+    }
+}
+
+/// Every file of the folder.
+#[derive(Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+    /// Names of the seed files beside them.
+    pub seeds: BTreeSet<String>,
+    /// The folder, absolute where it exists: generated code includes seed files from there.
+    pub folder: PathBuf,
+}
+
+impl Sources {
+    /// Reads every `*.yaml` of a folder, in the order of their names. What cannot be read is kept with the reason, to be
+    /// reported like every other problem.
+    pub fn load(folder: &Path) -> Sources {
+        let folder_shown = shown_path(folder);
+        let mut sources = Sources { folder: folder.canonicalize().unwrap_or_default(), ..Sources::default() };
+        match file_names(folder) {
+            Err(problem) => sources.files.push(SourceFile::new(folder_shown, String::new(), Some(problem.to_string()))),
+            Ok(names) => {
+                for name in names {
+                    sources.load_file(folder, &folder_shown, name);
+                }
+            }
+        }
+        sources
+    }
+
+    fn load_file(&mut self, folder: &Path, folder_shown: &str, name: String) {
+        if name.ends_with(SEED_SUFFIX) {
+            self.seeds.insert(name);
+        } else if name.ends_with(".yaml") || name.ends_with(".yml") {
+            let path = format!("{folder_shown}/{name}");
+            self.files.push(match fs::read_to_string(folder.join(&name)) {
+                Ok(text) => SourceFile::new(path, text, None),
+                Err(problem) => SourceFile::new(path, String::new(), Some(problem.to_string())),
+            });
+        }
+    }
+
+    /// The same from texts in memory: pairs of path and text. Seed files count by their name.
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Sources {
+        let mut sources = Sources::default();
+        for (path, text) in texts {
+            if path.ends_with(SEED_SUFFIX) {
+                sources.seeds.insert(path.rsplit('/').next().unwrap_or(path).to_owned());
+            } else {
+                sources.files.push(SourceFile::new(path.to_owned(), text.to_owned(), None));
+            }
+        }
+        sources
+    }
+
+    /// The same from one text that holds several files, each under a comment with its path: `# resources/product.yaml`.
+    /// Examples and test cases are written so.
+    pub fn from_example(text: &str) -> Sources {
+        let mut files: Vec<(&str, String)> = Vec::new();
+        for line in text.lines() {
+            let path = line.strip_prefix("# resources/").and_then(|_| line.strip_prefix("# "));
+            if let Some(path) = path {
+                files.push((path, String::new()));
+            }
+            if let Some((_, text)) = files.last_mut() {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        Sources::from_texts(files.iter().map(|(path, text)| (*path, text.as_str())))
+    }
+
+    /// Every file with its id.
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.files.iter().enumerate().map(|(index, file)| (FileId(index), file))
+    }
+
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.0]
+    }
+
+    /// `resources/product.yaml:14:7`
+    pub fn locate(&self, span: Span) -> String {
+        let file = self.file(span.file);
+        let (line, column) = file.position(span.start);
+        format!("{}:{line}:{column}", file.path)
+    }
+}
+
+/// The folder as a developer would write it: relative to the current one where it is inside, with `/` everywhere.
+fn shown_path(folder: &Path) -> String {
+    let current = std::env::current_dir().unwrap_or_default();
+    let shown = folder.strip_prefix(&current).unwrap_or(folder);
+    let shown = shown.to_string_lossy().replace('\\', "/");
+    shown.trim_end_matches('/').trim_start_matches("./").to_owned()
+}
+
+fn file_names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,168 @@
+//! Reads the text of a file into a tree: one document without anchors, tags or repeated keys.
+
+use granit_parser::{Event, Parser, ScalarStyle, ScanError};
+
+use super::tree::{Entry, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::source::{FileId, SourceFile, Span, Spanned};
+
+/// The tree of a file; nothing, and a problem told, where it is not a YAML document.
+pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<Node> {
+    let mut reader = Reader { id, file, events: Vec::new(), problems };
+    if let Some(reason) = &file.unreadable {
+        let message = format!("`{}` cannot be read: {reason}", file.path);
+        reader.refuse(reader.span(0, 0), message, "");
+        return None;
+    }
+    for next in Parser::new_from_str(&file.text) {
+        match next {
+            Ok((event, span)) => {
+                let bytes = span.byte_range().unwrap_or(0..0);
+                reader.events.push((event, reader.span(bytes.start, bytes.end)));
+            }
+            Err(problem) => {
+                reader.broken(&problem);
+                return None;
+            }
+        }
+    }
+    // From the back, so that the next event is the last one: taking it needs no copy.
+    reader.events.reverse();
+    reader.document()
+}
+
+struct Reader<'a> {
+    id: FileId,
+    file: &'a SourceFile,
+    events: Vec<(Event<'a>, Span)>,
+    problems: &'a mut Problems,
+}
+
+impl Reader<'_> {
+    fn span(&self, start: usize, end: usize) -> Span {
+        let length = self.file.text.len();
+        Span { file: self.id, start: start.min(length), end: end.clamp(start.min(length), length) }
+    }
+
+    /// The span up to the end of the line it begins on.
+    fn first_line(&self, span: Span) -> Span {
+        let text = &self.file.text[span.start..span.end];
+        let line = text.split('\n').next().unwrap_or(text).trim_end();
+        self.span(span.start, span.start + line.len())
+    }
+
+    fn refuse(&mut self, span: Span, message: impl Into<String>, label: &str) {
+        self.problems.push(Diagnostic::new(Code::Unreadable, span, message, label));
+    }
+
+    fn broken(&mut self, problem: &ScanError) {
+        let at = problem.marker().byte_offset().unwrap_or(0);
+        // The scanner stops behind the last line when something was never closed: point at the last thing written.
+        let written = self.file.text.trim_end().len();
+        let start = at.min(written.saturating_sub(1));
+        let start = (0..=start).rev().find(|&byte| self.file.text.is_char_boundary(byte)).unwrap_or(0);
+        let end = start + self.file.text[start..].chars().next().map_or(0, char::len_utf8);
+        let message = format!("this is not YAML: {}", problem.info());
+        let problem = Diagnostic::new(Code::Unreadable, self.span(start, end), message, "reading stopped here")
+            .help("the rest of this file was not checked; the other files were");
+        self.problems.push(problem);
+    }
+
+    fn document(&mut self) -> Option<Node> {
+        let mut root = None;
+        while let Some((event, span)) = self.events.pop() {
+            match event {
+                Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+                Event::DocumentStart(..) if root.is_none() => root = self.node(),
+                Event::DocumentStart(..) => {
+                    let span = self.first_line(span);
+                    self.refuse(span, "a second document begins here", "one file holds one resource");
+                    return root;
+                }
+                _ => {}
+            }
+        }
+        root.or_else(|| Some(Node { span: self.span(0, 0), value: Value::Null }))
+    }
+
+    /// The next node. Tags and anchors are refused and then read as if they were not there.
+    fn node(&mut self) -> Option<Node> {
+        let (event, span) = self.events.pop()?;
+        if event.tag().is_some() || event.anchor_id().is_some_and(|id| id > 0) {
+            let span = self.first_line(span);
+            self.refuse(span, "anchors and tags are not part of the grammar", "read as if it stood without");
+        }
+        let value = match event {
+            Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() || span.start == span.end => Value::Null,
+            Event::Scalar(text, style, ..) => {
+                Value::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
+            }
+            Event::SequenceStart(..) => self.list(),
+            Event::MappingStart(..) => self.map(),
+            _ => {
+                self.refuse(span, "aliases are not part of the grammar", "say it in full");
+                Value::Null
+            }
+        };
+        let span = match value {
+            Value::List(_) | Value::Map(_) => {
+                let start = span.start;
+                let line_end = self.file.text[start..].find('\n').map_or(self.file.text.len(), |at| start + at);
+                self.first_line(self.span(start, line_end))
+            }
+            _ => self.first_line(span),
+        };
+        Some(Node { span, value })
+    }
+
+    fn list(&mut self) -> Value {
+        let mut items = Vec::new();
+        while !matches!(self.events.last(), None | Some((Event::SequenceEnd, _))) {
+            items.extend(self.node());
+        }
+        self.events.pop();
+        Value::List(items)
+    }
+
+    fn map(&mut self) -> Value {
+        let mut entries: Vec<Entry> = Vec::new();
+        while !matches!(self.events.last(), None | Some((Event::MappingEnd, _))) {
+            let (Some(key), Some(value)) = (self.node(), self.node()) else { break };
+            let Value::Scalar { text, .. } = key.value else {
+                self.refuse(key.span, format!("a key is a word, not {}", key.kind()), "not a key");
+                continue;
+            };
+            if let Some(joined) = self.join_torn(entries.last(), key.span, &value) {
+                entries.pop();
+                entries.push(joined);
+                continue;
+            }
+            if let Some(first) = entries.iter().find(|entry| entry.key.value == text) {
+                let message = format!("`{text}` stands here twice");
+                let problem = Diagnostic::new(Code::DuplicateKey, key.span, message, "again")
+                    .related(first.key.span, "first here")
+                    .help("remove one of the two");
+                self.problems.push(problem);
+                continue;
+            }
+            entries.push(Entry { key: Spanned::new(text, key.span), value });
+        }
+        self.events.pop();
+        Value::Map(entries)
+    }
+
+    /// In `{ type: decimal(12, 4), min: 0 }` YAML ends a plain value at the comma and reads `4)` as a key without
+    /// value. The parenthesis left open tells that the two belong together.
+    fn join_torn(&self, last: Option<&Entry>, key: Span, value: &Node) -> Option<Entry> {
+        let last = last?;
+        let Value::Scalar { text, plain: true } = &last.value.value else { return None };
+        let open = text.matches('(').count() > text.matches(')').count();
+        if !open || !matches!(value.value, Value::Null) {
+            return None;
+        }
+        let span = self.span(last.value.span.start, key.end);
+        let text = self.file.text[span.range()].to_owned();
+        let value = Node { span, value: Value::Scalar { text, plain: true } };
+        Some(Entry { key: last.key.clone(), value })
+    }
+}

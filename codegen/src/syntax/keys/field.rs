@@ -1,0 +1,175 @@
+//! The keys of fields, parameters and answers.
+
+use super::{Key, Shape, Table, key};
+use crate::words::{AccessWord, Format};
+
+const TYPE: Key = key(
+    "type",
+    Shape::Type,
+    "none: one of `type`, `from` and `many` must be given",
+    "type: decimal(12, 4)",
+    "What values it holds.",
+);
+const VALUES: Key = key(
+    "values",
+    Shape::Values,
+    "none: `enum` and `code` need it",
+    "values: { 1: Bulk, 2: Serialised }",
+    "The words of an `enum`, or the numbers of a `code` with their labels.",
+);
+const NULLABLE: Key = key(
+    "nullable",
+    Shape::Flag,
+    "`false`",
+    "nullable: true",
+    "The value may be null, which is what it is when nothing is given; an empty string clears it.",
+);
+const REQUIRED: Key = key(
+    "required",
+    Shape::Flag,
+    "`false`",
+    "required: true",
+    "It must be given: in a record on create, in an action's input always.",
+);
+const DEFAULT: Key = key(
+    "default",
+    Shape::Literal,
+    "none",
+    "default: now",
+    "The value when none is given: a literal; `now`, the time of the request; `caller`, the calling user; `hook`, what the `before_save` hook sets. A text that is one of these words stands in quotes.",
+);
+const MIN: Key = key("min", Shape::Number, "none", "min: 0", "The number is at least this.");
+const MAX: Key = key("max", Shape::Number, "none", "max: 100", "The number is at most this.");
+const ABOVE: Key = key("above", Shape::Number, "none", "above: 0", "The number is more than this.");
+const BELOW: Key = key("below", Shape::Number, "none", "below: 1", "The number is less than this.");
+const MIN_LENGTH: Key = key(
+    "min_length",
+    Shape::Count,
+    "none",
+    "min_length: 1",
+    "The text has at least so many characters, or the list so many elements.",
+);
+const MAX_LENGTH: Key = key(
+    "max_length",
+    Shape::Count,
+    "none",
+    "max_length: 10",
+    "The list has at most so many elements. (For text, `string(n)` says it.)",
+);
+const PATTERN: Key =
+    key("pattern", Shape::Text, "none", "pattern: \"[A-Z]{3}\"", "The whole text matches this regular expression.");
+const FORMAT: Key = key(
+    "format",
+    Shape::Word(Format::WORDS),
+    "none",
+    "format: email",
+    "The text is an absolute http or https URL, or an email address.",
+);
+const EXISTS: Key = key(
+    "exists",
+    Shape::Path,
+    "none",
+    "exists: currency.code",
+    "Some record of that resource has the value in that field.",
+);
+const DIFFERS_FROM: Key = key(
+    "differs_from",
+    Shape::Name,
+    "none",
+    "differs_from: source_currency_code",
+    "The value is not that of the other field.",
+);
+const AFTER: Key = key(
+    "after",
+    Shape::Name,
+    "none",
+    "after: effective_at",
+    "The value is later, or more, than that of the other field when both are given.",
+);
+const NOT_BEFORE: Key = key(
+    "not_before",
+    Shape::Name,
+    "none",
+    "not_before: starts_at",
+    "The value is not earlier, or not less, than that of the other field when both are given.",
+);
+
+/// A field of a record.
+pub static FIELD: Table = Table {
+    what: "a field",
+    keys: &[
+        TYPE,
+        VALUES,
+        NULLABLE,
+        REQUIRED,
+        DEFAULT,
+        key(
+            "access",
+            Shape::Word(AccessWord::WORDS),
+            "clients write it",
+            "access: read_only",
+            "`read_only` ignores what a client sends; `immutable` is given on create and never changes; `secret` is written and never shown, logged or filtered.",
+        ),
+        MIN,
+        MAX,
+        ABOVE,
+        BELOW,
+        MIN_LENGTH,
+        MAX_LENGTH,
+        PATTERN,
+        FORMAT,
+        key("unique", Shape::Flag, "`false`", "unique: true", "No other record has this value."),
+        EXISTS,
+        DIFFERS_FROM,
+        AFTER,
+        NOT_BEFORE,
+        key(
+            "from",
+            Shape::Path,
+            "none",
+            "from: product_group_id.name",
+            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. No other key stands beside it.",
+        ),
+        key(
+            "many",
+            Shape::Name,
+            "none",
+            "many: activity_participant",
+            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by` stands beside it.",
+        ),
+        key(
+            "by",
+            Shape::Name,
+            "the only field there that refers here",
+            "by: activity_id",
+            "With `many`: the `ref` field of the other resource that refers to this one.",
+        ),
+    ],
+};
+
+/// A parameter of an action.
+pub static INPUT: Table = Table {
+    what: "a parameter",
+    keys: &[
+        TYPE,
+        VALUES,
+        NULLABLE,
+        REQUIRED,
+        DEFAULT,
+        MIN,
+        MAX,
+        ABOVE,
+        BELOW,
+        MIN_LENGTH,
+        MAX_LENGTH,
+        PATTERN,
+        FORMAT,
+        EXISTS,
+        DIFFERS_FROM,
+        AFTER,
+        NOT_BEFORE,
+    ],
+};
+
+/// A field of an action's answer.
+pub static OUTPUT: Table = Table { what: "a field of an answer", keys: &[TYPE, VALUES, NULLABLE] };

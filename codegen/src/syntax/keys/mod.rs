@@ -1,0 +1,76 @@
+//! Every key of the grammar: its shape, meaning, default and an example. The reader, the JSON Schema and
+//! `docs/yaml-reference.md` are all made from these tables.
+
+mod field;
+mod relation;
+mod resource;
+
+pub use field::{FIELD, INPUT, OUTPUT};
+pub use relation::{ACTION, INCLUDE};
+pub use resource::{PERMISSION, RESOURCE};
+
+/// The keys of one kind of mapping.
+#[derive(Debug)]
+pub struct Table {
+    /// How reports name such a mapping.
+    pub what: &'static str,
+    pub keys: &'static [Key],
+}
+
+impl Table {
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+/// One key.
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub meaning: &'static str,
+    /// What holds when it is left out.
+    pub default: &'static str,
+    pub example: &'static str,
+}
+
+/// What may stand under a key.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// A snake_case name.
+    Name,
+    Text,
+    Flag,
+    Count,
+    /// A whole or decimal number.
+    Number,
+    /// Any single value.
+    Literal,
+    /// `product_group_id.name`
+    Path,
+    Type,
+    Word(&'static [&'static str]),
+    Words(&'static [&'static str]),
+    Names,
+    /// A list of lists of names.
+    Sets,
+    /// A list of words, or numbers with labels.
+    Values,
+    Permission,
+    /// A mapping from names to fields with the keys of the table.
+    Fields(&'static Table),
+    Filters,
+    Sorts,
+    Includes,
+    Actions,
+}
+
+const fn key(
+    name: &'static str,
+    shape: Shape,
+    default: &'static str,
+    example: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key { name, shape, meaning, default, example }
+}

@@ -1,0 +1,75 @@
+//! The keys of includes and actions.
+
+use super::{INPUT, OUTPUT, Shape, Table, key};
+use crate::words::{ActionMethod, ActionOn};
+
+/// An include as a mapping.
+pub static INCLUDE: Table = Table {
+    what: "an include",
+    keys: &[
+        key(
+            "one",
+            Shape::Name,
+            "none: one of `one` and `many` must be given",
+            "one: owned_by",
+            "The `ref` field whose record is loaded.",
+        ),
+        key("many", Shape::Name, "none", "many: stock_level", "The resource whose records refer to this one."),
+        key(
+            "by",
+            Shape::Name,
+            "the only field there that refers here",
+            "by: product_id",
+            "With `many`: the `ref` field of the other resource that refers to this one.",
+        ),
+        key(
+            "fields",
+            Shape::Names,
+            "those of its list item",
+            "fields: [id, name, email]",
+            "The fields of each related record that are written.",
+        ),
+    ],
+};
+
+/// An action.
+pub static ACTION: Table = Table {
+    what: "an action",
+    keys: &[
+        key(
+            "on",
+            Shape::Word(ActionOn::WORDS),
+            "none: it must be given",
+            "on: record",
+            "`record` is `/<path>/{id}/<action>`, `collection` is `/<path>/<action>`.",
+        ),
+        key(
+            "method",
+            Shape::Word(ActionMethod::WORDS),
+            "`post`",
+            "method: get",
+            "`get` needs the read ability and takes its input from the query string; `post` needs the write ability and takes it from the body.",
+        ),
+        key(
+            "input",
+            Shape::Fields(&INPUT),
+            "no input",
+            "input: { amount: { type: decimal(18, 8), required: true } }",
+            "Its parameters.",
+        ),
+        key(
+            "answer",
+            Shape::Name,
+            "the record, for an action on one",
+            "answer: conversion",
+            "The key under which the output is answered.",
+        ),
+        key(
+            "output",
+            Shape::Fields(&OUTPUT),
+            "the record, for an action on one",
+            "output: { result: string(40) }",
+            "What it answers.",
+        ),
+    ],
+};

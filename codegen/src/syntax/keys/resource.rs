@@ -1,0 +1,184 @@
+//! The keys of the top level of a file.
+
+use super::{FIELD, Shape, Table, key};
+use crate::words::{Deletion, Hook, Operation, TimestampForm};
+
+/// The top level of a file.
+pub static RESOURCE: Table = Table {
+    what: "a resource",
+    keys: &[
+        key(
+            "resource",
+            Shape::Name,
+            "none: it must be given",
+            "resource: exchange_rate",
+            "The name of the resource: singular, snake_case, and the name of the file. It is the key of a single record and the prefix of its events.",
+        ),
+        key(
+            "plural",
+            Shape::Name,
+            "the English plural of the name",
+            "plural: tax_classes",
+            "The key of a list, the entity type of saved views and custom fields, and what `table`, `path` and `ability` are when they are not said.",
+        ),
+        key("label", Shape::Text, "the name with spaces and a capital", "label: Exchange rate", "What people read."),
+        key("table", Shape::Name, "the plural", "table: rates", "The table that holds it."),
+        key("path", Shape::Name, "the plural", "path: rates", "The last segment of its address: `/api/v1/rates`."),
+        key(
+            "under",
+            Shape::Name,
+            "none: it stands by itself",
+            "under: product",
+            "The parent resource. The address becomes `/products/{product_id}/accessories`, a required, immutable field `product_id` comes first, and the abilities are the parent's.",
+        ),
+        key(
+            "delete",
+            Shape::Word(Deletion::WORDS),
+            "the row is removed",
+            "delete: soft",
+            "`soft` marks a deleted record instead of removing it; it then vanishes from every list, show, include and reference.",
+        ),
+        key(
+            "custom_fields",
+            Shape::Flag,
+            "`false`",
+            "custom_fields: true",
+            "Records carry a `custom_fields` object, checked against the definitions of this entity type.",
+        ),
+        key(
+            "events",
+            Shape::Flag,
+            "`false`",
+            "events: true",
+            "Writing emits `<name>.created`, `.updated` and `.deleted`.",
+        ),
+        key(
+            "timestamps",
+            Shape::Word(TimestampForm::WORDS),
+            "`seconds`",
+            "timestamps: millis",
+            "How timestamps go out: `2026-03-21T10:00:00Z`, `2026-03-21T10:00:00.000Z` or `2026-03-21T10:00:00+00:00`.",
+        ),
+        key(
+            "singleton",
+            Shape::Flag,
+            "`false`",
+            "singleton: true",
+            "There is one record, without an id, read and updated at `/api/v1/<path>`.",
+        ),
+        key(
+            "operations",
+            Shape::Words(Operation::WORDS),
+            "all five",
+            "operations: [list, show]",
+            "Which plain operations are served. `[]` is a table without routes, as embedded records need it.",
+        ),
+        key(
+            "ability",
+            Shape::Name,
+            "the plural; under a parent the parent's",
+            "ability: members",
+            "The prefix of its abilities: `members` gives `members:read` and `members:write`.",
+        ),
+        key(
+            "permission",
+            Shape::Permission,
+            "none",
+            "permission: { write: users.manage }",
+            "What the caller's role must allow beside the ability: one name for reading and writing, or one for each.",
+        ),
+        key(
+            "owner",
+            Shape::Name,
+            "none",
+            "owner: user_id",
+            "The field that holds the owning user. Others, unless they administer, do not see the record.",
+        ),
+        key(
+            "fields",
+            Shape::Fields(&FIELD),
+            "none",
+            "fields: { name: { type: string(255), required: true } }",
+            "What a record holds, in the order of a list item. A field is a mapping, or just its type: `sku: string(64)`.",
+        ),
+        key(
+            "detail",
+            Shape::Fields(&FIELD),
+            "none",
+            "detail: { tag_list: list(string(50)) }",
+            "Fields that only the single record shows, behind the others.",
+        ),
+        key(
+            "unique",
+            Shape::Sets,
+            "none",
+            "unique: [[product_id, accessory_product_id]]",
+            "Sets of fields whose values together must not repeat. For one field, say `unique: true` there.",
+        ),
+        key(
+            "indexes",
+            Shape::Sets,
+            "none",
+            "indexes: [[sku], [source, effective_at]]",
+            "Fields, or sets of fields in order, by which the database finds records quickly.",
+        ),
+        key(
+            "search",
+            Shape::Names,
+            "none",
+            "search: [name, sku]",
+            "Text fields that get a substring index: `cont`, `start` and `end` stay fast on a million rows.",
+        ),
+        key(
+            "filters",
+            Shape::Filters,
+            "`shown`",
+            "filters: { name: all, sku: [eq, cont] }",
+            "What `q` accepts: `shown` is every field of a list item with the predicates that fit its type; `none` is nothing; a mapping names the fields, each with `all` or a list of predicates.",
+        ),
+        key(
+            "sorts",
+            Shape::Sorts,
+            "`shown`",
+            "sorts: [name, created_at]",
+            "What `sort` accepts: `shown` is every field of a list item that has an order; a list names the fields.",
+        ),
+        key(
+            "includes",
+            Shape::Includes,
+            "none",
+            "includes: { productGroup: product_group_id }",
+            "Related records that a client may ask for, by public name.",
+        ),
+        key(
+            "actions",
+            Shape::Actions,
+            "none",
+            "actions: { complete: { on: record } }",
+            "Operations beside the five plain ones. Each becomes a function that `src/resources/<name>.rs` must implement.",
+        ),
+        key(
+            "hooks",
+            Shape::Words(Hook::WORDS),
+            "none",
+            "hooks: [before_save]",
+            "Places where `src/resources/<name>.rs` has its say: each becomes a function that must be implemented.",
+        ),
+        key(
+            "seed",
+            Shape::Text,
+            "none",
+            "seed: currency.seed.yaml",
+            "A file beside this one with rows that every installation has; they are recognised by their unique fields.",
+        ),
+    ],
+};
+
+/// `permission:` as a mapping.
+pub static PERMISSION: Table = Table {
+    what: "a permission",
+    keys: &[
+        key("read", Shape::Text, "none", "read: settings.view", "What reading needs."),
+        key("write", Shape::Text, "none", "write: users.manage", "What writing needs."),
+    ],
+};

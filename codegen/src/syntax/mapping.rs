@@ -1,0 +1,182 @@
+//! Takes the values of a mapping by key and shape; what is unknown, missing or misshapen becomes a problem, not an end.
+
+use std::collections::BTreeSet;
+
+use super::keys::{Key, Table};
+use super::tree::{Entry, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::source::{Span, Spanned};
+use crate::words::Word;
+
+/// A mapping that is being read.
+pub struct Mapping<'a, 'p> {
+    table: &'static Table,
+    /// Where the mapping begins.
+    pub span: Span,
+    entries: &'a [Entry],
+    taken: BTreeSet<&'static str>,
+    pub problems: &'p mut Problems,
+}
+
+impl<'a, 'p> Mapping<'a, 'p> {
+    /// Opens a node as a mapping with the keys of `table`; each key that the table does not know is reported here.
+    pub fn open(table: &'static Table, node: &'a Node, problems: &'p mut Problems) -> Mapping<'a, 'p> {
+        let entries: &[Entry] = match &node.value {
+            Value::Map(entries) => entries,
+            Value::Null => &[],
+            _ => {
+                problems.push(misshapen(node, table.what, "a mapping"));
+                &[]
+            }
+        };
+        for entry in entries.iter().filter(|entry| table.key(entry.key.as_str()).is_none()) {
+            let written = entry.key.as_str();
+            let message = format!("{} has no key `{written}`", table.what);
+            let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key")
+                .did_you_mean(written, table.keys.iter().map(|key| key.name));
+            problems.push(problem);
+        }
+        Mapping { table, span: node.span, entries, taken: BTreeSet::new(), problems }
+    }
+
+    /// The node under a key. Asking for a key that the table lacks is a mistake in this crate.
+    pub fn node(&mut self, name: &str) -> Option<&'a Node> {
+        self.entry(name).map(|entry| &entry.value)
+    }
+
+    fn entry(&mut self, name: &str) -> Option<&'a Entry> {
+        let key: &Key = self.table.key(name).unwrap_or_else(|| panic!("no key `{name}` in {}", self.table.what));
+        self.taken.insert(key.name);
+        self.entries.iter().find(|entry| entry.key.value == key.name)
+    }
+
+    /// Where a key stands, if it does.
+    pub fn key_span(&mut self, name: &str) -> Option<Span> {
+        self.entry(name).map(|entry| entry.key.span)
+    }
+
+    /// A single value as it is written.
+    pub fn text(&mut self, name: &str) -> Option<Spanned<String>> {
+        let node = self.node(name)?;
+        scalar(node, name, "a single value", self.problems)
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&mut self, name: &str) -> Option<Spanned<bool>> {
+        let node = self.node(name)?;
+        let value = match &node.value {
+            Value::Scalar { text, plain: true } => text.parse().ok(),
+            _ => None,
+        };
+        if value.is_none() {
+            self.problems.push(misshapen(node, &format!("`{name}`"), "true or false"));
+        }
+        value.map(|value| Spanned::new(value, node.span))
+    }
+
+    /// A whole number from 0.
+    pub fn count(&mut self, name: &str) -> Option<Spanned<u32>> {
+        let text = self.text(name)?;
+        let value = text.value.parse().ok();
+        if value.is_none() {
+            let message = format!("`{name}` is a whole number, not `{}`", text.value);
+            self.problems.push(Diagnostic::new(Code::WrongShape, text.span, message, "not a whole number"));
+        }
+        value.map(|value| Spanned::new(value, text.span))
+    }
+
+    /// One of a closed set of words.
+    pub fn word<T: Word>(&mut self, name: &str) -> Option<Spanned<T>> {
+        let text = self.text(name)?;
+        read_word(name, &text, self.problems)
+    }
+
+    /// A list of single values.
+    pub fn texts(&mut self, name: &str) -> Option<Vec<Spanned<String>>> {
+        let node = self.node(name)?;
+        Some(texts(node, name, self.problems))
+    }
+
+    /// A list of words of a closed set.
+    pub fn words<T: Word>(&mut self, name: &str) -> Option<Vec<Spanned<T>>> {
+        let texts = self.texts(name)?;
+        Some(texts.iter().filter_map(|text| read_word(name, text, self.problems)).collect())
+    }
+
+    /// A list of lists of names.
+    pub fn sets(&mut self, name: &str) -> Vec<Spanned<Vec<Spanned<String>>>> {
+        let Some(node) = self.node(name) else { return Vec::new() };
+        let Value::List(items) = &node.value else {
+            self.problems.push(misshapen(node, &format!("`{name}`"), "a list of lists of names"));
+            return Vec::new();
+        };
+        items.iter().map(|item| Spanned::new(texts(item, name, self.problems), item.span)).collect()
+    }
+
+    /// The entries of a mapping from names to anything.
+    pub fn entries(&mut self, name: &str) -> &'a [Entry] {
+        let Some(node) = self.node(name) else { return &[] };
+        match &node.value {
+            Value::Map(entries) => entries,
+            Value::Null => &[],
+            _ => {
+                self.problems.push(misshapen(node, &format!("`{name}`"), "a mapping"));
+                &[]
+            }
+        }
+    }
+
+    /// Says that a key must be there.
+    pub fn require(&mut self, name: &str) {
+        if self.node(name).is_none() {
+            let message = format!("{} needs the key `{name}`", self.table.what);
+            let problem = Diagnostic::new(Code::MissingKey, self.span, message, format!("`{name}` is missing"));
+            self.problems.push(problem);
+        }
+    }
+
+    /// Ends the reading; in tests, every key of the table must have been asked for.
+    pub fn close(self) {
+        debug_assert!(
+            self.table.keys.iter().all(|key| self.taken.contains(key.name)),
+            "a key of {} is never read",
+            self.table.what
+        );
+    }
+}
+
+/// A single value; anything else is reported.
+pub fn scalar(node: &Node, name: &str, expected: &str, problems: &mut Problems) -> Option<Spanned<String>> {
+    let text = node.scalar();
+    if text.is_none() {
+        problems.push(misshapen(node, &format!("`{name}`"), expected));
+    }
+    text
+}
+
+/// A list of single values; anything else is reported.
+pub fn texts(node: &Node, name: &str, problems: &mut Problems) -> Vec<Spanned<String>> {
+    let Value::List(items) = &node.value else {
+        problems.push(misshapen(node, &format!("`{name}`"), "a list"));
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| scalar(item, name, "a single value in each place", problems)).collect()
+}
+
+/// A word of a closed set; anything else is reported.
+pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<Spanned<T>> {
+    let value = T::read(text.as_str());
+    if value.is_none() {
+        let message = format!("`{name}` does not know the word `{}`", text.value);
+        let problem = Diagnostic::new(Code::UnknownWord, text.span, message, "not one of the known words")
+            .did_you_mean(text.as_str(), T::ALL.iter().map(|(word, _)| *word));
+        problems.push(problem);
+    }
+    value.map(|value| Spanned::new(value, text.span))
+}
+
+/// The problem of a value of the wrong shape.
+pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
+    let message = format!("{what} is {expected}, not {}", node.kind());
+    Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"))
+}

@@ -1,0 +1,116 @@
+//! Includes and actions as they are written.
+
+use super::field::FieldSyntax;
+use super::keys;
+use super::mapping::Mapping;
+use super::resource::fields;
+use super::tree::Entry;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{Span, Spanned};
+use crate::words::{ActionMethod, ActionOn};
+
+type Name = Spanned<String>;
+
+/// A related record or records that a client may ask for.
+#[derive(Debug, Clone)]
+pub struct IncludeSyntax {
+    pub name: Name,
+    pub target: IncludeTargetSyntax,
+    pub fields: Vec<Name>,
+}
+
+#[derive(Debug, Clone)]
+pub enum IncludeTargetSyntax {
+    One(Name),
+    Many {
+        resource: Name,
+        by: Option<Name>,
+    },
+    /// `customFieldValues: custom_fields`
+    CustomFields(Span),
+}
+
+/// A named operation.
+#[derive(Debug, Clone)]
+pub struct ActionSyntax {
+    pub name: Name,
+    pub on: Option<Spanned<ActionOn>>,
+    pub method: Option<Spanned<ActionMethod>>,
+    pub input: Vec<FieldSyntax>,
+    pub answer: Option<Name>,
+    pub output: Vec<FieldSyntax>,
+    pub output_span: Option<Span>,
+}
+
+/// What stands under `includes:`.
+pub fn includes(mapping: &mut Mapping<'_, '_>) -> Vec<IncludeSyntax> {
+    mapping.entries("includes").iter().filter_map(|entry| include(entry, mapping)).collect()
+}
+
+fn include(entry: &Entry, outer: &mut Mapping<'_, '_>) -> Option<IncludeSyntax> {
+    let name = entry.key.clone();
+    if let Some(target) = entry.value.scalar() {
+        let target = match target.as_str() {
+            "custom_fields" => IncludeTargetSyntax::CustomFields(target.span),
+            _ => IncludeTargetSyntax::One(target),
+        };
+        return Some(IncludeSyntax { name, target, fields: Vec::new() });
+    }
+    let mut mapping = Mapping::open(&keys::INCLUDE, &entry.value, outer.problems);
+    let (one, many, by) = (mapping.text("one"), mapping.text("many"), mapping.text("by"));
+    let fields = mapping.texts("fields").unwrap_or_default();
+    let target = match (one, many) {
+        (Some(via), None) => {
+            if let Some(by) = by {
+                let message = "`by` belongs to `many`";
+                mapping.problems.push(Diagnostic::new(
+                    Code::Contradiction,
+                    by.span,
+                    message,
+                    "there is no `many` here",
+                ));
+            }
+            Some(IncludeTargetSyntax::One(via))
+        }
+        (None, Some(resource)) => Some(IncludeTargetSyntax::Many { resource, by }),
+        (Some(one), Some(many)) => {
+            let message = format!("`{}` has both `one` and `many`", name.value);
+            let problem = Diagnostic::new(Code::Contradiction, many.span, message, "or this")
+                .related(one.span, "either this")
+                .help("one include loads one thing");
+            mapping.problems.push(problem);
+            None
+        }
+        (None, None) => {
+            let message = format!("`{}` needs `one` or `many`", name.value);
+            let problem = Diagnostic::new(Code::MissingKey, name.span, message, "names nothing to load")
+                .help("`one: product_group_id` loads the record that a field refers to, `many: stock_level` those that refer here");
+            mapping.problems.push(problem);
+            None
+        }
+    };
+    mapping.close();
+    target.map(|target| IncludeSyntax { name, target, fields })
+}
+
+/// What stands under `actions:`.
+pub fn actions(mapping: &mut Mapping<'_, '_>) -> Vec<ActionSyntax> {
+    mapping.entries("actions").iter().map(|entry| action(entry, mapping)).collect()
+}
+
+fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
+    let mut mapping = Mapping::open(&keys::ACTION, &entry.value, outer.problems);
+    mapping.span = entry.key.span;
+    mapping.require("on");
+    let action = ActionSyntax {
+        name: entry.key.clone(),
+        on: mapping.word("on"),
+        method: mapping.word("method"),
+        input: fields(&mut mapping, "input", &keys::INPUT),
+        answer: mapping.text("answer"),
+        output: fields(&mut mapping, "output", &keys::OUTPUT),
+        output_span: mapping.key_span("output"),
+    };
+    mapping.close();
+    action
+}

@@ -1,0 +1,173 @@
+//! A resource as it is written.
+
+use super::field::{self, FieldSyntax};
+use super::keys::{self, Table};
+use super::mapping::{self, Mapping, misshapen};
+use super::relation::{self, ActionSyntax, IncludeSyntax};
+use super::tree::{Node, Value};
+use crate::diagnostic::Problems;
+use crate::source::{FileId, Span, Spanned};
+use crate::words::{Deletion, FilterWord, Hook, Operation, SortWord, TimestampForm};
+
+type Name = Spanned<String>;
+
+/// The top level of a file, key by key.
+#[derive(Debug, Clone)]
+pub struct ResourceSyntax {
+    pub file: FileId,
+    /// Where the file begins to say something.
+    pub span: Span,
+    pub resource: Option<Name>,
+    pub plural: Option<Name>,
+    pub label: Option<Name>,
+    pub table: Option<Name>,
+    pub path: Option<Name>,
+    pub under: Option<Name>,
+    pub delete: Option<Spanned<Deletion>>,
+    pub custom_fields: Option<Spanned<bool>>,
+    pub events: Option<Spanned<bool>>,
+    pub timestamps: Option<Spanned<TimestampForm>>,
+    pub singleton: Option<Spanned<bool>>,
+    pub operations: Option<Vec<Spanned<Operation>>>,
+    pub ability: Option<Name>,
+    pub read_permission: Option<Name>,
+    pub write_permission: Option<Name>,
+    pub owner: Option<Name>,
+    pub fields: Vec<FieldSyntax>,
+    pub detail: Vec<FieldSyntax>,
+    pub unique: Vec<Spanned<Vec<Name>>>,
+    pub indexes: Vec<Spanned<Vec<Name>>>,
+    pub search: Vec<Name>,
+    pub filters: Option<FiltersSyntax>,
+    pub sorts: Option<SortsSyntax>,
+    pub includes: Vec<IncludeSyntax>,
+    pub actions: Vec<ActionSyntax>,
+    pub hooks: Vec<Spanned<Hook>>,
+    pub seed: Option<Name>,
+    /// Where the keys stand that other problems point at.
+    pub key_spans: KeySpans,
+}
+
+/// Places of keys that a rule may object to as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeySpans {
+    pub operations: Option<Span>,
+    pub delete: Option<Span>,
+    pub filters: Option<Span>,
+    pub sorts: Option<Span>,
+    pub search: Option<Span>,
+    pub hooks: Option<Span>,
+    pub actions: Option<Span>,
+}
+
+#[derive(Debug, Clone)]
+pub enum FiltersSyntax {
+    Word(Spanned<FilterWord>),
+    Fields(Vec<(Name, FilterSyntax)>),
+}
+
+#[derive(Debug, Clone)]
+pub enum FilterSyntax {
+    All,
+    Only(Vec<Name>),
+}
+
+#[derive(Debug, Clone)]
+pub enum SortsSyntax {
+    Shown,
+    Fields(Vec<Name>),
+}
+
+/// Reads the tree of a file.
+pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSyntax {
+    let mut mapping = Mapping::open(&keys::RESOURCE, node, problems);
+    mapping.require("resource");
+    let (read_permission, write_permission) = permission(&mut mapping);
+    let resource = ResourceSyntax {
+        file,
+        span: node.span,
+        resource: mapping.text("resource"),
+        plural: mapping.text("plural"),
+        label: mapping.text("label"),
+        table: mapping.text("table"),
+        path: mapping.text("path"),
+        under: mapping.text("under"),
+        delete: mapping.word("delete"),
+        custom_fields: mapping.flag("custom_fields"),
+        events: mapping.flag("events"),
+        timestamps: mapping.word("timestamps"),
+        singleton: mapping.flag("singleton"),
+        operations: mapping.words("operations"),
+        ability: mapping.text("ability"),
+        read_permission,
+        write_permission,
+        owner: mapping.text("owner"),
+        fields: fields(&mut mapping, "fields", &keys::FIELD),
+        detail: fields(&mut mapping, "detail", &keys::FIELD),
+        unique: mapping.sets("unique"),
+        indexes: mapping.sets("indexes"),
+        search: mapping.texts("search").unwrap_or_default(),
+        filters: filters(&mut mapping),
+        sorts: sorts(&mut mapping),
+        includes: relation::includes(&mut mapping),
+        actions: relation::actions(&mut mapping),
+        hooks: mapping.words("hooks").unwrap_or_default(),
+        seed: mapping.text("seed"),
+        key_spans: KeySpans {
+            operations: mapping.key_span("operations"),
+            delete: mapping.key_span("delete"),
+            filters: mapping.key_span("filters"),
+            sorts: mapping.key_span("sorts"),
+            search: mapping.key_span("search"),
+            hooks: mapping.key_span("hooks"),
+            actions: mapping.key_span("actions"),
+        },
+    };
+    mapping.close();
+    resource
+}
+
+/// The fields under a key, each read with the keys of `table`.
+pub fn fields(mapping: &mut Mapping<'_, '_>, name: &str, table: &'static Table) -> Vec<FieldSyntax> {
+    mapping.entries(name).iter().map(|entry| field::read(table, entry, mapping.problems)).collect()
+}
+
+fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
+    let Some(node) = mapping.node("permission") else { return (None, None) };
+    if let Some(both) = node.scalar() {
+        return (Some(both.clone()), Some(both));
+    }
+    let mut permission = Mapping::open(&keys::PERMISSION, node, mapping.problems);
+    let pair = (permission.text("read"), permission.text("write"));
+    permission.close();
+    pair
+}
+
+fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
+    let node = mapping.node("filters")?;
+    if let Some(word) = node.scalar() {
+        return mapping::read_word("filters", &word, mapping.problems).map(FiltersSyntax::Word);
+    }
+    let entries = mapping.entries("filters");
+    let fields = entries.iter().filter_map(|entry| {
+        let filter = match &entry.value.value {
+            Value::Scalar { text, .. } if text == "all" => FilterSyntax::All,
+            Value::List(_) => FilterSyntax::Only(mapping::texts(&entry.value, entry.key.as_str(), mapping.problems)),
+            _ => {
+                let what = format!("the filter of `{}`", entry.key.value);
+                mapping.problems.push(misshapen(&entry.value, &what, "`all` or a list of predicates"));
+                return None;
+            }
+        };
+        Some((entry.key.clone(), filter))
+    });
+    Some(FiltersSyntax::Fields(fields.collect()))
+}
+
+fn sorts(mapping: &mut Mapping<'_, '_>) -> Option<SortsSyntax> {
+    let node = mapping.node("sorts")?;
+    if let Some(word) = node.scalar() {
+        return mapping::read_word("sorts", &word, mapping.problems).map(|_: Spanned<SortWord>| SortsSyntax::Shown);
+    }
+    mapping.texts("sorts").map(SortsSyntax::Fields)
+}

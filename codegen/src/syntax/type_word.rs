@@ -1,0 +1,89 @@
+//! Types as they are written: a word, and arguments in parentheses.
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::source::{Span, Spanned};
+
+/// `decimal(12, 4)`, `ref(member | product)`, `list(string(50))`; a number among the arguments is a word without any.
+#[derive(Debug, Clone)]
+pub struct TypeSyntax {
+    pub word: Spanned<String>,
+    pub arguments: Vec<TypeSyntax>,
+    /// The arguments are alternatives, with `|` between them.
+    pub alternatives: bool,
+    /// The whole of it.
+    pub span: Span,
+}
+
+/// Reads a type; one that cannot be read is reported.
+pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSyntax> {
+    let mut scanner = Scanner { text: &text.value, at: 0, span: text.span };
+    let found = scanner.expression();
+    scanner.skip_spaces();
+    if let (Some(found), true) = (found, scanner.at == scanner.text.len()) {
+        return Some(found);
+    }
+    let message = format!("`{}` is not a type", text.value);
+    let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read")
+        .help("a type is a word, with arguments in parentheses where it takes any: `string(255)`, `decimal(12, 4)`");
+    problems.push(problem);
+    None
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    span: Span,
+}
+
+impl Scanner<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at += self.text[self.at..].len() - self.text[self.at..].trim_start().len();
+    }
+
+    fn eat(&mut self, wanted: char) -> bool {
+        self.skip_spaces();
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    /// The place of a piece of the text. A quoted text has its quote before it.
+    fn place(&self, start: usize, end: usize) -> Span {
+        let quote = usize::from(self.span.end - self.span.start == self.text.len() + 2);
+        let start = self.span.start + quote + start;
+        Span { file: self.span.file, start, end: self.span.start + quote + end }
+    }
+
+    fn expression(&mut self) -> Option<TypeSyntax> {
+        self.skip_spaces();
+        let start = self.at;
+        let rest = &self.text[start..];
+        let length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '+'))).unwrap_or(rest.len());
+        if length == 0 {
+            return None;
+        }
+        self.at += length;
+        let word = Spanned::new(rest[..length].to_owned(), self.place(start, self.at));
+        let mut found =
+            TypeSyntax { word, arguments: Vec::new(), alternatives: false, span: self.place(start, self.at) };
+        if self.eat('(') && !self.eat(')') {
+            found.arguments.push(self.expression()?);
+            while !self.eat(')') {
+                if self.eat('|') {
+                    found.alternatives = true;
+                } else if !self.eat(',') {
+                    return None;
+                }
+                found.arguments.push(self.expression()?);
+            }
+        }
+        found.span = self.place(start, self.at);
+        Some(found)
+    }
+}

@@ -1,0 +1,102 @@
+//! The types of the grammar: how each is written, what it holds and what it becomes.
+
+/// One type word.
+#[derive(Debug)]
+pub struct TypeWord {
+    pub word: &'static str,
+    /// How it is written with its arguments.
+    pub written: &'static str,
+    pub example: &'static str,
+    /// The same as a regular expression, for editors. A flow mapping tears `decimal(12, 4)` at the comma, and an editor
+    /// sees only `decimal(12`.
+    pub pattern: &'static str,
+    pub meaning: &'static str,
+    /// What a client reads and writes.
+    pub json: &'static str,
+    /// The type in the Rust struct.
+    pub rust: &'static str,
+}
+
+const fn entry(
+    word: &'static str,
+    written: &'static str,
+    example: &'static str,
+    pattern: &'static str,
+    json: &'static str,
+    rust: &'static str,
+    meaning: &'static str,
+) -> TypeWord {
+    TypeWord { word, written, example, pattern, meaning, json, rust }
+}
+
+/// All of them.
+pub static TYPES: &[TypeWord] = &[
+    entry(
+        "string",
+        "string(n)",
+        "string(255)",
+        "string\\(\\d+\\)",
+        "string",
+        "String",
+        "One line of text of at most n characters, 1 to 65535.",
+    ),
+    entry("text", "text", "text", "text", "string", "String", "Text of any length."),
+    entry("integer", "integer", "integer", "integer", "number", "i32", "A whole number of 32 bits."),
+    entry("bigint", "bigint", "bigint", "bigint", "number", "i64", "A whole number of 64 bits."),
+    entry("boolean", "boolean", "boolean", "boolean", "true or false", "bool", "True or false."),
+    entry(
+        "decimal",
+        "decimal(p, s)",
+        "decimal(12, 4)",
+        "decimal\\(\\d+(, *\\d+\\))?",
+        "string with s places",
+        "Decimal<s>",
+        "An exact number of at most p digits, 18 at most, of which s stand behind the point.",
+    ),
+    entry(
+        "timestamp",
+        "timestamp",
+        "timestamp",
+        "timestamp",
+        "string",
+        "DateTimeUtc",
+        "A point in time, in the form that `timestamps` says.",
+    ),
+    entry("date", "date", "date", "date", "string, `2026-03-21`", "Date", "A calendar day."),
+    entry(
+        "enum",
+        "enum",
+        "enum",
+        "enum",
+        "string",
+        "String",
+        "One of the words under `values`, compared without regard to case.",
+    ),
+    entry("code", "code", "code", "code", "number", "i32", "One of the numbers under `values`, each with a label."),
+    entry(
+        "list",
+        "list(string(n)), list(ref(x))",
+        "list(string(50))",
+        "list\\((string\\(\\d+\\)|ref\\([a-z0-9_]+\\))\\)",
+        "array",
+        "Json",
+        "A list of short texts, or of ids of another resource.",
+    ),
+    entry("json", "json", "json", "json", "object", "Json", "Any JSON object."),
+    entry("uuid", "uuid", "uuid", "uuid", "string", "Uuid", "A UUID."),
+    entry(
+        "ref",
+        "ref(x), ref(x | y)",
+        "ref(product_group)",
+        "ref\\([a-z0-9_]+( *\\| *[a-z0-9_]+)*\\)",
+        "number",
+        "i64",
+        "The id of a record of another resource. With several, the field `owner` becomes `owner_type` and `owner_id`.",
+    ),
+];
+
+/// The longest `string(n)`: what both databases index whole and a request may reasonably carry.
+pub const LONGEST_STRING: u32 = 65_535;
+
+/// The most digits of a `decimal`: they fit 64 bits, which is how SQLite keeps them exact.
+pub const MOST_DIGITS: u8 = 18;

@@ -1,0 +1,83 @@
+//! The closed sets of words of the grammar, each as a type that knows how it is spelled.
+
+/// A closed set of words.
+pub trait Word: Copy + PartialEq + 'static {
+    /// Every word with what it means, in the order of the documentation.
+    const ALL: &'static [(&'static str, Self)];
+
+    /// How it is spelled.
+    fn word(self) -> &'static str {
+        let found = Self::ALL.iter().find(|(_, value)| *value == self);
+        found.map_or("", |(spelling, _)| spelling)
+    }
+
+    /// The one that is spelled so.
+    fn read(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(spelling, _)| *spelling == word).map(|(_, value)| *value)
+    }
+}
+
+macro_rules! words {
+    ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? })+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $($(#[$doc])* $variant),+ }
+
+        impl $name {
+            /// The spellings of all of them.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+        }
+
+        impl $crate::words::Word for $name {
+            const ALL: &'static [(&'static str, $name)] = &[$(($word, $name::$variant)),+];
+        }
+    )+};
+}
+
+words! {
+    /// What deleting does when it does not remove the row.
+    Deletion { Soft = "soft" }
+
+    /// How timestamps go out.
+    TimestampForm { Seconds = "seconds", Millis = "millis", Offset = "offset" }
+
+    /// The five plain operations.
+    Operation { List = "list", Show = "show", Create = "create", Update = "update", Delete = "delete" }
+
+    /// The ways in which a field is not simply writable.
+    AccessWord {
+        /// Ignored when a client sends it.
+        ReadOnly = "read_only",
+        /// Given on create and never changed.
+        Immutable = "immutable",
+        /// Written by the client and never shown.
+        Secret = "secret",
+    }
+
+    /// Well-known forms of text.
+    Format { Url = "url", Email = "email" }
+
+    /// Places in the life of a record where the application has its say.
+    Hook {
+        BeforeSave = "before_save",
+        AfterSave = "after_save",
+        BeforeDelete = "before_delete",
+        AfterDelete = "after_delete",
+        AfterCommit = "after_commit",
+        Scope = "scope",
+    }
+
+    /// What an action is called on.
+    ActionOn { Record = "record", Collection = "collection" }
+
+    /// The HTTP method of an action.
+    ActionMethod { Get = "get", Post = "post" }
+
+    /// The short ways to say what can be filtered.
+    FilterWord { Shown = "shown", None = "none" }
+
+    /// The short way to say what can be sorted by.
+    SortWord { Shown = "shown" }
+}
+
+pub(crate) use words;

@@ -1,0 +1,27 @@
+//! Every code has an explanation, and its examples show what they say: the wrong one has the problem, the right one none.
+
+use charter_codegen::{Code, Sources, compile_sources, entry};
+
+#[test]
+fn every_wrong_example_has_its_problem_and_no_other() {
+    for &code in Code::ALL {
+        let report = compile_sources(Sources::from_example(entry(code).wrong)).expect_err(code.as_str());
+        let found: Vec<Code> = report.problems().iter().map(|problem| problem.code).collect();
+        assert!(found.iter().all(|found| *found == code) && !found.is_empty(), "{code}:\n{}", report.render());
+    }
+}
+
+#[test]
+fn every_right_example_compiles() {
+    for &code in Code::ALL {
+        if let Err(report) = compile_sources(Sources::from_example(entry(code).right)) {
+            panic!("{code}:\n{}", report.render());
+        }
+    }
+}
+
+#[test]
+fn codes_are_in_order_and_read_back() {
+    assert!(Code::ALL.windows(2).all(|pair| pair[0].as_str() < pair[1].as_str()));
+    assert!(Code::ALL.iter().all(|code| Code::read(&code.as_str().to_lowercase()) == Some(*code)));
+}

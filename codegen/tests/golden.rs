@@ -1,0 +1,125 @@
+//! What is generated, case by case: `golden/<case>.yaml` gives `golden/<case>.rs`. `UPDATE=1` writes what differs.
+
+mod compare;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use charter_codegen::{Output, compile};
+use proc_macro2::{TokenStream, TokenTree};
+
+const MOST_LINES: usize = 150;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+fn output(folder: &Path) -> Output {
+    compile(folder).unwrap_or_else(|report| panic!("{}{}", report.render(), report.summary()))
+}
+
+/// Every generated file of the cases, with its name.
+fn generated() -> Vec<(String, String)> {
+    let absolute = format!("{}/", folder().canonicalize().unwrap().display());
+    let output = output(&folder());
+    // Seed files are included by their whole path; here they stand beside the index, wherever that is.
+    output.files().iter().map(|file| (file.name.clone(), file.text().replace(&absolute, ""))).collect()
+}
+
+/// The same for the application's own resources.
+fn own() -> Vec<(String, String)> {
+    let output = output(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../resources"));
+    output.files().iter().map(|file| (file.name.clone(), file.text())).collect()
+}
+
+#[test]
+fn each_case_gives_its_file() {
+    let mut differences = Vec::new();
+    for (name, text) in generated() {
+        // The index has a fingerprint of the whole path in it, which differs from machine to machine.
+        let text = if name == "resources" { without_fingerprint(&text) } else { text };
+        differences.extend(compare::with_file(&folder().join(format!("{name}.rs")), &text));
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn no_file_is_left_without_its_case() {
+    let cases: BTreeSet<String> = generated().into_iter().map(|(name, _)| name).collect();
+    for file in compare::files_ending(&folder(), ".rs") {
+        assert!(cases.contains(&file), "golden/{file}.rs has no case; remove it");
+    }
+}
+
+#[test]
+fn generated_code_is_rust_and_short() {
+    for (name, text) in generated().into_iter().chain(own()) {
+        syn::parse_file(&text).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        let lines = text.lines().count();
+        assert!(lines <= MOST_LINES, "{name}.rs has {lines} lines");
+    }
+}
+
+#[test]
+fn generated_code_decides_nothing() {
+    for (name, text) in generated().into_iter().chain(own()) {
+        let words = words(text.parse().unwrap());
+        for banned in ["if", "else", "match", "for", "while", "loop", "unsafe"] {
+            assert!(!words.iter().any(|word| word == banned), "{name}.rs has `{banned}`");
+        }
+    }
+}
+
+#[test]
+fn generated_code_names_only_what_the_runtime_gives_it() {
+    for (name, text) in generated().into_iter().chain(own()) {
+        let own: BTreeSet<String> = generated().into_iter().chain(self::own()).map(|(name, _)| name).collect();
+        for (before, after) in paths(text.parse().unwrap()) {
+            let allowed = match before.as_str() {
+                "charter_runtime" => after == "generated",
+                "generated" | "diagnostic" => true,
+                "Route" => after == "of",
+                "of" => after == "<",
+                module => own.contains(module) && after == "route",
+            };
+            assert!(allowed, "{name}.rs names `{before}::{after}`");
+        }
+    }
+}
+
+/// Every word of the code, those in attributes too; comments and texts are none.
+fn words(tokens: TokenStream) -> Vec<String> {
+    tokens
+        .into_iter()
+        .flat_map(|tree| match tree {
+            TokenTree::Group(group) => words(group.stream()),
+            TokenTree::Ident(ident) => vec![ident.to_string()],
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+/// The two names around each `::`.
+fn paths(tokens: TokenStream) -> Vec<(String, String)> {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut found: Vec<(String, String)> = trees
+        .iter()
+        .flat_map(|tree| match tree {
+            TokenTree::Group(group) => paths(group.stream()),
+            _ => Vec::new(),
+        })
+        .collect();
+    for window in trees.windows(4) {
+        if let [before, TokenTree::Punct(first), TokenTree::Punct(second), after] = window
+            && (first.as_char(), second.as_char()) == (':', ':')
+        {
+            found.push((before.to_string(), after.to_string()));
+        }
+    }
+    found
+}
+
+fn without_fingerprint(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("// Fingerprint"));
+    lines.map(|line| format!("{line}\n")).collect()
+}

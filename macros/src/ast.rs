@@ -1,0 +1,208 @@
+//! What a struct says once its attributes are read: names and values with the places where they stand.
+
+use proc_macro2::{Ident, Span};
+use syn::Type;
+
+/// Text with its place.
+#[derive(Clone)]
+pub struct Word {
+    pub text: String,
+    pub span: Span,
+}
+
+/// A struct `Model` with its attributes.
+pub struct Resource {
+    pub ident: Ident,
+    pub settings: Settings,
+    /// In the order of the record: each column, then the derived and embedded fields written on it.
+    pub members: Vec<Member>,
+}
+
+impl Resource {
+    pub fn columns(&self) -> impl Iterator<Item = &Field> {
+        self.members.iter().filter_map(|member| match member {
+            Member::Column(field) => Some(field),
+            Member::Derived(_) | Member::Embedded(_) => None,
+        })
+    }
+
+    pub fn column(&self, name: &str) -> Option<&Field> {
+        self.columns().find(|field| field.name == name)
+    }
+}
+
+/// What `#[resource]` says; the defaults are filled in when it is written out.
+#[derive(Default)]
+pub struct Settings {
+    pub name: Option<Word>,
+    pub plural: Option<Word>,
+    pub label: Option<Word>,
+    pub type_name: Option<Word>,
+    pub table: Option<Word>,
+    pub path: Option<Word>,
+    pub ability: Option<Word>,
+    pub read_permission: Option<Word>,
+    pub write_permission: Option<Word>,
+    pub owner: Option<Word>,
+    pub under: Option<Under>,
+    /// Absent: all five.
+    pub operations: Option<Vec<Word>>,
+    pub singleton: Option<Span>,
+    pub soft_delete: Option<Span>,
+    pub custom_fields: Option<Span>,
+    pub events: Option<Span>,
+    pub unique: Vec<Vec<Word>>,
+    pub indexes: Vec<Vec<Word>>,
+    pub search: Vec<Word>,
+    pub includes: Vec<Include>,
+    pub actions: Vec<Action>,
+}
+
+pub struct Under {
+    pub resource: Word,
+    pub field: Word,
+}
+
+pub struct Include {
+    pub name: Word,
+    pub target: Target,
+    pub fields: Vec<Word>,
+}
+
+pub enum Target {
+    One { via: Word },
+    Many { resource: Word, by: Word },
+    CustomFieldValues,
+}
+
+pub struct Action {
+    pub name: Word,
+    pub on: Word,
+    pub method: Option<Word>,
+    pub input: Option<Type>,
+    pub output: Option<Type>,
+    pub key: Option<Word>,
+}
+
+/// One entry of a record.
+pub enum Member {
+    Column(Field),
+    Derived(Derived),
+    Embedded(Embedded),
+}
+
+impl Member {
+    pub fn name(&self) -> (&str, Span) {
+        match self {
+            Member::Column(field) => (&field.name, field.ident.span()),
+            Member::Derived(derived) => (&derived.name.text, derived.name.span),
+            Member::Embedded(embedded) => (&embedded.name.text, embedded.name.span),
+        }
+    }
+}
+
+/// A field of the struct: a column, or a parameter.
+pub struct Field {
+    pub ident: Ident,
+    /// The name without `r#`.
+    pub name: String,
+    pub ty: Type,
+    /// The type is an `Option`.
+    pub nullable: bool,
+    pub kind: Kind,
+    pub flags: Flags,
+    pub default: Option<Fill>,
+    pub rules: Vec<Rule>,
+}
+
+/// Where a field appears and what is asked of it, for columns and derived fields alike.
+#[derive(Default)]
+pub struct Flags {
+    pub required: Option<Span>,
+    pub read_only: Option<Span>,
+    pub immutable: Option<Span>,
+    pub secret: Option<Span>,
+    pub internal: Option<Span>,
+    pub detail: Option<Span>,
+    pub no_sort: Option<Span>,
+    pub no_filter: Option<Span>,
+    pub filter: Option<Vec<Word>>,
+}
+
+pub struct Derived {
+    pub name: Word,
+    pub via: Word,
+    pub field: Word,
+    pub flags: Flags,
+}
+
+pub struct Embedded {
+    pub name: Word,
+    pub resource: Word,
+    pub by: Word,
+    pub flags: Flags,
+}
+
+/// The kinds of `charter_runtime::meta::Kind` that a column can have.
+#[derive(Clone)]
+pub enum Kind {
+    String(u32),
+    Text,
+    Integer,
+    BigInt,
+    Boolean,
+    Decimal { precision: u8, places: u8 },
+    Timestamp(&'static str),
+    Date,
+    Enum(Vec<Word>),
+    Code(Vec<(i32, Word)>),
+    StringList(u32),
+    RefList(Word),
+    Json,
+    Uuid,
+    Ref(Word),
+    PolymorphicRef(Word),
+    PolymorphicType(Vec<Word>),
+    CustomFields,
+    /// A misuse that was reported; it fits everything, so that nothing follows from it.
+    Unknown,
+}
+
+/// The value of a field that create does not give.
+pub enum Fill {
+    Literal(Word),
+    Now(Span),
+    Caller(Span),
+}
+
+impl Fill {
+    pub fn span(&self) -> Span {
+        match self {
+            Fill::Literal(word) => word.span,
+            Fill::Now(span) | Fill::Caller(span) => *span,
+        }
+    }
+}
+
+/// A rule with the place of its key.
+pub struct Rule {
+    pub span: Span,
+    pub says: Says,
+}
+
+pub enum Says {
+    Min(Word),
+    Max(Word),
+    Above(Word),
+    Below(Word),
+    MinLength(u32),
+    MaxLength(u32),
+    Pattern(Word),
+    Url,
+    Email,
+    Unique,
+    Exists { resource: String, field: String },
+    DiffersFrom(Word),
+    After(Word),
+    NotBefore(Word),
+}

@@ -1,0 +1,77 @@
+//! Reads `#[derived(…)]` and `#[embedded(…)]`: fields of the record that stand after a column without being one.
+
+use proc_macro2::Span;
+use syn::Attribute;
+use syn::spanned::Spanned;
+
+use super::entry::{Entry, Value};
+use super::field::read_flag;
+use super::{entries, once, text, unknown};
+use crate::ast::{Derived, Embedded, Flags, Member, Word};
+use crate::problems::Problems;
+
+/// Reads an attribute if it is one of the two.
+pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
+    if attribute.path().is_ident("derived") {
+        derived(attribute.path().span(), &entries(attribute, problems), problems).map(Member::Derived)
+    } else if attribute.path().is_ident("embedded") {
+        embedded(attribute.path().span(), &entries(attribute, problems), problems).map(Member::Embedded)
+    } else {
+        None
+    }
+}
+
+fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Derived> {
+    let (mut from, mut flags) = (None, Flags::default());
+    let (name, rest) = name(span, entries, problems);
+    for entry in rest {
+        match entry.key().as_str() {
+            "from" => once(&mut from, text(entry, problems), entry, problems),
+            "detail" | "no_sort" | "no_filter" | "filter" => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &["from", "detail", "no_sort", "no_filter", "filter"], problems),
+        }
+    }
+    let Some(from) = from else {
+        problems.report(span, "say where it comes from: `from = \"product_group_id.name\"`");
+        return None;
+    };
+    let Some((via, field)) = split(&from.text) else {
+        problems.report(from.span, "write a field of this struct, a point, and a field of what it refers to (or `label`)");
+        return None;
+    };
+    let word = |text: &str| Word { text: text.to_owned(), span: from.span };
+    Some(Derived { name: name?, via: word(via), field: word(field), flags })
+}
+
+fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Embedded> {
+    let (mut resource, mut by, mut flags) = (None, None, Flags::default());
+    let (name, rest) = name(span, entries, problems);
+    for entry in rest {
+        match entry.key().as_str() {
+            "resource" => once(&mut resource, text(entry, problems), entry, problems),
+            "by" => once(&mut by, text(entry, problems), entry, problems),
+            "detail" => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &["resource", "by", "detail"], problems),
+        }
+    }
+    if resource.is_none() || by.is_none() {
+        problems.report(span, "an embedded field needs `resource = \"…\"` and `by = \"…\"`");
+    }
+    Some(Embedded { name: name?, resource: resource?, by: by?, flags })
+}
+
+/// The name stands first, in quotes.
+fn name<'e>(span: Span, entries: &'e [Entry], problems: &mut Problems) -> (Option<Word>, &'e [Entry]) {
+    match entries {
+        [Entry::Literal(Value::Text(name)), rest @ ..] => (Some(name.clone()), rest),
+        rest => {
+            problems.report(span, "the name of the field stands first, in quotes");
+            (None, rest)
+        }
+    }
+}
+
+/// `a.b` in its two parts.
+pub fn split(text: &str) -> Option<(&str, &str)> {
+    text.split_once('.').filter(|(left, right)| !left.is_empty() && !right.is_empty() && !right.contains('.'))
+}

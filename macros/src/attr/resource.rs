@@ -1,0 +1,153 @@
+//! Reads `#[resource(…)]`.
+
+use super::entry::{Entry, Value};
+use super::{flag, once, text, texts, unknown};
+use crate::ast::{Action, Include, Settings, Target, Under, Word};
+use crate::problems::Problems;
+
+const KEYS: &[&str] = &[
+    "name",
+    "plural",
+    "label",
+    "type_name",
+    "table",
+    "path",
+    "ability",
+    "read_permission",
+    "write_permission",
+    "owner",
+    "under",
+    "operations",
+    "singleton",
+    "soft_delete",
+    "custom_fields",
+    "events",
+    "unique",
+    "index",
+    "search",
+    "include",
+    "action",
+];
+
+pub fn read(entries: &[Entry], problems: &mut Problems) -> Settings {
+    let mut settings = Settings::default();
+    for entry in entries {
+        match entry.key().as_str() {
+            "name" => once(&mut settings.name, text(entry, problems), entry, problems),
+            "plural" => once(&mut settings.plural, text(entry, problems), entry, problems),
+            "label" => once(&mut settings.label, text(entry, problems), entry, problems),
+            "type_name" => once(&mut settings.type_name, text(entry, problems), entry, problems),
+            "table" => once(&mut settings.table, text(entry, problems), entry, problems),
+            "path" => once(&mut settings.path, text(entry, problems), entry, problems),
+            "ability" => once(&mut settings.ability, text(entry, problems), entry, problems),
+            "read_permission" => once(&mut settings.read_permission, text(entry, problems), entry, problems),
+            "write_permission" => once(&mut settings.write_permission, text(entry, problems), entry, problems),
+            "owner" => once(&mut settings.owner, text(entry, problems), entry, problems),
+            "under" => once(&mut settings.under, under(entry, problems), entry, problems),
+            "operations" => once(&mut settings.operations, operations(entry, problems), entry, problems),
+            "singleton" => once(&mut settings.singleton, flag(entry, problems), entry, problems),
+            "soft_delete" => once(&mut settings.soft_delete, flag(entry, problems), entry, problems),
+            "custom_fields" => once(&mut settings.custom_fields, flag(entry, problems), entry, problems),
+            "events" => once(&mut settings.events, flag(entry, problems), entry, problems),
+            "unique" => settings.unique.push(texts(entry, problems)),
+            "index" => settings.indexes.push(texts(entry, problems)),
+            "search" => settings.search.extend(texts(entry, problems)),
+            "include" => settings.includes.extend(include(entry, problems)),
+            "action" => settings.actions.extend(action(entry, problems)),
+            _ => unknown(entry, KEYS, problems),
+        }
+    }
+    settings
+}
+
+/// `operations()` is a table without routes, so the list may be empty.
+fn operations(entry: &Entry, problems: &mut Problems) -> Option<Vec<Word>> {
+    match entry {
+        Entry::List(_, inside) if inside.is_empty() => Some(Vec::new()),
+        _ => Some(texts(entry, problems)),
+    }
+}
+
+fn under(entry: &Entry, problems: &mut Problems) -> Option<Under> {
+    let (mut resource, mut field) = (None, None);
+    for part in inside(entry, "resource = \"…\", field = \"…\"", problems)? {
+        match part.key().as_str() {
+            "resource" => once(&mut resource, text(part, problems), part, problems),
+            "field" => once(&mut field, text(part, problems), part, problems),
+            _ => unknown(part, &["resource", "field"], problems),
+        }
+    }
+    let resource = needed(resource, "resource", entry, problems);
+    let field = needed(field, "field", entry, problems);
+    Some(Under { resource: resource?, field: field? })
+}
+
+fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
+    let (mut name, mut via, mut many, mut by, mut custom_fields) = (None, None, None, None, None);
+    let mut fields = Vec::new();
+    for part in inside(entry, "name = \"…\", via = \"…\"", problems)? {
+        match part.key().as_str() {
+            "name" => once(&mut name, text(part, problems), part, problems),
+            "via" => once(&mut via, text(part, problems), part, problems),
+            "many" => once(&mut many, text(part, problems), part, problems),
+            "by" => once(&mut by, text(part, problems), part, problems),
+            "custom_fields" => once(&mut custom_fields, flag(part, problems), part, problems),
+            "fields" => fields.extend(texts(part, problems)),
+            _ => unknown(part, &["name", "via", "many", "by", "custom_fields", "fields"], problems),
+        }
+    }
+    let name = needed(name, "name", entry, problems);
+    let target = match (via, many, by, custom_fields) {
+        (Some(via), None, None, None) => Target::One { via },
+        (None, Some(resource), Some(by), None) => Target::Many { resource, by },
+        (None, None, None, Some(_)) => Target::CustomFieldValues,
+        _ => {
+            let ways = "`via = \"…\"`, `many = \"…\", by = \"…\"` or `custom_fields`";
+            problems.report(entry.span(), format!("an include says one of {ways}"));
+            return None;
+        }
+    };
+    Some(Include { name: name?, target, fields })
+}
+
+fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
+    let (mut name, mut on, mut method, mut input, mut output, mut key) = (None, None, None, None, None, None);
+    for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
+        match part.key().as_str() {
+            "name" => once(&mut name, text(part, problems), part, problems),
+            "on" => once(&mut on, text(part, problems), part, problems),
+            "method" => once(&mut method, text(part, problems), part, problems),
+            "input" => once(&mut input, named_type(part, problems), part, problems),
+            "output" => once(&mut output, named_type(part, problems), part, problems),
+            "key" => once(&mut key, text(part, problems), part, problems),
+            _ => unknown(part, &["name", "on", "method", "input", "output", "key"], problems),
+        }
+    }
+    let name = needed(name, "name", entry, problems);
+    let on = needed(on, "on", entry, problems);
+    Some(Action { name: name?, on: on?, method, input, output, key })
+}
+
+fn named_type(entry: &Entry, problems: &mut Problems) -> Option<syn::Type> {
+    if let Entry::Pair(_, Value::Type(ty)) = entry {
+        return Some(ty.clone());
+    }
+    problems.report(entry.span(), format!("write `{} = ` and the name of a struct, without quotes", entry.key()));
+    None
+}
+
+/// The entries between the parentheses of a key.
+pub fn inside<'e>(entry: &'e Entry, usage: &str, problems: &mut Problems) -> Option<&'e [Entry]> {
+    if let Entry::List(_, inside) = entry {
+        return Some(inside);
+    }
+    problems.report(entry.span(), format!("write `{}({usage})`", entry.key()));
+    None
+}
+
+fn needed<T>(value: Option<T>, key: &str, entry: &Entry, problems: &mut Problems) -> Option<T> {
+    if value.is_none() {
+        problems.report(entry.span(), format!("`{}` needs `{key}`", entry.key()));
+    }
+    value
+}

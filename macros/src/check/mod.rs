@@ -1,0 +1,44 @@
+//! Judges what was read: each pass reports what one struct's tokens prove wrong.
+//!
+//! What needs another resource, such as whether an include's target exists, is codegen's to check, and the runtime's
+//! when the application starts.
+
+mod default;
+mod field;
+mod record;
+mod settings;
+
+use crate::ast::{Field, Member, Resource};
+use crate::problems::Problems;
+
+pub fn resource(resource: &Resource, problems: &mut Problems) {
+    record::check(resource, problems);
+    settings::check(resource, problems);
+    let names: Vec<&str> = resource.members.iter().map(|member| member.name().0).collect();
+    for member in &resource.members {
+        match member {
+            Member::Column(column) => field::column(column, resource, problems),
+            Member::Derived(derived) => field::derived(derived, resource, problems),
+            Member::Embedded(_) => {}
+        }
+    }
+    for column in resource.columns() {
+        field::rules(column, &names, problems);
+        default::check(column, problems);
+    }
+}
+
+pub fn input(fields: &[Field], problems: &mut Problems) {
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    for parameter in fields {
+        field::input(parameter, problems);
+        field::rules(parameter, &names, problems);
+        default::check(parameter, problems);
+    }
+}
+
+pub fn output(fields: &[Field], problems: &mut Problems) {
+    for parameter in fields {
+        field::output(parameter, problems);
+    }
+}

@@ -1,0 +1,71 @@
+//! The record as a whole: its name, its key, the columns that settings ask for, and that no two fields collide.
+
+use std::collections::HashMap;
+
+use proc_macro2::Span;
+
+use crate::ast::{Kind, Resource};
+use crate::names::upper_camel;
+use crate::problems::Problems;
+
+pub fn check(resource: &Resource, problems: &mut Problems) {
+    if resource.ident != "Model" {
+        let message = "SeaORM and the generated code know a resource's struct as `Model`; call it so, in a module named after the resource";
+        problems.report(resource.ident.span(), message);
+    }
+    key(resource, problems);
+    collisions(resource, problems);
+    let settings = &resource.settings;
+    asked_column(resource, settings.custom_fields, "custom_fields", "custom_fields", "Json", problems);
+    asked_column(resource, settings.soft_delete, "soft_delete", "deleted_at", "Option<DateTimeUtc>", problems);
+}
+
+fn key(resource: &Resource, problems: &mut Problems) {
+    match resource.column("id") {
+        None => problems.report(resource.ident.span(), "every resource has a key; add `pub id: i64`"),
+        Some(id) if id.nullable || !matches!(id.kind, Kind::BigInt | Kind::Unknown) => {
+            problems.report(id.ident.span(), "the key is `pub id: i64`");
+        }
+        Some(_) => {}
+    }
+}
+
+fn collisions(resource: &Resource, problems: &mut Problems) {
+    let mut names: HashMap<&str, Span> = HashMap::new();
+    for member in &resource.members {
+        let (name, span) = member.name();
+        if names.insert(name, span).is_some() {
+            problems.report(span, format!("there is a field `{name}` already"));
+        }
+    }
+    let mut variants: HashMap<String, &str> = HashMap::new();
+    for column in resource.columns() {
+        if let Some(other) = variants.insert(upper_camel(&column.name), &column.name)
+            && other != column.name
+        {
+            problems.report(column.ident.span(), format!("as a variant of `Column` this reads like `{other}`; rename one"));
+        }
+    }
+}
+
+/// A setting that asks for a column of a certain name and type, and a name that asks for the setting.
+fn asked_column(
+    resource: &Resource,
+    setting: Option<Span>,
+    key: &str,
+    name: &str,
+    ty: &str,
+    problems: &mut Problems,
+) {
+    match (setting, resource.column(name)) {
+        (Some(span), None) => problems.report(span, format!("`{key}` needs the column `pub {name}: {ty}`")),
+        (None, Some(column)) => {
+            let message = format!("the name `{name}` is reserved for `#[resource({key})]`; say that, or rename the field");
+            problems.report(column.ident.span(), message);
+        }
+        (Some(_), Some(column)) if column.nullable != ty.starts_with("Option") => {
+            problems.report(column.ident.span(), format!("this column is `pub {name}: {ty}`"));
+        }
+        _ => {}
+    }
+}

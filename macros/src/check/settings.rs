@@ -1,0 +1,132 @@
+//! `#[resource(…)]`: the words it uses, and the fields it names.
+
+use std::collections::HashSet;
+
+use crate::ast::{Field, Kind, Resource, Target, Word};
+use crate::names::suggestion;
+use crate::problems::Problems;
+
+pub const OPERATIONS: &[&str] = &["list", "show", "create", "update", "delete"];
+
+pub fn check(resource: &Resource, problems: &mut Problems) {
+    let settings = &resource.settings;
+    match &settings.name {
+        None => problems.report(
+            resource.ident.span(),
+            "a resource has a name, its singular in snake_case: `#[resource(name = \"note\")]`",
+        ),
+        Some(name) => snake_case(name, problems),
+    }
+    for name in [&settings.plural, &settings.table].into_iter().flatten() {
+        snake_case(name, problems);
+    }
+    for operation in settings.operations.iter().flatten() {
+        known(operation, OPERATIONS, "operation", problems);
+    }
+    unrepeated(settings.operations.iter().flatten(), "operation", problems);
+    references(resource, problems);
+    for set in settings.unique.iter().chain(&settings.indexes) {
+        for name in set {
+            find_column(resource, name, problems);
+        }
+        unrepeated(set.iter(), "column", problems);
+    }
+    for name in &settings.search {
+        if let Some(field) = find_column(resource, name, problems)
+            && !matches!(field.kind, Kind::String(_) | Kind::Text | Kind::Unknown)
+        {
+            problems.report(name.span, "only text is searched for substrings; this is no `string` or `text`");
+        }
+    }
+    unrepeated(settings.search.iter(), "column", problems);
+    actions(resource, problems);
+}
+
+/// `under`, `owner` and the includes name reference fields of this struct.
+fn references(resource: &Resource, problems: &mut Problems) {
+    let settings = &resource.settings;
+    if let Some(under) = &settings.under
+        && let Some(field) = find_column(resource, &under.field, problems)
+        && !matches!(&field.kind, Kind::Ref(other) if other.text == under.resource.text)
+        && !matches!(field.kind, Kind::Unknown)
+    {
+        let message = format!("the parent's field says `reference(\"{}\")`; this one does not", under.resource.text);
+        problems.report(under.field.span, message);
+    }
+    if let Some(owner) = &settings.owner
+        && let Some(field) = find_column(resource, owner, problems)
+        && !matches!(field.kind, Kind::Ref(_) | Kind::Unknown)
+    {
+        problems.report(owner.span, "the owner is a field that says `reference(\"user\")`; this one does not");
+    }
+    for include in &settings.includes {
+        match &include.target {
+            Target::One { via } => {
+                if let Some(field) = find_column(resource, via, problems)
+                    && !matches!(field.kind, Kind::Ref(_) | Kind::PolymorphicRef(_) | Kind::Unknown)
+                {
+                    problems.report(via.span, "an include follows a field that refers to a record; this one does not");
+                }
+            }
+            Target::CustomFieldValues if settings.custom_fields.is_none() => {
+                problems.report(include.name.span, "records without `custom_fields` have no values of them to include");
+            }
+            Target::Many { .. } | Target::CustomFieldValues => {}
+        }
+    }
+    unrepeated(settings.includes.iter().map(|include| &include.name), "include", problems);
+}
+
+fn actions(resource: &Resource, problems: &mut Problems) {
+    for action in &resource.settings.actions {
+        snake_case(&action.name, problems);
+        known(&action.on, &["record", "collection"], "place for an action", problems);
+        if let Some(method) = &action.method {
+            known(method, &["get", "post"], "method", problems);
+        }
+        match (&action.output, &action.key) {
+            (Some(_), None) | (None, Some(_)) => {
+                problems.report(action.name.span, "`output` and `key` go together: the answer, and the key it stands under");
+            }
+            (None, None) if action.on.text == "collection" => {
+                problems.report(action.name.span, "an action on the collection has no record to answer; give it `output` and `key`");
+            }
+            _ => {}
+        }
+    }
+    unrepeated(resource.settings.actions.iter().map(|action| &action.name), "action", problems);
+}
+
+/// The column of that name, which is reported when there is none.
+pub fn find_column<'r>(resource: &'r Resource, name: &Word, problems: &mut Problems) -> Option<&'r Field> {
+    let found = resource.column(&name.text);
+    if found.is_none() {
+        let names = resource.columns().map(|column| column.name.as_str());
+        problems.report(name.span, format!("no column `{}`{}", name.text, suggestion(&name.text, names)));
+    }
+    found
+}
+
+fn known(word: &Word, known: &[&str], what: &str, problems: &mut Problems) {
+    if !known.contains(&word.text.as_str()) {
+        let help = suggestion(&word.text, known.iter().copied());
+        problems.report(word.span, format!("no {what} `{}`{help}", word.text));
+    }
+}
+
+fn unrepeated<'w>(words: impl Iterator<Item = &'w Word>, what: &str, problems: &mut Problems) {
+    let mut seen = HashSet::new();
+    for word in words {
+        if !seen.insert(&word.text) {
+            problems.report(word.span, format!("the {what} `{}` is given twice", word.text));
+        }
+    }
+}
+
+fn snake_case(word: &Word, problems: &mut Problems) {
+    let fine = word.text.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !fine {
+        problems.report(word.span, format!("`{}` is not in snake_case: small letters, digits and `_`", word.text));
+    }
+}

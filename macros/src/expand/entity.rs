@@ -1,0 +1,254 @@
+//! Writes the SeaORM entity around a `Model`: tables of names, and delegations to the runtime.
+//!
+//! It stands in for SeaORM's `DeriveEntityModel`, whose expansion holds a dozen `match`es with an arm per field and
+//! takes the compiler three times as long. Here one `match` per struct finds a field by its position, behind a trait
+//! object, and everything else is written once in `charter_runtime::resource`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::variant_of;
+use crate::ast::{Resource, Word};
+
+pub fn expand(resource: &Resource) -> TokenStream {
+    let model = &resource.ident;
+    let mut variants: Vec<Ident> = Vec::new();
+    let (mut idents, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    for column in resource.columns() {
+        let variant = variant_of(column);
+        // Colliding names were reported; a second declaration would be an error of its own.
+        if variants.contains(&variant) {
+            continue;
+        }
+        variants.push(variant);
+        idents.push(&column.ident);
+        types.push(&column.ty);
+        names.push(&column.name);
+    }
+    let positions: Vec<usize> = (0..names.len()).collect();
+    let table = table(resource);
+    quote! {
+        /// The table.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct Entity;
+
+        /// Its columns.
+        #[derive(Clone, Copy)]
+        pub enum Column { #(#variants),* }
+
+        /// Its key.
+        pub type PrimaryKey = ::charter_runtime::generated::IdKey<Entity>;
+
+        /// None: resources name each other in their metadata.
+        pub type Relation = ::charter_runtime::generated::NoRelation;
+
+        /// A row of which some columns are set.
+        #[derive(Clone, Debug)]
+        pub struct ActiveModel { #(pub #idents: ::charter_runtime::generated::ActiveValue<#types>),* }
+
+        #[automatically_derived]
+        impl ::charter_runtime::generated::Iden for Entity {
+            fn unquoted(&self) -> &str { #table }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::IdenStatic for Entity {
+            fn as_str(&self) -> &'static str { #table }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::EntityName for Entity {
+            fn table_name(&self) -> &'static str { #table }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::EntityTrait for Entity {
+            type Model = #model;
+            type ModelEx = #model;
+            type ActiveModel = ActiveModel;
+            type ActiveModelEx = ActiveModel;
+            type Column = Column;
+            type Relation = Relation;
+            type PrimaryKey = PrimaryKey;
+        }
+        #[automatically_derived]
+        impl ::core::fmt::Debug for Column {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(::charter_runtime::generated::IdenStatic::as_str(self))
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::Iden for Column {
+            fn quoted(&self) -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(::charter_runtime::generated::IdenStatic::as_str(self))
+            }
+            fn unquoted(&self) -> &str {
+                ::charter_runtime::generated::IdenStatic::as_str(self)
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::IdenStatic for Column {
+            fn as_str(&self) -> &'static str {
+                <#model as ::charter_runtime::generated::Record>::COLUMNS[*self as usize]
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::IntoEnumIterator for Column {
+            type Iterator = ::charter_runtime::generated::Columns<Column>;
+            fn iter() -> Self::Iterator {
+                [#(Column::#variants),*].iter().copied()
+            }
+        }
+        #[automatically_derived]
+        impl ::core::str::FromStr for Column {
+            type Err = ::charter_runtime::generated::ColumnFromStrErr;
+            fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
+                ::charter_runtime::generated::column_named(name)
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::ColumnTrait for Column {
+            type EntityName = Entity;
+            fn def(&self) -> ::charter_runtime::generated::ColumnDef {
+                ::charter_runtime::generated::column_definition::<Entity>(*self)
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::Record for #model {
+            const COLUMNS: &'static [&'static str] = &[#(#names),*];
+            fn slot(&self, position: usize) -> &dyn ::charter_runtime::generated::Slot {
+                match position {
+                    #(#positions => &self.#idents,)*
+                    _ => ::charter_runtime::generated::no_column(position),
+                }
+            }
+            fn slot_mut(&mut self, position: usize) -> &mut dyn ::charter_runtime::generated::Slot {
+                match position {
+                    #(#positions => &mut self.#idents,)*
+                    _ => ::charter_runtime::generated::no_column(position),
+                }
+            }
+            fn assemble(
+                mut source: ::charter_runtime::generated::Source<'_>,
+            ) -> ::core::result::Result<Self, ::charter_runtime::generated::TryGetError> {
+                let model = #model { #(#idents: source.next()),* };
+                source.finish(model)
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::ModelTrait for #model {
+            type Entity = Entity;
+            fn get(&self, column: Column) -> ::charter_runtime::generated::Value {
+                ::charter_runtime::generated::Record::slot(self, column as usize).value()
+            }
+            fn get_value_type(column: Column) -> ::charter_runtime::generated::ArrayType {
+                ::charter_runtime::generated::column_type::<Entity>(column)
+            }
+            fn try_set(
+                &mut self,
+                column: Column,
+                value: ::charter_runtime::generated::Value,
+            ) -> ::core::result::Result<(), ::charter_runtime::generated::DbErr> {
+                ::charter_runtime::generated::Record::slot_mut(self, column as usize).set(value)
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::FromQueryResult for #model {
+            fn from_query_result(
+                row: &::charter_runtime::generated::QueryResult,
+                prefix: &str,
+            ) -> ::core::result::Result<Self, ::charter_runtime::generated::DbErr> {
+                ::charter_runtime::generated::read_row(row, prefix)
+            }
+            fn from_query_result_nullable(
+                row: &::charter_runtime::generated::QueryResult,
+                prefix: &str,
+            ) -> ::core::result::Result<Self, ::charter_runtime::generated::TryGetError> {
+                ::charter_runtime::generated::read_nullable_row(row, prefix)
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::IntoActiveModel<ActiveModel> for #model {
+            fn into_active_model(self) -> ActiveModel {
+                ActiveModel { #(#idents: ::charter_runtime::generated::ActiveValue::Unchanged(self.#idents)),* }
+            }
+        }
+        #[automatically_derived]
+        impl ::core::convert::From<#model> for ActiveModel {
+            fn from(model: #model) -> ActiveModel {
+                ::charter_runtime::generated::IntoActiveModel::into_active_model(model)
+            }
+        }
+        #[automatically_derived]
+        impl ::core::default::Default for ActiveModel {
+            fn default() -> ActiveModel {
+                ActiveModel { #(#idents: ::charter_runtime::generated::ActiveValue::NotSet),* }
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::ActiveRecord for ActiveModel {
+            fn slot(&self, position: usize) -> &dyn ::charter_runtime::generated::ActiveSlot {
+                match position {
+                    #(#positions => &self.#idents,)*
+                    _ => ::charter_runtime::generated::no_column(position),
+                }
+            }
+            fn slot_mut(&mut self, position: usize) -> &mut dyn ::charter_runtime::generated::ActiveSlot {
+                match position {
+                    #(#positions => &mut self.#idents,)*
+                    _ => ::charter_runtime::generated::no_column(position),
+                }
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::ActiveModelTrait for ActiveModel {
+            type Entity = Entity;
+            fn take(
+                &mut self,
+                column: Column,
+            ) -> ::charter_runtime::generated::ActiveValue<::charter_runtime::generated::Value> {
+                ::charter_runtime::generated::ActiveRecord::slot_mut(self, column as usize).take()
+            }
+            fn get(
+                &self,
+                column: Column,
+            ) -> ::charter_runtime::generated::ActiveValue<::charter_runtime::generated::Value> {
+                ::charter_runtime::generated::ActiveRecord::slot(self, column as usize).get()
+            }
+            fn set_if_not_equals(&mut self, column: Column, value: ::charter_runtime::generated::Value) {
+                ::charter_runtime::generated::ActiveRecord::slot_mut(self, column as usize).set_if_not_equals(value)
+            }
+            fn try_set(
+                &mut self,
+                column: Column,
+                value: ::charter_runtime::generated::Value,
+            ) -> ::core::result::Result<(), ::charter_runtime::generated::DbErr> {
+                ::charter_runtime::generated::ActiveRecord::slot_mut(self, column as usize).set(value)
+            }
+            fn not_set(&mut self, column: Column) {
+                ::charter_runtime::generated::ActiveRecord::slot_mut(self, column as usize).not_set()
+            }
+            fn is_not_set(&self, column: Column) -> bool {
+                ::charter_runtime::generated::ActiveRecord::slot(self, column as usize).is_not_set()
+            }
+            fn default() -> Self {
+                ::core::default::Default::default()
+            }
+            fn default_values() -> Self {
+                ::core::default::Default::default()
+            }
+            fn reset(&mut self, column: Column) {
+                ::charter_runtime::generated::ActiveRecord::slot_mut(self, column as usize).reset()
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::ActiveModelBehavior for ActiveModel {}
+    }
+}
+
+/// The table: what is said, else the plural.
+fn table(resource: &Resource) -> String {
+    let settings = &resource.settings;
+    let said = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
+    said(&settings.table)
+        .or_else(|| said(&settings.plural))
+        .or_else(|| settings.name.as_ref().map(|name| format!("{}s", name.text)))
+        .unwrap_or_default()
+}

@@ -1,0 +1,313 @@
+//! Writes the metadata: a `ResourceMeta` with everything that was not said filled in.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::id_variant;
+use crate::ast::{Action, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target, Word};
+use crate::names::{label, upper_camel};
+
+pub fn resource(resource: &Resource) -> TokenStream {
+    let settings = &resource.settings;
+    let said = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
+    let name = said(&settings.name).unwrap_or_default();
+    let plural = said(&settings.plural).unwrap_or_else(|| format!("{name}s"));
+    let or_plural = |word: &Option<Word>| said(word).unwrap_or_else(|| plural.clone());
+    let (table, path, ability) = (or_plural(&settings.table), or_plural(&settings.path), or_plural(&settings.ability));
+    let label = said(&settings.label).unwrap_or_else(|| label(&name));
+    let type_name = said(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
+    let read_permission = optional(&settings.read_permission);
+    let write_permission = optional(&settings.write_permission);
+    let owner = optional(&settings.owner);
+    let under = match &settings.under {
+        None => quote!(::core::option::Option::None),
+        Some(under) => {
+            let (resource, field) = (&under.resource.text, &under.field.text);
+            quote! {
+                ::core::option::Option::Some(::charter_runtime::generated::Under { resource: #resource, field: #field })
+            }
+        }
+    };
+    let operations = match &settings.operations {
+        None => quote!(::charter_runtime::generated::Operation::ALL),
+        Some(words) => {
+            let variants = words.iter().map(|word| variant(&word.text));
+            quote!(&[#(::charter_runtime::generated::Operation::#variants),*])
+        }
+    };
+    let singleton = settings.singleton.is_some();
+    let soft_delete = settings.soft_delete.is_some();
+    let custom_fields = settings.custom_fields.is_some();
+    let events = settings.events.is_some();
+    let fields = resource.members.iter().map(|member| match member {
+        Member::Column(column) => field(column),
+        Member::Derived(field) => derived(field, resource),
+        Member::Embedded(field) => embedded(field),
+    });
+    let unique = settings.unique.iter().map(|set| texts(set));
+    let indexes = settings.indexes.iter().map(|set| texts(set));
+    let search = texts(&settings.search);
+    let includes = settings.includes.iter().map(include);
+    let actions = settings.actions.iter().map(action);
+    let id = id_variant(resource);
+    quote! {
+        #[automatically_derived]
+        impl ::charter_runtime::generated::Resource for Entity {
+            const ID: Column = Column::#id;
+            fn meta() -> &'static ::charter_runtime::generated::ResourceMeta {
+                static META: ::charter_runtime::generated::ResourceMeta = ::charter_runtime::generated::ResourceMeta {
+                    name: #name,
+                    plural: #plural,
+                    label: #label,
+                    type_name: #type_name,
+                    table: #table,
+                    path: #path,
+                    under: #under,
+                    ability: #ability,
+                    read_permission: #read_permission,
+                    write_permission: #write_permission,
+                    owner: #owner,
+                    operations: #operations,
+                    singleton: #singleton,
+                    soft_delete: #soft_delete,
+                    custom_fields: #custom_fields,
+                    events: #events,
+                    fields: &[#(#fields),*],
+                    unique: &[#(#unique),*],
+                    indexes: &[#(#indexes),*],
+                    search: #search,
+                    includes: &[#(#includes),*],
+                    actions: &[#(#actions),*],
+                };
+                &META
+            }
+        }
+    }
+}
+
+/// One column, or one parameter.
+pub fn field(field: &Field) -> TokenStream {
+    let mut said = Vec::new();
+    if field.nullable {
+        said.push(quote!(nullable: true));
+    }
+    if field.flags.required.is_some() {
+        said.push(quote!(required: true));
+    }
+    match &field.default {
+        None => {}
+        Some(Fill::Literal(word)) => {
+            let text = &word.text;
+            said.push(quote!(default: ::charter_runtime::generated::DefaultValue::Literal(#text)));
+        }
+        Some(Fill::Now(_)) => said.push(quote!(default: ::charter_runtime::generated::DefaultValue::Now)),
+        Some(Fill::Caller(_)) => said.push(quote!(default: ::charter_runtime::generated::DefaultValue::Caller)),
+    }
+    if !field.rules.is_empty() {
+        let rules = field.rules.iter().map(rule);
+        said.push(quote!(rules: &[#(#rules),*]));
+    }
+    // Values that are documents have no order.
+    let ordered = !matches!(field.kind, Kind::StringList(_) | Kind::RefList(_) | Kind::Json | Kind::CustomFields);
+    said.extend(flags(&field.flags, ordered));
+    meta(&field.name, kind(&field.kind), &said)
+}
+
+fn derived(field: &Derived, resource: &Resource) -> TokenStream {
+    let (via, other) = (&field.via.text, &field.field.text);
+    // Whether the other resource's field is nullable is not known here; a label is as nullable as its code.
+    let nullable = resource.column(via).is_none_or(|column| column.nullable || !matches!(column.kind, Kind::Code(_)));
+    let mut said = vec![quote!(access: ::charter_runtime::generated::Access::ReadOnly)];
+    if nullable {
+        said.push(quote!(nullable: true));
+    }
+    said.extend(flags(&field.flags, true));
+    meta(&field.name.text, quote!(Derived { via: #via, field: #other }), &said)
+}
+
+fn embedded(field: &Embedded) -> TokenStream {
+    let (resource, by) = (&field.resource.text, &field.by.text);
+    let mut said = vec![quote!(filter: ::charter_runtime::generated::Filter::Off)];
+    said.extend(flags(&field.flags, false));
+    meta(&field.name.text, quote!(Embedded { resource: #resource, by: #by }), &said)
+}
+
+/// What differs from a plain field, so that a plain one stays short.
+fn meta(name: &str, kind: TokenStream, said: &[TokenStream]) -> TokenStream {
+    let plain = quote! {
+        ::charter_runtime::generated::FieldMeta::new(#name, ::charter_runtime::generated::Kind::#kind)
+    };
+    if said.is_empty() {
+        return plain;
+    }
+    quote!(::charter_runtime::generated::FieldMeta { #(#said,)* ..#plain })
+}
+
+fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
+    let mut said = Vec::new();
+    let access = [
+        (flags.read_only, "read_only"),
+        (flags.immutable, "immutable"),
+        (flags.secret, "secret"),
+        (flags.internal, "internal"),
+    ];
+    if let Some((_, word)) = access.iter().find(|(span, _)| span.is_some()) {
+        let access = variant(word);
+        said.push(quote!(access: ::charter_runtime::generated::Access::#access));
+    }
+    let hidden = flags.secret.is_some() || flags.internal.is_some();
+    if hidden {
+        said.push(quote!(shown: ::charter_runtime::generated::Shown::Never));
+    } else if flags.detail.is_some() {
+        said.push(quote!(shown: ::charter_runtime::generated::Shown::Detail));
+    }
+    if hidden || flags.no_filter.is_some() {
+        said.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
+    } else if let Some(allowed) = &flags.filter {
+        let allowed = texts(allowed);
+        said.push(quote!(filter: ::charter_runtime::generated::Filter::Only(#allowed)));
+    }
+    if hidden || !ordered || flags.no_sort.is_some() {
+        said.push(quote!(sortable: false));
+    }
+    said
+}
+
+fn kind(kind: &Kind) -> TokenStream {
+    match kind {
+        Kind::String(max) => quote!(String { max: #max }),
+        Kind::Text | Kind::Unknown => quote!(Text),
+        Kind::Integer => quote!(Integer),
+        Kind::BigInt => quote!(BigInt),
+        Kind::Boolean => quote!(Boolean),
+        Kind::Decimal { precision, places } => quote!(Decimal { precision: #precision, places: #places }),
+        Kind::Timestamp(form) => {
+            let form = proc_macro2::Ident::new(form, proc_macro2::Span::call_site());
+            quote!(Timestamp { form: ::charter_runtime::generated::TimestampForm::#form })
+        }
+        Kind::Date => quote!(Date),
+        Kind::Enum(words) => {
+            let words = texts(words);
+            quote!(Enum { values: #words })
+        }
+        Kind::Code(codes) => {
+            let codes = codes.iter().map(|(code, label)| {
+                let label = &label.text;
+                quote!((#code, #label))
+            });
+            quote!(Code { values: &[#(#codes),*] })
+        }
+        Kind::StringList(max) => quote!(StringList { max: #max }),
+        Kind::RefList(other) => of("RefList", other),
+        Kind::Json => quote!(Json),
+        Kind::Uuid => quote!(Uuid),
+        Kind::Ref(other) => of("Ref", other),
+        Kind::PolymorphicRef(other) => {
+            let other = &other.text;
+            quote!(PolymorphicRef { type_field: #other })
+        }
+        Kind::PolymorphicType(words) => {
+            let words = texts(words);
+            quote!(PolymorphicType { resources: #words })
+        }
+        Kind::CustomFields => quote!(CustomFields),
+    }
+}
+
+fn of(kind: &str, other: &Word) -> TokenStream {
+    let (kind, other) = (proc_macro2::Ident::new(kind, proc_macro2::Span::call_site()), &other.text);
+    quote!(#kind { resource: #other })
+}
+
+fn rule(rule: &Rule) -> TokenStream {
+    let says = match &rule.says {
+        Says::Min(word) => worded("Min", word),
+        Says::Max(word) => worded("Max", word),
+        Says::Above(word) => worded("Above", word),
+        Says::Below(word) => worded("Below", word),
+        Says::MinLength(length) => quote!(MinLength(#length)),
+        Says::MaxLength(length) => quote!(MaxLength(#length)),
+        Says::Pattern(word) => worded("Pattern", word),
+        Says::Url => quote!(Url),
+        Says::Email => quote!(Email),
+        Says::Unique => quote!(Unique),
+        Says::Exists { resource, field } => quote!(Exists { resource: #resource, field: #field }),
+        Says::DiffersFrom(word) => worded("DiffersFrom", word),
+        Says::After(word) => worded("After", word),
+        Says::NotBefore(word) => worded("NotBefore", word),
+    };
+    quote!(::charter_runtime::generated::Rule::#says)
+}
+
+fn worded(rule: &str, word: &Word) -> TokenStream {
+    let (rule, text) = (proc_macro2::Ident::new(rule, proc_macro2::Span::call_site()), &word.text);
+    quote!(#rule(#text))
+}
+
+fn include(include: &Include) -> TokenStream {
+    let name = &include.name.text;
+    let target = match &include.target {
+        Target::One { via } => {
+            let via = &via.text;
+            quote!(One { via: #via })
+        }
+        Target::Many { resource, by } => {
+            let (resource, by) = (&resource.text, &by.text);
+            quote!(Many { resource: #resource, by: #by })
+        }
+        Target::CustomFieldValues => quote!(CustomFieldValues),
+    };
+    let fields = texts(&include.fields);
+    quote! {
+        ::charter_runtime::generated::IncludeMeta {
+            name: #name,
+            target: ::charter_runtime::generated::IncludeTarget::#target,
+            fields: #fields,
+        }
+    }
+}
+
+fn action(action: &Action) -> TokenStream {
+    let (name, on) = (&action.name.text, variant(&action.on.text));
+    let method = variant(action.method.as_ref().map_or("post", |word| &word.text));
+    let input = match &action.input {
+        None => quote!(&[]),
+        Some(ty) => quote!(<#ty as ::charter_runtime::generated::Input>::FIELDS),
+    };
+    let output = match (&action.output, &action.key) {
+        (Some(ty), Some(key)) => {
+            let key = &key.text;
+            quote!(Fields { key: #key, fields: <#ty as ::charter_runtime::generated::Output>::FIELDS })
+        }
+        _ => quote!(Record),
+    };
+    quote! {
+        ::charter_runtime::generated::ActionMeta {
+            name: #name,
+            on: ::charter_runtime::generated::ActionOn::#on,
+            method: ::charter_runtime::generated::ActionMethod::#method,
+            input: #input,
+            output: ::charter_runtime::generated::ActionOutput::#output,
+        }
+    }
+}
+
+/// The variant that a word of an attribute names: `read_only` is `ReadOnly`.
+fn variant(word: &str) -> proc_macro2::Ident {
+    proc_macro2::Ident::new(&upper_camel(word), proc_macro2::Span::call_site())
+}
+
+fn optional(word: &Option<Word>) -> TokenStream {
+    match word {
+        None => quote!(::core::option::Option::None),
+        Some(word) => {
+            let text = &word.text;
+            quote!(::core::option::Option::Some(#text))
+        }
+    }
+}
+
+fn texts(words: &[Word]) -> TokenStream {
+    let words = words.iter().map(|word| &word.text);
+    quote!(&[#(#words),*])
+}

@@ -1,0 +1,48 @@
+//! Empty implementations for a struct whose misuses were reported, so that its uses elsewhere are not errors too.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::DeriveInput;
+
+use crate::ast::Resource;
+use crate::expand::id_variant;
+
+pub fn resource(resource: &Resource) -> TokenStream {
+    let Some(id) = id_variant(resource) else { return TokenStream::new() };
+    quote! {
+        impl ::charter_runtime::generated::Resource for Entity {
+            const ID: Column = Column::#id;
+            fn meta() -> &'static ::charter_runtime::generated::ResourceMeta {
+                ::core::unimplemented!()
+            }
+        }
+    }
+}
+
+pub fn input(input: &DeriveInput) -> TokenStream {
+    let ident = &input.ident;
+    let (generics, arguments, bounds) = input.generics.split_for_impl();
+    quote! {
+        impl #generics ::charter_runtime::generated::Input for #ident #arguments #bounds {
+            const FIELDS: &'static [::charter_runtime::generated::FieldMeta] = &[];
+            fn from_values(
+                _: ::std::vec::Vec<::charter_runtime::generated::Value>,
+            ) -> ::core::result::Result<Self, ::charter_runtime::generated::DbErr> {
+                ::core::unimplemented!()
+            }
+        }
+    }
+}
+
+pub fn output(input: &DeriveInput) -> TokenStream {
+    let ident = &input.ident;
+    let (generics, arguments, bounds) = input.generics.split_for_impl();
+    quote! {
+        impl #generics ::charter_runtime::generated::Output for #ident #arguments #bounds {
+            const FIELDS: &'static [::charter_runtime::generated::FieldMeta] = &[];
+            fn into_values(self) -> ::std::vec::Vec<::charter_runtime::generated::Value> {
+                ::core::unimplemented!()
+            }
+        }
+    }
+}

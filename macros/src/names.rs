@@ -1,0 +1,67 @@
+//! How names are derived from names, and what somebody may have meant by one.
+
+use proc_macro2::Ident;
+
+/// `exchange_rate` as `ExchangeRate`.
+pub fn upper_camel(name: &str) -> String {
+    name.split('_').map(capitalise).collect()
+}
+
+/// `exchange_rate` as `Exchange rate`.
+pub fn label(name: &str) -> String {
+    capitalise(&name.replace('_', " "))
+}
+
+/// The name of a field without the `r#` that a keyword needs.
+pub fn plain(ident: &Ident) -> String {
+    let text = ident.to_string();
+    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+}
+
+/// `; did you mean …?` when one of the known names is close, else the names themselves.
+pub fn suggestion<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let close = known
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(word, name), *name))
+        .filter(|(distance, name)| *distance <= 1 + name.len().min(word.len()) / 4)
+        .min_by_key(|(distance, _)| *distance);
+    match close {
+        Some((_, name)) => format!("; did you mean `{name}`?"),
+        None if known.is_empty() => "; there is none".to_owned(),
+        None => format!("; there are {}", listed(&known)),
+    }
+}
+
+/// "`a`, `b` and `c`".
+pub fn listed(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+fn capitalise(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_from_the_singular() {
+        assert_eq!(upper_camel("exchange_rate"), "ExchangeRate");
+        assert_eq!(label("exchange_rate"), "Exchange rate");
+    }
+
+    #[test]
+    fn a_near_name_is_suggested_and_otherwise_all_are_listed() {
+        assert_eq!(suggestion("requird", ["required", "unique"]), "; did you mean `required`?");
+        assert_eq!(suggestion("x", ["min", "required"]), "; there are `min` and `required`");
+        assert_eq!(suggestion("x", []), "; there is none");
+    }
+}

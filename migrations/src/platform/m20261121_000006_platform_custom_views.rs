@@ -1,0 +1,36 @@
+//! The saved views of lists: columns, filters and order, for oneself, for roles or for all.
+
+use crate::prelude::*;
+
+#[derive(DeriveMigrationName)]
+pub struct Migration;
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let custom_views = Table::on(manager, "custom_views");
+        custom_views
+            .create([
+                id(),
+                string("name", 255),
+                string("entity_type", 64),
+                string("visibility", 16).default("personal"),
+                reference("user_id", "users").cascade(),
+                list("columns"),
+                list("filters"),
+                string("sort_column", 255).nullable(),
+                string("sort_direction", 4).default("asc"),
+                integer("per_page").default(20),
+                list("role_ids"),
+                timestamp("created_at"),
+                timestamp("updated_at"),
+            ])
+            .await?;
+        custom_views.index(&["entity_type"]).await?;
+        custom_views.index(&["user_id"]).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        Table::on(manager, "custom_views").drop().await
+    }
+}

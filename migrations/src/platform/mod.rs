@@ -1,0 +1,26 @@
+//! The tables of the runtime's own resources: users, roles, tokens, custom fields and saved views.
+
+use sea_orm_migration::MigrationTrait;
+
+use crate::Atomic;
+
+mod m20261121_000001_platform_text;
+mod m20261121_000002_platform_users;
+mod m20261121_000003_platform_roles;
+mod m20261121_000004_platform_tokens;
+mod m20261121_000005_platform_custom_fields;
+mod m20261121_000006_platform_custom_views;
+mod m20261121_000007_platform_events;
+
+/// The runtime's migrations, oldest first.
+pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+    vec![
+        Atomic::boxed(m20261121_000001_platform_text::Migration),
+        Atomic::boxed(m20261121_000002_platform_users::Migration),
+        Atomic::boxed(m20261121_000003_platform_roles::Migration),
+        Atomic::boxed(m20261121_000004_platform_tokens::Migration),
+        Atomic::boxed(m20261121_000005_platform_custom_fields::Migration),
+        Atomic::boxed(m20261121_000006_platform_custom_views::Migration),
+        Atomic::boxed(m20261121_000007_platform_events::Migration),
+    ]
+}

@@ -1,0 +1,186 @@
+//! Tables and their indexes: what a migration does, in statements that both databases take.
+//!
+//! Names follow from what they name: `<table>_<columns>_idx`, `_key` when it is unique, `_trgm` for substrings, `_sort`
+//! for the order of text, `_gin` for the contents of JSON; `<table>_<column>_fkey` for a foreign key. A longer name than
+//! PostgreSQL takes is cut, and a fingerprint of the whole stands before its ending.
+
+use sea_orm_migration::SchemaManager;
+use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr};
+use sea_orm_migration::sea_query::{self, Alias, ConditionalStatement, Expr, ExprTrait, Index};
+
+use crate::Column;
+
+/// The column that is set when a record of a resource with soft deletes is deleted.
+const DELETED_AT: &str = "deleted_at";
+
+/// The length from which a name is cut: with a fingerprint and an ending it has the 63 bytes that PostgreSQL takes.
+const LONGEST: usize = 49;
+
+/// A table in the database that is being migrated.
+pub struct Table<'m> {
+    manager: &'m SchemaManager<'m>,
+    name: &'m str,
+}
+
+impl<'m> Table<'m> {
+    pub fn on(manager: &'m SchemaManager<'m>, name: &'m str) -> Table<'m> {
+        Table { manager, name }
+    }
+
+    /// Makes the table with these columns and the foreign keys that they declare.
+    pub async fn create(&self, columns: impl IntoIterator<Item = Column>) -> Result<(), DbErr> {
+        let mut statement = sea_query::Table::create();
+        statement.table(Alias::new(self.name));
+        for column in columns {
+            statement.col(column.definition(self.name, self.database()));
+        }
+        self.manager.create_table(statement).await
+    }
+
+    /// Drops the table and with it its indexes.
+    pub async fn drop(&self) -> Result<(), DbErr> {
+        self.manager.drop_table(sea_query::Table::drop().table(Alias::new(self.name)).to_owned()).await
+    }
+
+    /// Adds a column to a table that may hold rows: it must be nullable or have a default.
+    pub async fn add(&self, column: Column) -> Result<(), DbErr> {
+        let mut definition = column.definition(self.name, self.database());
+        let statement = sea_query::Table::alter().table(Alias::new(self.name)).add_column(&mut definition).to_owned();
+        self.manager.alter_table(statement).await
+    }
+
+    /// Drops a column. On SQLite its indexes must have been dropped before, and it cannot be a reference.
+    pub async fn remove(&self, column: &str) -> Result<(), DbErr> {
+        let statement =
+            sea_query::Table::alter().table(Alias::new(self.name)).drop_column(Alias::new(column)).to_owned();
+        self.manager.alter_table(statement).await
+    }
+
+    /// An index over these columns in this order.
+    pub async fn index(&self, columns: &[&str]) -> Result<(), DbErr> {
+        self.btree(columns, Rows::All, false).await
+    }
+
+    /// An index over the rows that are not deleted: every list of a resource with soft deletes asks for those alone.
+    pub async fn index_live(&self, columns: &[&str]) -> Result<(), DbErr> {
+        self.btree(columns, Rows::Live, false).await
+    }
+
+    /// No two rows have the same values in these columns.
+    pub async fn unique(&self, columns: &[&str]) -> Result<(), DbErr> {
+        self.btree(columns, Rows::All, true).await
+    }
+
+    /// No two rows that are not deleted have the same values in these columns.
+    pub async fn unique_live(&self, columns: &[&str]) -> Result<(), DbErr> {
+        self.btree(columns, Rows::Live, true).await
+    }
+
+    /// No two rows have the same text in this column, without regard to case.
+    ///
+    /// On SQLite that holds for ASCII alone: an index there may not depend on a function that the application brings,
+    /// or no other tool could write to the table. The application checks the other scripts before it writes.
+    pub async fn unique_folded(&self, column: &str) -> Result<(), DbErr> {
+        let (table, name) = (self.name, self.index_name(&[column], "key"));
+        let folded = match self.database() {
+            DbBackend::Sqlite => format!("\"{column}\" COLLATE NOCASE"),
+            _ => format!("charter_fold(\"{column}\")"),
+        };
+        self.run(&format!("CREATE UNIQUE INDEX \"{name}\" ON \"{table}\" ({folded})")).await
+    }
+
+    /// An index that finds substrings of this column without regard to case, on PostgreSQL.
+    ///
+    /// It serves `charter_fold(column) LIKE '%…%'` for three characters and more.
+    pub async fn search(&self, column: &str) -> Result<(), DbErr> {
+        let (table, name) = (self.name, self.index_name(&[column], "trgm"));
+        let statement =
+            format!("CREATE INDEX \"{name}\" ON \"{table}\" USING gin (charter_fold(\"{column}\") gin_trgm_ops)");
+        self.run_on_postgres(&statement).await
+    }
+
+    /// An index that lists the rows that are not deleted in the order of this text, on PostgreSQL.
+    ///
+    /// It has the order of a list sorted by a text that is not null, either way: without regard to case, then by code
+    /// point, then by id. The text may have 255 characters, so that it fits into a page of the index twice.
+    pub async fn order_live(&self, column: &str) -> Result<(), DbErr> {
+        let (table, name) = (self.name, self.index_name(&[column], "sort"));
+        let statement = format!(
+            "CREATE INDEX \"{name}\" ON \"{table}\" (charter_fold(\"{column}\"), \"{column}\", \"id\")
+             WHERE \"{DELETED_AT}\" IS NULL"
+        );
+        self.run_on_postgres(&statement).await
+    }
+
+    /// An index that finds what a JSON column contains (`@>`), on PostgreSQL.
+    pub async fn contents(&self, column: &str) -> Result<(), DbErr> {
+        let (table, name) = (self.name, self.index_name(&[column], "gin"));
+        let statement = format!("CREATE INDEX \"{name}\" ON \"{table}\" USING gin (\"{column}\" jsonb_path_ops)");
+        self.run_on_postgres(&statement).await
+    }
+
+    /// Drops the index of this name, where there is one: those for substrings and JSON are PostgreSQL's alone.
+    pub async fn drop_index(&self, name: &str) -> Result<(), DbErr> {
+        self.run(&format!("DROP INDEX IF EXISTS \"{name}\"")).await
+    }
+
+    async fn btree(&self, columns: &[&str], rows: Rows, unique: bool) -> Result<(), DbErr> {
+        let mut statement = Index::create();
+        statement.table(Alias::new(self.name));
+        statement.name(self.index_name(columns, if unique { "key" } else { "idx" }));
+        for column in columns {
+            statement.col(Alias::new(*column));
+        }
+        if unique {
+            statement.unique();
+        }
+        if rows == Rows::Live {
+            statement.and_where(Expr::col(Alias::new(DELETED_AT)).is_null());
+        }
+        self.manager.create_index(statement).await
+    }
+
+    fn index_name(&self, columns: &[&str], ending: &str) -> String {
+        let name = format!("{}_{}", self.name, columns.join("_"));
+        // PostgreSQL would cut it without a word, and then take two long names with one beginning for the same.
+        match name.get(..LONGEST) {
+            Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
+            None => format!("{name}_{ending}"),
+        }
+    }
+
+    fn database(&self) -> DbBackend {
+        self.manager.get_database_backend()
+    }
+
+    async fn run_on_postgres(&self, statement: &str) -> Result<(), DbErr> {
+        if self.database() == DbBackend::Postgres { self.run(statement).await } else { Ok(()) }
+    }
+
+    async fn run(&self, statement: &str) -> Result<(), DbErr> {
+        self.manager.get_connection().execute_unprepared(statement).await.map(|_| ())
+    }
+}
+
+/// The rows that an index holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    All,
+    Live,
+}
+
+/// FNV-1a of a name: the same for ever, unlike the standard library's hashes.
+fn fingerprint(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fingerprint;
+
+    #[test]
+    fn the_fingerprint_is_that_of_the_published_algorithm() {
+        assert_eq!(fingerprint(""), 0x811c_9dc5);
+        assert_eq!(fingerprint("foobar"), 0xbf9c_f968);
+    }
+}

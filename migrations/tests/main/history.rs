@@ -1,0 +1,151 @@
+//! The migrations on both databases: up, down to nothing and up again, and what the tables then hold and refuse.
+
+use charter_migrations::prelude::*;
+use sea_orm_migration::MigrationStatus;
+
+use crate::database::{Database, Failing, Migrator};
+
+/// Runs the test on SQLite, and on PostgreSQL where it is installed.
+macro_rules! on_both {
+    ($($(#[$meta:meta])* $name:ident)*) => {
+        mod on_sqlite {
+            $($(#[$meta])* #[tokio::test] async fn $name() { super::$name(super::Database::sqlite().await).await; })*
+        }
+        mod on_postgres {
+            $($(#[$meta])* #[tokio::test] async fn $name() {
+                if let Some(database) = super::Database::postgres().await {
+                    super::$name(database).await;
+                }
+            })*
+        }
+    };
+}
+
+on_both! {
+    up_down_to_nothing_and_up_again
+    one_step_back_undoes_one_migration
+    a_failed_migration_leaves_nothing
+    rows_loaded_past_the_application_are_valid
+    unique_without_regard_to_case
+    the_settings_are_one_row
+    references_restrict_and_cascade
+    ids_are_never_used_again
+    text_is_in_the_order_of_code_points
+}
+
+async fn up_down_to_nothing_and_up_again(database: Database) {
+    let before = database.schema().await;
+    Migrator::up(&database.connection, None).await.unwrap();
+    assert_eq!(database.pending().await, Vec::<String>::new());
+    let first = database.schema().await;
+    for table in ["users", "tokens", "custom_views", "products", "members", "settings"] {
+        assert!(first.contains(&format!("table {table}")), "{table} is not among {first:#?}");
+    }
+    // Again: nothing to do.
+    Migrator::up(&database.connection, None).await.unwrap();
+    assert_eq!(database.schema().await, first);
+
+    Migrator::down(&database.connection, None).await.unwrap();
+    assert_eq!(database.pending().await.len(), Migrator::migrations().len());
+    let nothing = database.schema().await.into_iter().filter(|line| !line.contains("seaql_migrations"));
+    assert_eq!(nothing.collect::<Vec<_>>(), before);
+
+    Migrator::up(&database.connection, None).await.unwrap();
+    assert_eq!(database.schema().await, first);
+}
+
+async fn one_step_back_undoes_one_migration(database: Database) {
+    Migrator::up(&database.connection, None).await.unwrap();
+    Migrator::down(&database.connection, Some(1)).await.unwrap();
+    assert_eq!(database.pending().await, ["m20261121_000107_members"]);
+    assert!(!database.schema().await.contains(&"table members".to_owned()));
+}
+
+async fn a_failed_migration_leaves_nothing(database: Database) {
+    let before = database.schema().await;
+    Failing::up(&database.connection, None).await.unwrap_err();
+    let after = database.schema().await.into_iter().filter(|line| !line.contains("seaql_migrations"));
+    assert_eq!(after.collect::<Vec<_>>(), before);
+}
+
+async fn rows_loaded_past_the_application_are_valid(database: Database) {
+    Migrator::up(&database.connection, None).await.unwrap();
+    database.run("INSERT INTO products (name, created_at, updated_at) VALUES ('Lamp', NOW, NOW)").await.unwrap();
+    database.run("INSERT INTO members (name, created_at, updated_at) VALUES ('Ann', NOW, NOW)").await.unwrap();
+    database.run("INSERT INTO settings (created_at, updated_at) VALUES (NOW, NOW)").await.unwrap();
+    database.user("a@example.com").await.unwrap();
+    let product = "SELECT product_type || '/' || tag_list || '/' || custom_fields || '/' || weight FROM products";
+    let expected = if database.is_postgres() { "rental/[]/{}/0.0000" } else { "rental/[]/{}/0" };
+    assert_eq!(database.text(product).await, expected);
+    let settings = "SELECT id || '/' || company_name || '/' || base_currency || '/' || timezone FROM settings";
+    assert_eq!(database.text(settings).await, "1//GBP/UTC");
+    database.run("INSERT INTO products (created_at, updated_at) VALUES (NOW, NOW)").await.unwrap_err();
+}
+
+async fn unique_without_regard_to_case(database: Database) {
+    Migrator::up(&database.connection, None).await.unwrap();
+    database.user("Ann@Example.com").await.unwrap();
+    database.user("aNN@example.COM").await.unwrap_err();
+    database.user("änn@example.com").await.unwrap();
+    // Beyond ASCII, SQLite leaves it to the application.
+    assert_eq!(database.user("ÄNN@example.com").await.is_err(), database.is_postgres());
+}
+
+async fn the_settings_are_one_row(database: Database) {
+    Migrator::up(&database.connection, None).await.unwrap();
+    let insert = "INSERT INTO settings (created_at, updated_at) VALUES (NOW, NOW)";
+    database.run(insert).await.unwrap();
+    database.run(insert).await.unwrap_err();
+    database.run("INSERT INTO settings (id, created_at, updated_at) VALUES (2, NOW, NOW)").await.unwrap_err();
+    database.run("UPDATE settings SET id = 2").await.unwrap_err();
+}
+
+async fn references_restrict_and_cascade(database: Database) {
+    Migrator::up(&database.connection, None).await.unwrap();
+    let product = "INSERT INTO products (name, product_group_id, created_at, updated_at) VALUES ('Lamp', 1, NOW, NOW)";
+    database.run(product).await.unwrap_err();
+    database.run("INSERT INTO product_groups (name, created_at, updated_at) VALUES ('Light', NOW, NOW)").await.unwrap();
+    database.run("UPDATE product_groups SET id = 1").await.unwrap();
+    database.run(product).await.unwrap();
+    database.run("DELETE FROM product_groups").await.unwrap_err();
+
+    database.user("a@example.com").await.unwrap();
+    let token = "INSERT INTO tokens (name, user_id, token_hash, created_at, updated_at)
+                 SELECT 'x', id, 'hash', NOW, NOW FROM users";
+    database.run(token).await.unwrap();
+    database.run(token).await.unwrap_err();
+    database.run("DELETE FROM users").await.unwrap();
+    assert_eq!(database.text("SELECT CAST(count(*) AS varchar(9)) FROM tokens").await, "0");
+}
+
+async fn ids_are_never_used_again(database: Database) {
+    Migrator::up(&database.connection, None).await.unwrap();
+    for _ in 0..2 {
+        database.run("INSERT INTO members (name, created_at, updated_at) VALUES ('Ann', NOW, NOW)").await.unwrap();
+    }
+    database.run("DELETE FROM members").await.unwrap();
+    database.run("INSERT INTO members (name, created_at, updated_at) VALUES ('Bo', NOW, NOW)").await.unwrap();
+    assert_eq!(database.text("SELECT CAST(id AS varchar(9)) FROM members").await, "3");
+}
+
+async fn text_is_in_the_order_of_code_points(database: Database) {
+    Migrator::up(&database.connection, None).await.unwrap();
+    for name in ["a", "B", "ä", "Z", "_", "😀", "\u{ffee}"] {
+        let insert = "INSERT INTO product_groups (name, created_at, updated_at)";
+        database.run(&format!("{insert} VALUES ('{name}', NOW, NOW)")).await.unwrap();
+    }
+    assert_eq!(database.texts("SELECT name FROM product_groups ORDER BY name").await.join(""), "BZ_aä\u{ffee}😀");
+}
+
+#[tokio::test]
+async fn the_status_names_every_migration_in_its_order() {
+    let database = Database::sqlite().await;
+    Migrator::up(&database.connection, Some(2)).await.unwrap();
+    let status = Migrator::get_migration_with_status(&database.connection).await.unwrap();
+    let (applied, pending) = status.split_at(2);
+    assert!(applied.iter().all(|migration| migration.status() == MigrationStatus::Applied));
+    assert!(pending.iter().all(|migration| migration.status() == MigrationStatus::Pending));
+    let names: Vec<&str> = status.iter().map(|migration| migration.name()).collect();
+    assert_eq!(names[..2], ["m20261121_000001_platform_text", "m20261121_000002_platform_users"]);
+    assert!(names.is_sorted() && names.len() == Migrator::migrations().len());
+}

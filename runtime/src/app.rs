@@ -1,0 +1,117 @@
+//! An application: its resources, its migrations, its reference data; and how it is opened.
+
+use std::sync::Arc;
+
+use sea_orm::ConnectionTrait;
+use sea_orm_migration::MigratorTrait;
+
+use crate::auth::{self, TokenCache};
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::context::State;
+use crate::crud::{BoxFuture, Route};
+use crate::db::{Connection, Db, Dialect};
+use crate::error::{Error, Result};
+use crate::{custom_field, seed, view};
+
+/// Runs the application's migrations in one direction.
+pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
+/// Makes sure of so many sample records of a resource, telling how far it is, and answers how many were added.
+pub type Fill = for<'a> fn(&'a Arc<State>, &'a str, u64, &'a (dyn Fn(u64) + Sync)) -> BoxFuture<'a, Result<u64>>;
+
+/// The sample data of an application: how many records of which resource, in the order in which they are made.
+#[derive(Clone, Copy)]
+pub struct Demo {
+    pub counts: &'static [(&'static str, u64)],
+    pub fill: Fill,
+}
+
+/// The number of the advisory lock that starting processes take: "Charter" in ASCII.
+const START_LOCK: i64 = 0x43_68_61_72_74_65_72;
+
+/// Where migrations go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Up,
+    /// Only tells which were applied.
+    Status,
+    /// Undoes the last so many.
+    Down(u32),
+}
+
+/// What an application consists of.
+#[derive(Clone)]
+pub struct App {
+    /// The name of its command.
+    pub name: &'static str,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) seeds: &'static [(&'static str, &'static str)],
+    pub(crate) migrate: Migrate,
+    pub(crate) demo: Option<Demo>,
+}
+
+impl App {
+    /// An application whose tables the migrator makes. The platform's own resources (users, roles, tokens, custom
+    /// fields, saved views) come with it.
+    pub fn new<M: MigratorTrait>(name: &'static str, routes: Vec<Route>) -> App {
+        let platform = [auth::user::route(), auth::role::route(), auth::token::route(), custom_field::route(), view::route()];
+        App { name, routes: routes.into_iter().chain(platform).collect(), seeds: &[], migrate: migrate::<M>, demo: None }
+    }
+
+    /// The reference data that every start makes sure of: resource and YAML.
+    pub fn seeds(mut self, seeds: &'static [(&'static str, &'static str)]) -> App {
+        self.seeds = seeds;
+        self
+    }
+
+    /// What `seed demo` does.
+    pub fn demo(mut self, demo: Demo) -> App {
+        self.demo = Some(demo);
+        self
+    }
+
+    /// Opens the database and links the resources; touches no table.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or the metadata names what is not there.
+    pub async fn open(&self, config: Config) -> Result<Arc<State>> {
+        let catalog = Catalog::link(self.routes.clone()).map_err(Error::Internal)?;
+        let db = Db::connect(&config.database_url, config.database_pool).await?;
+        Ok(Arc::new(State { db, catalog, config, tokens: TokenCache::default() }))
+    }
+
+    /// Migrates, and makes sure of the reference data. Several processes may do so at once.
+    pub async fn prepare(&self, state: &State) -> Result<()> {
+        let guard = lock(&state.db).await?;
+        (self.migrate)(&state.db, Direction::Up).await?;
+        seed::reference(state, self.seeds).await?;
+        match guard {
+            Some(guard) => guard.commit().await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Holds back other processes that start on the same PostgreSQL. SQLite's migrations are short and it waits by itself.
+async fn lock(db: &Db) -> Result<Option<Connection>> {
+    if db.dialect() == Dialect::Sqlite {
+        return Ok(None);
+    }
+    let guard = db.begin().await?;
+    guard.execute_unprepared(&format!("SELECT pg_advisory_xact_lock({START_LOCK})")).await?;
+    Ok(Some(guard))
+}
+
+fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Result<Vec<(String, bool)>>> {
+    Box::pin(async move {
+        match direction {
+            Direction::Up => M::up(db.writer(), None).await?,
+            Direction::Down(steps) => M::down(db.writer(), Some(steps)).await?,
+            Direction::Status => {}
+        }
+        M::install(db.writer()).await?;
+        let migrations = M::get_migration_with_status(db.writer()).await?;
+        let applied = |m: &sea_orm_migration::Migration| m.status() == sea_orm_migration::MigrationStatus::Applied;
+        Ok(migrations.iter().map(|m| (m.name().to_string(), applied(m))).collect())
+    })
+}

@@ -1,0 +1,61 @@
+//! The caller of a request, and the two questions asked of it.
+
+use std::collections::HashSet;
+
+use crate::error::{Error, Result};
+
+/// Whoever a token speaks for. Both the token's abilities and the user's permissions must allow an operation.
+#[derive(Debug, Clone, Default)]
+pub struct Principal {
+    /// `None` for the operator's own commands.
+    pub user_id: Option<i64>,
+    pub is_admin: bool,
+    pub is_active: bool,
+    pub role_ids: Vec<i64>,
+    pub permissions: HashSet<String>,
+    pub abilities: Vec<String>,
+}
+
+impl Principal {
+    /// The operator at the command line, who may do everything.
+    pub fn operator() -> Principal {
+        Principal { is_admin: true, is_active: true, abilities: vec!["*".into()], ..Principal::default() }
+    }
+
+    pub fn has_ability(&self, ability: &str) -> bool {
+        self.abilities.iter().any(|held| held == "*" || held == ability)
+    }
+
+    /// # Errors
+    /// [`Error::AbilityMissing`] when the token does not hold it.
+    pub fn need_ability(&self, ability: &str) -> Result<()> {
+        if self.has_ability(ability) { Ok(()) } else { Err(Error::AbilityMissing(ability.into())) }
+    }
+
+    /// An administrator has every permission.
+    ///
+    /// # Errors
+    /// [`Error::PermissionMissing`] when none of the user's roles gives it.
+    pub fn need_permission(&self, permission: &str) -> Result<()> {
+        if self.is_admin || self.permissions.contains(permission) {
+            Ok(())
+        } else {
+            Err(Error::PermissionMissing(permission.into()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_every_ability_and_an_administrator_has_every_permission() {
+        let caller = Principal { abilities: vec!["products:read".into()], ..Principal::default() };
+        assert!(caller.need_ability("products:read").is_ok());
+        assert!(caller.need_ability("products:write").is_err());
+        assert!(caller.need_permission("settings.manage").is_err());
+        assert!(Principal::operator().need_ability("products:write").is_ok());
+        assert!(Principal::operator().need_permission("settings.manage").is_ok());
+    }
+}

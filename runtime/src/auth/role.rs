@@ -1,0 +1,70 @@
+//! Roles: named sets of permissions.
+
+use charter_macros::Resource;
+use sea_orm::ActiveValue::Set;
+use sea_orm::entity::prelude::*;
+
+use super::user;
+use crate::crud::{Context, Draft, Route};
+use crate::error::Result;
+use crate::query::hint;
+
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "role", write_permission = "users.manage", events)]
+pub struct Model {
+    pub id: i64,
+    #[field(string(255), required, unique)]
+    pub name: String,
+    #[field(text)]
+    pub description: Option<String>,
+    #[field(list(100))]
+    pub permissions: Json,
+    #[field(read_only)]
+    pub created_at: DateTimeUtc,
+    #[field(read_only)]
+    pub updated_at: DateTimeUtc,
+}
+
+pub fn route() -> Route {
+    crate::route!(Entity, Behaviour, hooks(before_save, after_delete, after_commit), actions())
+}
+
+trait Behaviour {
+    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn after_delete(context: &Context<'_>, role: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(context: &Context<'_>, role: &Model) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let known = context.catalog().permissions();
+        let given: Vec<String> = match draft.model.permissions.try_as_ref() {
+            Some(list) => serde_json::from_value(list.clone()).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        for permission in given.iter().filter(|p| !known.contains(&p.as_str())) {
+            let hint = hint(permission, known.iter().copied());
+            draft.error("permissions", format!("names an unknown permission `{permission}`{hint}"));
+        }
+        Ok(())
+    }
+
+    /// A user does not keep a role that is gone.
+    async fn after_delete(context: &Context<'_>, role: &Model) -> Result<()> {
+        for holder in user::Entity::find().all(context.db()).await? {
+            let mut ids: Vec<i64> = serde_json::from_value(holder.role_ids.clone()).unwrap_or_default();
+            if ids.contains(&role.id) {
+                ids.retain(|id| *id != role.id);
+                let mut holder: user::ActiveModel = holder.into();
+                holder.role_ids = Set(serde_json::json!(ids));
+                holder.update(context.db()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn after_commit(context: &Context<'_>, _role: &Model) -> Result<()> {
+        context.state().tokens.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! The secret of a token: `chr_`, 32 random base62 characters, and 6 more that are their CRC-32.
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+const PREFIX: &str = "chr_";
+const RANDOM: usize = 32;
+const CHECK: usize = 6;
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A token as it is shown once. It has no `Debug`, so that no log prints it.
+pub struct Secret(String);
+
+impl Secret {
+    /// Makes a new one from the operating system's randomness.
+    pub fn generate() -> Result<Secret> {
+        let mut text = String::from(PREFIX);
+        while text.len() < PREFIX.len() + RANDOM {
+            let mut bytes = [0_u8; RANDOM];
+            getrandom::fill(&mut bytes).map_err(Error::internal)?;
+            // 248 is the largest multiple of 62 in a byte: what is above would favour some characters.
+            for byte in bytes.into_iter().filter(|byte| *byte < 248) {
+                if text.len() < PREFIX.len() + RANDOM {
+                    text.push(char::from(ALPHABET[usize::from(byte % 62)]));
+                }
+            }
+        }
+        let check = checksum(&text);
+        text.push_str(&check);
+        Ok(Secret(text))
+    }
+
+    /// Reads what a client sent; `None` when it cannot be a token, which spares the database a look.
+    pub fn parse(text: &str) -> Option<Secret> {
+        let well_formed = text.len() == PREFIX.len() + RANDOM + CHECK
+            && text.starts_with(PREFIX)
+            && text[PREFIX.len()..].bytes().all(|b| b.is_ascii_alphanumeric());
+        (well_formed && checksum(&text[..PREFIX.len() + RANDOM]) == text[PREFIX.len() + RANDOM..])
+            .then(|| Secret(text.to_string()))
+    }
+
+    /// The text, to show it once.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is stored, and looked up.
+    pub fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.0.as_bytes()).into()
+    }
+
+    /// [`Secret::digest`] in hexadecimal.
+    pub fn digest_hex(&self) -> String {
+        self.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The CRC-32 of the text so far, in six base62 digits.
+fn checksum(text: &str) -> String {
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut digits = [0_u8; CHECK];
+    for digit in digits.iter_mut().rev() {
+        *digit = ALPHABET[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits.iter().map(|digit| char::from(*digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_reads_back_and_a_slip_of_one_character_does_not() {
+        let secret = Secret::generate().unwrap();
+        let text = secret.reveal().to_string();
+        assert_eq!(text.len(), 42);
+        assert_eq!(Secret::parse(&text).unwrap().digest(), secret.digest());
+        let slip = if text.ends_with('0') { "1" } else { "0" };
+        assert!(Secret::parse(&format!("{}{slip}", &text[..41])).is_none());
+        for bad in ["", "chr_", "chr_é", &text[1..], &format!("{text}0")] {
+            assert!(Secret::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

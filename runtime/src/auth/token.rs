@@ -1,0 +1,93 @@
+//! Tokens as records: named, bound to a user, limited to abilities; the secret itself is shown once.
+
+use charter_macros::Resource;
+use sea_orm::ActiveValue::Set;
+use sea_orm::entity::prelude::*;
+
+use super::Secret;
+use crate::crud::{Context, Draft, Route};
+use crate::error::Result;
+use crate::query::hint;
+
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "token", owner = "user_id")]
+pub struct Model {
+    pub id: i64,
+    #[field(string(255), required)]
+    pub name: String,
+    #[field(reference("user"), immutable, default_caller)]
+    pub user_id: i64,
+    #[field(string(64), internal)]
+    pub token_hash: String,
+    #[field(list(100), min_length = 1)]
+    pub abilities: Json,
+    #[field(timestamp(seconds))]
+    pub expires_at: Option<DateTimeUtc>,
+    #[field(timestamp(seconds), read_only)]
+    pub last_used_at: Option<DateTimeUtc>,
+    #[field(read_only)]
+    pub created_at: DateTimeUtc,
+    #[field(read_only)]
+    pub updated_at: DateTimeUtc,
+}
+
+pub fn route() -> Route {
+    crate::route!(Entity, Behaviour, hooks(before_save, after_commit), actions())
+}
+
+trait Behaviour {
+    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(context: &Context<'_>, token: &Model) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let caller = context.caller();
+        let new = draft.before.is_none();
+        if new && !caller.is_admin && draft.model.user_id.try_as_ref().copied() != caller.user_id {
+            draft.error("user_id", "must be your own: only an administrator makes tokens for others");
+        }
+        check_abilities(context, draft);
+        if let Some(Some(at)) = draft.model.expires_at.try_as_ref()
+            && *at <= context.now()
+            && draft.before.as_ref().is_none_or(|token| token.expires_at != Some(*at))
+        {
+            draft.error("expires_at", "must be in the future");
+        }
+        if new {
+            let secret = Secret::generate()?;
+            draft.model.token_hash = Set(secret.digest_hex());
+            draft.reveal("value", secret.reveal());
+        }
+        Ok(())
+    }
+
+    async fn after_commit(context: &Context<'_>, _token: &Model) -> Result<()> {
+        context.state().tokens.clear();
+        Ok(())
+    }
+}
+
+/// A token grants known abilities only, and only those that the caller's own token holds.
+fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
+    let given: Vec<String> = match draft.model.abilities.try_as_ref() {
+        Some(list) => serde_json::from_value(list.clone()).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let before = draft.before.as_ref().and_then(|t| serde_json::from_value::<Vec<String>>(t.abilities.clone()).ok());
+    if before.as_ref() == Some(&given) {
+        return;
+    }
+    if given.is_empty() {
+        draft.error("abilities", "must name at least one ability");
+    }
+    let known = context.catalog().abilities();
+    for ability in &given {
+        if ability != "*" && !known.contains(ability) {
+            let hint = hint(ability, known.iter().map(String::as_str));
+            draft.error("abilities", format!("names an unknown ability `{ability}`{hint}"));
+        } else if !context.caller().has_ability(ability) {
+            draft.error("abilities", format!("cannot grant `{ability}`, which your own token does not hold"));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Users: whom tokens speak for.
+
+use charter_macros::Resource;
+use sea_orm::ActiveValue::Set;
+use sea_orm::entity::prelude::*;
+
+use crate::crud::{Context, Draft, Route};
+use crate::error::{Error, Result};
+
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "user", write_permission = "users.manage", events)]
+#[resource(action(name = "deactivate", on = "record", method = "post"))]
+pub struct Model {
+    pub id: i64,
+    #[field(string(255), required)]
+    pub name: String,
+    #[field(string(255), required, unique, email)]
+    pub email: String,
+    #[field(default = "true")]
+    pub is_active: bool,
+    #[field(default = "false")]
+    pub is_admin: bool,
+    #[field(ref_list("role"))]
+    pub role_ids: Json,
+    #[field(read_only)]
+    pub created_at: DateTimeUtc,
+    #[field(read_only)]
+    pub updated_at: DateTimeUtc,
+}
+
+pub fn route() -> Route {
+    crate::route!(Entity, Behaviour, hooks(before_save, before_delete, after_commit), actions(record deactivate))
+}
+
+trait Behaviour {
+    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn before_delete(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn deactivate(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        // One spelling of an address, so that it is unique whatever its case.
+        if let Some(email) = draft.model.email.try_as_ref().map(|email| email.to_lowercase()) {
+            let id = draft.before.as_ref().map_or(0, |user| user.id);
+            let same = Entity::find().filter(Column::Email.eq(&email)).filter(Column::Id.ne(id));
+            if same.one(context.db()).await?.is_some() {
+                draft.error("email", "is already taken");
+            }
+            draft.model.email = Set(email);
+        }
+        let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
+        let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
+        if is != was && !context.caller().is_admin {
+            draft.error("is_admin", "is changed by administrators only");
+        }
+        if let Some(before) = &draft.before {
+            let active = draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active);
+            if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, before.id).await? {
+                draft.error(if active { "is_admin" } else { "is_active" }, "cannot change: this is the last administrator");
+            }
+        }
+        Ok(())
+    }
+
+    async fn before_delete(context: &Context<'_>, user: &Model) -> Result<()> {
+        if user.is_admin && is_last_admin(context, user.id).await? {
+            return Err(Error::Conflict("The last administrator cannot be deleted.".into()));
+        }
+        Ok(())
+    }
+
+    async fn after_commit(context: &Context<'_>, _user: &Model) -> Result<()> {
+        context.state().tokens.clear();
+        Ok(())
+    }
+
+    /// Stops the user's tokens: they answer 403 from then on.
+    async fn deactivate(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        draft.model.is_active = Set(false);
+        Ok(())
+    }
+}
+
+/// Whether no other active administrator would be left.
+async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
+    let others = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true)).filter(Column::Id.ne(id));
+    Ok(others.one(context.db()).await?.is_none())
+}

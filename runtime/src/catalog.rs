@@ -1,0 +1,258 @@
+//! The resources of an application, linked: every name that metadata mentions is looked up once, at the start.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::crud::Route;
+use crate::db::Sql;
+use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, ResourceMeta, Shown};
+use crate::record::Shape;
+
+/// All resources of an application.
+#[derive(Debug)]
+pub struct Catalog {
+    entries: Vec<Entry>,
+    by_name: HashMap<&'static str, usize>,
+    by_plural: HashMap<&'static str, usize>,
+    by_type: HashMap<&'static str, usize>,
+}
+
+/// One resource with what was derived from its metadata.
+#[derive(Debug)]
+pub struct Entry {
+    pub meta: &'static ResourceMeta,
+    pub route: Route,
+    /// Fields by name.
+    fields: HashMap<&'static str, usize>,
+    /// The shape of a list item, and of the single record.
+    pub list: Shape,
+    pub single: Shape,
+    /// The other end of each derived field: by field name.
+    derived: HashMap<&'static str, Source>,
+}
+
+/// Where the value of a field comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// The alias of the table that holds it: `t`, or the name of the reference field that leads there.
+    pub alias: &'static str,
+    /// The column there.
+    pub column: &'static str,
+    /// What it holds.
+    pub field: &'static FieldMeta,
+    /// The labels, when the value is a code and its label is meant.
+    pub labels: Option<&'static [(i32, &'static str)]>,
+    /// The table to join, when it is another's.
+    pub join: Option<&'static ResourceMeta>,
+}
+
+impl Catalog {
+    /// Links the resources.
+    ///
+    /// # Errors
+    /// Every name that leads nowhere, in one text: a resource declared twice, a reference to none.
+    pub fn link(routes: Vec<Route>) -> Result<Catalog, String> {
+        let mut problems = Vec::new();
+        let metas: HashMap<&str, &'static ResourceMeta> = routes.iter().map(|r| (r.meta.name, r.meta)).collect();
+        let (mut by_name, mut by_plural, mut by_type) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut entries = Vec::with_capacity(routes.len());
+        for (index, route) in routes.into_iter().enumerate() {
+            let meta = route.meta;
+            if by_name.insert(meta.name, index).is_some() {
+                problems.push(format!("the resource `{}` is declared twice", meta.name));
+            }
+            if by_plural.insert(meta.plural, index).is_some() {
+                problems.push(format!("two resources have the plural `{}`", meta.plural));
+            }
+            by_type.insert(meta.type_name, index);
+            let derived = link_derived(meta, &metas, &mut problems);
+            check_references(meta, &metas, &mut problems);
+            let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();
+            let shown = |shape: Shown| {
+                let wanted = |f: &&FieldMeta| f.shown == Shown::Always || (shape == Shown::Detail && f.shown == Shown::Detail);
+                Shape::of(meta, &derived, meta.fields.iter().filter(wanted))
+            };
+            let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
+            entries.push(Entry { meta, route, fields, list, single, derived });
+        }
+        if problems.is_empty() { Ok(Catalog { entries, by_name, by_plural, by_type }) } else { Err(problems.join("\n")) }
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// By singular name. Linking has proved that every name in metadata is found.
+    pub fn get(&self, name: &str) -> &Entry {
+        &self.entries[self.by_name[name]]
+    }
+
+    /// By plural name, which is what clients call an entity type.
+    pub fn by_plural(&self, plural: &str) -> Option<&Entry> {
+        self.by_plural.get(plural).map(|&i| &self.entries[i])
+    }
+
+    /// Every ability that some endpoint needs.
+    pub fn abilities(&self) -> BTreeSet<String> {
+        let served = self.entries.iter().filter(|e| e.is_served()).map(|e| e.meta.ability);
+        served.flat_map(|ability| [format!("{ability}:read"), format!("{ability}:write")]).collect()
+    }
+
+    /// Every permission that some endpoint needs.
+    pub fn permissions(&self) -> BTreeSet<&'static str> {
+        self.entries.iter().flat_map(|e| [e.meta.read_permission, e.meta.write_permission]).flatten().collect()
+    }
+
+    /// By the value of a polymorphic type field.
+    pub fn by_type(&self, type_name: &str) -> Option<&Entry> {
+        self.by_type.get(type_name).map(|&i| &self.entries[i])
+    }
+}
+
+impl Entry {
+    /// Whether it has any endpoint of its own.
+    pub fn is_served(&self) -> bool {
+        !self.meta.operations.is_empty() || !self.meta.actions.is_empty()
+    }
+
+    pub fn field(&self, name: &str) -> Option<&'static FieldMeta> {
+        self.fields.get(name).map(|&i| &self.meta.fields[i])
+    }
+
+    /// The position of a field in `meta.fields`.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.fields.get(name).copied()
+    }
+
+    /// Where a field's value comes from: its own column, or that of the record it is derived from.
+    pub fn source(&self, field: &'static FieldMeta) -> Source {
+        self.derived.get(field.name).copied().unwrap_or_else(|| Source::own(field))
+    }
+
+    /// A shape with other fields than the two plain ones.
+    pub fn shape<'f>(&self, fields: impl Iterator<Item = &'f FieldMeta>) -> Shape
+    where
+        'static: 'f,
+    {
+        Shape::of(self.meta, &self.derived, fields)
+    }
+
+    /// The include that a client's name means, camelCase or snake_case.
+    pub fn include(&self, name: &str) -> Option<&'static IncludeMeta> {
+        self.meta.includes.iter().find(|i| i.name == name || snake_case(i.name) == name)
+    }
+
+    /// The reference field that a relation name in a path means: `product_group` and `productGroup` lead to
+    /// `product_group_id`, and so does the public name of an include that goes through it.
+    pub fn reference(&self, relation: &str) -> Option<&'static FieldMeta> {
+        let snake = snake_case(relation);
+        let by_include = self.include(relation).and_then(|include| match include.target {
+            IncludeTarget::One { via } => Some(via),
+            _ => None,
+        });
+        let is_it = |f: &&FieldMeta| {
+            matches!(f.kind, Kind::Ref { .. })
+                && (Some(f.name) == by_include || f.name == snake || f.name.strip_suffix("_id") == Some(snake.as_str()))
+        };
+        self.meta.fields.iter().find(is_it)
+    }
+}
+
+impl Source {
+    /// A column of the resource's own table.
+    pub fn own(field: &'static FieldMeta) -> Source {
+        Source { alias: "t", column: field.name, field, labels: None, join: None }
+    }
+
+    /// A column of the record that `via` refers to.
+    pub fn through(via: &'static str, target: &'static ResourceMeta, field: &'static FieldMeta) -> Source {
+        Source { alias: via, column: field.name, field, labels: None, join: Some(target) }
+    }
+
+    /// Writes `"alias"."column"`.
+    pub fn write(&self, sql: &mut Sql) {
+        sql.name(self.alias).push(".").name(self.column);
+    }
+
+    /// Writes the join that makes the alias known. A deleted record joins as if it were not there.
+    pub fn write_join(&self, sql: &mut Sql) {
+        if let Some(target) = self.join {
+            sql.push(" LEFT JOIN ").name(target.table).push(" AS ").name(self.alias).push(" ON ");
+            sql.name(self.alias).push(".\"id\" = t.").name(self.alias);
+            if target.soft_delete {
+                sql.push(" AND ").name(self.alias).push(".\"deleted_at\" IS NULL");
+            }
+        }
+    }
+}
+
+/// `productGroup` is `product_group`.
+pub fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+fn link_derived(
+    meta: &'static ResourceMeta,
+    metas: &HashMap<&str, &'static ResourceMeta>,
+    problems: &mut Vec<String>,
+) -> HashMap<&'static str, Source> {
+    let mut sources = HashMap::new();
+    for field in meta.fields {
+        let Kind::Derived { via, field: target } = field.kind else { continue };
+        let source = meta.fields.iter().find(|f| f.name == via).and_then(|via_field| match via_field.kind {
+            Kind::Code { values } if target == "label" => Some(Source { labels: Some(values), ..Source::own(via_field) }),
+            Kind::Ref { resource } => {
+                let other = metas.get(resource)?;
+                let found = other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
+                Some(Source::through(via, other, found))
+            }
+            _ => None,
+        });
+        match source {
+            Some(source) => drop(sources.insert(field.name, source)),
+            None => problems.push(format!("{}.{} is derived from `{via}.{target}`, which is not there", meta.name, field.name)),
+        }
+    }
+    sources
+}
+
+fn check_references(
+    meta: &'static ResourceMeta,
+    metas: &HashMap<&str, &'static ResourceMeta>,
+    problems: &mut Vec<String>,
+) {
+    let mut named: Vec<&str> = Vec::new();
+    for field in meta.fields {
+        match field.kind {
+            Kind::Ref { resource } | Kind::RefList { resource } | Kind::Embedded { resource, .. } => named.push(resource),
+            Kind::PolymorphicType { resources } => named.extend(resources),
+            _ => {}
+        }
+        for rule in field.rules {
+            if let crate::meta::Rule::Exists { resource, .. } = rule {
+                named.push(resource);
+            }
+        }
+    }
+    named.extend(meta.under.map(|under| under.resource));
+    for include in meta.includes {
+        match include.target {
+            IncludeTarget::Many { resource, .. } => named.push(resource),
+            IncludeTarget::One { via } if !meta.fields.iter().any(|f| f.name == via) => {
+                problems.push(format!("{} includes `{}` through `{via}`, which is not a field", meta.name, include.name));
+            }
+            _ => {}
+        }
+    }
+    for name in named {
+        if !metas.contains_key(name) {
+            problems.push(format!("{} refers to the resource `{name}`, which the application does not have", meta.name));
+        }
+    }
+}

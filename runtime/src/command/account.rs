@@ -1,0 +1,79 @@
+//! `user create` and `token create|list|revoke`: the same operations as over HTTP, by the operator.
+
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde_json::{Value, json};
+
+use super::output;
+use crate::auth::{Principal, role, token, user};
+use crate::context::{Context, State};
+use crate::crud::{self, Body};
+use crate::error::{Error, Result};
+
+/// Creates a record and answers its id and the body that HTTP would answer.
+pub async fn create(state: &State, caller: &Principal, resource: &str, fields: &Value) -> Result<(i64, Value)> {
+    let context = Context::new(state, caller, state.db.reader());
+    let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
+    let body = Body::read(&bytes, resource, true)?;
+    let (id, record) = crud::create(&context, state.catalog.get(resource), &body, None).await?;
+    Ok((id, serde_json::from_slice(&record).map_err(Error::internal)?))
+}
+
+pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let mut role_ids = Vec::new();
+    for name in matches.get_many::<String>("role").into_iter().flatten() {
+        let found = role::Entity::find().filter(role::Column::Name.eq(name)).one(state.db.reader()).await?;
+        role_ids.push(found.ok_or_else(|| Error::invalid("role", format!("names no role: `{name}`")))?.id);
+    }
+    let fields = json!({
+        "email": matches.get_one::<String>("email"),
+        "name": matches.get_one::<String>("name"),
+        "is_admin": matches.get_flag("admin"),
+        "role_ids": role_ids,
+    });
+    let (id, _) = create(state, &Principal::operator(), "user", &fields).await?;
+    println!("{id}");
+    Ok(())
+}
+
+pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let email = matches.get_one::<String>("user").map(|email| email.to_lowercase()).unwrap_or_default();
+    let found = user::Entity::find().filter(user::Column::Email.eq(&email)).one(state.db.reader()).await?;
+    let user = found.ok_or_else(|| Error::invalid("user", format!("names no user: `{email}`")))?;
+    let abilities: Vec<&String> = matches.get_many::<String>("ability").into_iter().flatten().collect();
+    let fields = json!({
+        "name": matches.get_one::<String>("name"),
+        "user_id": user.id,
+        "abilities": abilities,
+        "expires_at": matches.get_one::<String>("expires-at"),
+    });
+    let (_, record) = create(state, &Principal::operator(), "token", &fields).await?;
+    println!("{}", record["token"]["value"].as_str().unwrap_or_default());
+    Ok(())
+}
+
+pub async fn list_tokens(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let tokens = token::Entity::find().order_by_asc(token::Column::Id).all(state.db.reader()).await?;
+    let rows: Vec<Value> = tokens
+        .into_iter()
+        .map(|t| {
+            json!({
+                "id": t.id, "name": t.name, "user_id": t.user_id, "abilities": t.abilities,
+                "expires_at": t.expires_at, "last_used_at": t.last_used_at, "created_at": t.created_at,
+            })
+        })
+        .collect();
+    output::print(matches, &["id", "name", "user_id", "abilities", "expires_at", "last_used_at"], &rows)
+}
+
+pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let id = matches.get_one::<i64>("id").copied().unwrap_or_default();
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, state.db.reader());
+    match crud::delete(&context, state.catalog.get("token"), id, crate::query::Condition::always()).await {
+        Err(Error::NotFound) => Err(Error::invalid("id", format!("names no token: {id}"))),
+        done => done,
+    }
+}

@@ -1,0 +1,42 @@
+//! The first start: an administrator and a token to begin with, and what the server says of itself.
+
+use std::sync::Arc;
+
+use sea_orm::EntityTrait;
+
+use super::account;
+use crate::app::App;
+use crate::auth::{Principal, user};
+use crate::context::State;
+use crate::error::Result;
+
+/// Creates the administrator when there is no user at all, and answers a token for everything.
+pub async fn administrator(state: &Arc<State>) -> Result<Option<String>> {
+    if user::Entity::find().one(state.db.reader()).await?.is_some() {
+        return Ok(None);
+    }
+    let operator = Principal::operator();
+    let email = &state.config.admin_email;
+    let user = serde_json::json!({ "name": "Administrator", "email": email, "is_admin": true });
+    let (id, _) = account::create(state, &operator, "user", &user).await?;
+    let token = serde_json::json!({ "name": "First start", "user_id": id, "abilities": ["*"] });
+    let (_, record) = account::create(state, &operator, "token", &token).await?;
+    Ok(record["token"]["value"].as_str().map(String::from))
+}
+
+/// What is printed once the server listens.
+pub fn banner(app: &App, state: &Arc<State>, base_url: &str, token: Option<&str>) -> String {
+    let mut text = format!("Serving {base_url}/api/v1/");
+    if let Some(token) = token {
+        let first = state.catalog.entries().iter().find(|entry| entry.is_served() && !entry.meta.singleton);
+        let path = first.map_or("users", |entry| entry.meta.path);
+        text.push_str(&format!(
+            "\n\nThis is the first start. The administrator is {}; this token may do everything and is shown this once:\n\n\
+             \x20 {token}\n\nTry it:\n\n\
+             \x20 curl -H 'Authorization: Bearer {token}' {base_url}/api/v1/{path}\n\n\
+             More tokens: {} token create --help\n",
+            state.config.admin_email, app.name
+        ));
+    }
+    text
+}

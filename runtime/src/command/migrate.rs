@@ -1,0 +1,26 @@
+//! `migrate up`, `status` and `down`.
+
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::json;
+
+use super::output;
+use crate::app::{App, Direction};
+use crate::context::State;
+use crate::error::Result;
+
+pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    match matches.subcommand() {
+        Some(("status", matches)) => {
+            let migrations = (app.migrate)(&state.db, Direction::Status).await?;
+            let rows: Vec<_> = migrations.iter().map(|(name, applied)| json!({ "name": name, "applied": applied })).collect();
+            output::print(matches, &["name", "applied"], &rows)
+        }
+        Some(("down", matches)) => {
+            let steps = matches.get_one::<u32>("steps").copied().unwrap_or(1);
+            (app.migrate)(&state.db, Direction::Down(steps)).await.map(drop)
+        }
+        _ => (app.migrate)(&state.db, Direction::Up).await.map(drop),
+    }
+}

@@ -1,0 +1,146 @@
+//! The server command that every application has: serve, migrate, user, token, routes, seed.
+
+mod account;
+mod first_start;
+mod log;
+mod migrate;
+mod output;
+mod serve;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::app::App;
+use crate::config::{Config, SETTINGS, Setting};
+use crate::context::State;
+use crate::error::{Error, Result};
+
+/// Exit codes are a contract: 0 done, 1 failed, 2 wrong usage (which clap answers by itself).
+const FAILED: u8 = 1;
+const WRONG_USAGE: u8 = 2;
+
+impl App {
+    /// Runs the command line of the process.
+    pub fn main(self) -> ExitCode {
+        let matches = command(&self).get_matches();
+        let config = match Config::read(&matches, environment()) {
+            Ok(config) => config,
+            Err(problems) => {
+                eprintln!("{problems}");
+                return ExitCode::from(WRONG_USAGE);
+            }
+        };
+        log::init(&config);
+        let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                eprintln!("the runtime did not start: {error}");
+                return ExitCode::from(FAILED);
+            }
+        };
+        match runtime.block_on(run(self, config, &matches)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{}", told(&error));
+                ExitCode::from(FAILED)
+            }
+        }
+    }
+}
+
+/// An operator is told the cause, and not its code.
+fn told(error: &Error) -> String {
+    match error {
+        Error::Internal(cause) => cause.clone(),
+        other => other.message("-"),
+    }
+}
+
+/// The environment as text; what is not UTF-8 is no setting.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+/// The grammar of the command line.
+pub fn command(app: &App) -> Command {
+    let format = Arg::new("format").long("format").value_parser(["text", "json"]).default_value("text").help("How the list is written");
+    let required = |name: &'static str, help: &'static str| Arg::new(name).long(name).required(true).help(help);
+    let migrate = Command::new("migrate")
+        .about("Bring the tables up to date")
+        .subcommand(Command::new("up").about("Apply every migration that is not applied (the default)"))
+        .subcommand(Command::new("status").about("Tell which migrations are applied").arg(format.clone()))
+        .subcommand(
+            Command::new("down")
+                .about("Undo migrations")
+                .arg(Arg::new("steps").long("steps").default_value("1").value_parser(clap::value_parser!(u32)).help("How many")),
+        );
+    let user = Command::new("user").about("Users").subcommand_required(true).subcommand(
+        Command::new("create")
+            .about("Create a user")
+            .arg(required("email", "The address"))
+            .arg(required("name", "The name"))
+            .arg(Arg::new("admin").long("admin").action(ArgAction::SetTrue).help("Make an administrator"))
+            .arg(Arg::new("role").long("role").action(ArgAction::Append).help("A role's name; may be repeated")),
+    );
+    let token = Command::new("token")
+        .about("Tokens")
+        .subcommand_required(true)
+        .subcommand(
+            Command::new("create")
+                .about("Create a token and print it, alone, on standard output")
+                .arg(required("user", "The user's e-mail address"))
+                .arg(required("name", "What the token is for"))
+                .arg(Arg::new("ability").long("ability").action(ArgAction::Append).required(true).help("For example products:read, or * for all; may be repeated"))
+                .arg(Arg::new("expires-at").long("expires-at").help("An RFC 3339 time; without it the token does not expire")),
+        )
+        .subcommand(Command::new("list").about("List the tokens, without their secrets").arg(format.clone()))
+        .subcommand(Command::new("revoke").about("Revoke a token").arg(Arg::new("id").required(true).value_parser(clap::value_parser!(i64))));
+    let mut command = Command::new(app.name)
+        .about("Serves the API; `serve` is what it does without a command")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(SETTINGS.iter().map(Setting::argument))
+        .subcommand(Command::new("serve").about("Migrate, seed the reference data, and serve"))
+        .subcommands([migrate, user, token])
+        .subcommand(Command::new("routes").about("List every path with the ability that it needs").arg(format));
+    if let Some(sample) = app.demo {
+        let mut demo = Command::new("demo").about("Add realistic sample data; running it again adds only what is missing");
+        for (resource, default) in sample.counts {
+            let help = format!("How many {resource} there shall be [default: {default}]");
+            demo = demo.arg(Arg::new(*resource).long(*resource).value_parser(clap::value_parser!(u64)).help(help));
+        }
+        command = command.subcommand(Command::new("seed").about("Fill the database").subcommand_required(true).subcommand(demo));
+    }
+    command
+}
+
+async fn run(app: App, mut config: Config, matches: &ArgMatches) -> Result<()> {
+    config.prepare()?;
+    let state = app.open(config).await?;
+    let done = dispatch(&app, &state, matches).await;
+    state.db.close().await;
+    done
+}
+
+async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    match matches.subcommand() {
+        None | Some(("serve", _)) => serve::serve(app, state).await,
+        Some(("migrate", matches)) => migrate::run(app, state, matches).await,
+        Some(("routes", matches)) => serve::routes(state, matches),
+        Some((name, matches)) => {
+            app.prepare(state).await?;
+            match (name, matches.subcommand()) {
+                ("user", Some(("create", matches))) => account::create_user(state, matches).await,
+                ("token", Some(("create", matches))) => account::create_token(state, matches).await,
+                ("token", Some(("list", matches))) => account::list_tokens(state, matches).await,
+                ("token", Some(("revoke", matches))) => account::revoke_token(state, matches).await,
+                ("seed", Some(("demo", matches))) => match &app.demo {
+                    Some(sample) => serve::demo(sample, state, matches).await,
+                    None => Ok(()),
+                },
+                _ => Err(Error::Internal("no such command".into())),
+            }
+        }
+    }
+}

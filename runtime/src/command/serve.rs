@@ -1,0 +1,50 @@
+//! `serve`, `routes` and `seed demo`.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::json;
+
+use super::{first_start, output};
+use crate::app::{App, Demo};
+use crate::context::State;
+use crate::crud;
+use crate::error::Result;
+use crate::server;
+
+/// Migrates, seeds, listens, says where, and serves until it is told to stop.
+pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
+    app.prepare(state).await?;
+    let token = first_start::administrator(state).await?;
+    let running = server::serve(state.clone()).await?;
+    let base_url = state.config.base_url.clone().unwrap_or_else(|| format!("http://{}", running.address));
+    println!("{}", first_start::banner(app, state, &base_url, token.as_deref()));
+    running.until_told().await
+}
+
+/// Every path of the application.
+pub fn routes(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let rows: Vec<_> = crud::routes(state).iter().map(|route| json!(route)).collect();
+    output::print(matches, &["method", "path", "ability", "permission"], &rows)
+}
+
+/// Fills the database with sample data.
+pub async fn demo(sample: &Demo, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    for (resource, default) in sample.counts {
+        let wanted = matches.get_one::<u64>(resource).copied().unwrap_or(*default);
+        let show = std::io::stderr().is_terminal();
+        let progress = |done: u64| {
+            if show {
+                let filled = done.min(wanted) * 30 / wanted.max(1);
+                eprint!("\r{resource:<16} [{:<30}] {done}/{wanted}", "#".repeat(filled as usize));
+            }
+        };
+        let added = (sample.fill)(state, resource, wanted, &progress).await?;
+        if show {
+            eprintln!();
+        }
+        println!("{resource}: {added} added, {wanted} wanted");
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! The settings of a server: each an environment variable, a flag of the same name, and a row of one table.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Arg, ArgMatches};
+
+use crate::error::{Error, Result};
+
+/// One setting, as the documentation lists it.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// `database-url` is the flag; the environment variable is `CHARTER_DATABASE_URL`.
+    pub flag: &'static str,
+    /// What it is when nobody says; empty where the text of `about` tells.
+    pub default: &'static str,
+    pub about: &'static str,
+}
+
+/// Every setting. The table in `docs/operations.md` is generated from it.
+pub const SETTINGS: &[Setting] = &[
+    Setting { flag: "database-url", default: "", about: "`sqlite://<file>` or `postgres://...`; by default `charter.db` in the data folder" },
+    Setting { flag: "listen", default: "127.0.0.1:8000", about: "Address and port to listen on; port 0 takes a free one" },
+    Setting { flag: "base-url", default: "", about: "The address that clients use; by default that of `listen`" },
+    Setting { flag: "data-dir", default: "./data", about: "Folder for the SQLite database and the secret key" },
+    Setting { flag: "secret-key", default: "", about: "Signs links; made on the first start and kept in the data folder when unset" },
+    Setting { flag: "admin-email", default: "admin@example.com", about: "The administrator that the first start creates" },
+    Setting { flag: "database-pool", default: "8", about: "Connections to PostgreSQL, or readers of SQLite" },
+    Setting { flag: "body-limit", default: "1048576", about: "Bytes of a JSON body; more is 413" },
+    Setting { flag: "request-timeout", default: "30", about: "Seconds for one request; longer is 503" },
+    Setting { flag: "rate-limit", default: "1000", about: "Requests a minute for one token; 0 turns it off" },
+    Setting { flag: "rate-limit-anonymous", default: "60", about: "Requests a minute without a valid token, for one address; 0 turns it off" },
+    Setting { flag: "log", default: "info", about: "What is logged: a level, or directives such as `charter_runtime=debug`" },
+    Setting { flag: "log-format", default: "text", about: "`text` or `json`, one line an event, on standard error" },
+];
+
+/// Variables of the tests, which are no settings.
+const TEST_PREFIX: &str = "CHARTER_TEST_";
+
+/// The settings of one server, read and checked.
+#[derive(Clone)]
+pub struct Config {
+    pub database_url: String,
+    pub listen: String,
+    pub base_url: Option<String>,
+    pub data_dir: PathBuf,
+    pub secret_key: Option<String>,
+    pub admin_email: String,
+    pub database_pool: u32,
+    pub body_limit: usize,
+    pub request_timeout: Duration,
+    pub rate_limit: u32,
+    pub rate_limit_anonymous: u32,
+    pub log: String,
+    pub log_json: bool,
+}
+
+impl std::fmt::Debug for Config {
+    /// Without the database's password and the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config").field("listen", &self.listen).field("data_dir", &self.data_dir).finish_non_exhaustive()
+    }
+}
+
+impl Setting {
+    /// `CHARTER_DATABASE_URL`
+    pub fn variable(&self) -> String {
+        format!("CHARTER_{}", self.flag.replace('-', "_").to_ascii_uppercase())
+    }
+
+    /// The flag for the command line.
+    pub fn argument(&self) -> Arg {
+        let default = if self.default.is_empty() { String::new() } else { format!(" [default: {}]", self.default) };
+        let help = format!("{} [env: {}]{default}", self.about, self.variable());
+        Arg::new(self.flag).long(self.flag).value_name("VALUE").global(true).help(help).help_heading("Settings")
+    }
+}
+
+impl Config {
+    /// Reads the flags, then the environment, then the defaults.
+    ///
+    /// # Errors
+    /// One line for every variable that is unknown and every value that cannot be read.
+    pub fn read(matches: &ArgMatches, environment: impl Iterator<Item = (String, String)>) -> Result<Config, String> {
+        let environment: Vec<(String, String)> = environment.filter(|(name, _)| name.starts_with("CHARTER_")).collect();
+        let mut problems = Vec::new();
+        for (name, _) in environment.iter().filter(|(name, _)| !name.starts_with(TEST_PREFIX)) {
+            if !SETTINGS.iter().any(|setting| setting.variable() == *name) {
+                let variables: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
+                let hint = crate::query::hint(name, variables.iter().map(String::as_str));
+                problems.push(format!("{name} is not a setting{hint}"));
+            }
+        }
+        let value = |flag: &str| -> String {
+            let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
+            let from_flag = matches.get_one::<String>(flag).cloned();
+            let variable = setting.map(Setting::variable).unwrap_or_default();
+            let from_environment = || environment.iter().find(|(name, _)| *name == variable).map(|(_, value)| value.clone());
+            let default = || setting.map(|setting| setting.default.to_string()).unwrap_or_default();
+            from_flag.or_else(from_environment).filter(|value| !value.is_empty()).unwrap_or_else(default)
+        };
+        let optional = |flag: &str| Some(value(flag)).filter(|value| !value.is_empty());
+        let number = |flag: &str, least: u64, most: u64, problems: &mut Vec<String>| match value(flag).parse::<u64>() {
+            Ok(number) if (least..=most).contains(&number) => number,
+            _ => {
+                problems.push(format!("{flag} must be a whole number from {least} to {most}, and is `{}`", value(flag)));
+                least
+            }
+        };
+        let data_dir = PathBuf::from(value("data-dir"));
+        let config = Config {
+            database_url: optional("database-url").unwrap_or_else(|| sqlite_url(&data_dir)),
+            listen: value("listen"),
+            base_url: optional("base-url").map(|url| url.trim_end_matches('/').to_string()),
+            secret_key: optional("secret-key"),
+            admin_email: value("admin-email"),
+            database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
+            body_limit: number("body-limit", 1024, 1 << 30, &mut problems) as usize,
+            request_timeout: Duration::from_secs(number("request-timeout", 1, 3600, &mut problems)),
+            rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
+            rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
+            log: value("log"),
+            log_json: value("log-format") == "json",
+            data_dir,
+        };
+        if !matches!(value("log-format").as_str(), "text" | "json") {
+            problems.push(format!("log-format must be `text` or `json`, and is `{}`", value("log-format")));
+        }
+        if config.listen.parse::<std::net::SocketAddr>().is_err() {
+            problems.push(format!("listen must be an address and a port such as 127.0.0.1:8000, and is `{}`", config.listen));
+        }
+        let scheme = config.database_url.split_once("://").map(|(scheme, _)| scheme);
+        if !matches!(scheme, Some("sqlite" | "postgres" | "postgresql")) {
+            // Without its text, which may hold a password.
+            problems.push("database-url must begin with sqlite:// or postgres://".into());
+        }
+        if config.base_url.as_deref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
+            problems.push("base-url must begin with http:// or https://".into());
+        }
+        if problems.is_empty() { Ok(config) } else { Err(problems.join("\n")) }
+    }
+
+    /// Makes the data folder and, in it, the secret key that nobody set.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn prepare(&mut self) -> Result<()> {
+        let problem = |error: std::io::Error| Error::Internal(format!("the data folder {}: {error}", self.data_dir.display()));
+        std::fs::create_dir_all(&self.data_dir).map_err(problem)?;
+        if self.secret_key.is_none() {
+            self.secret_key = Some(kept_key(&self.data_dir).map_err(problem)?);
+        }
+        Ok(())
+    }
+}
+
+fn sqlite_url(data_dir: &Path) -> String {
+    format!("sqlite://{}", data_dir.join("charter.db").display())
+}
+
+/// The key of an earlier start, or a new one that only this user can read.
+fn kept_key(data_dir: &Path) -> std::io::Result<String> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let path = data_dir.join("secret_key");
+    if let Ok(key) = std::fs::read_to_string(&path) {
+        return Ok(key.trim().to_string());
+    }
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    writeln!(file, "{key}")?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Config, String> {
+        let command = clap::Command::new("charter").args(SETTINGS.iter().map(Setting::argument));
+        let matches = command.get_matches_from(std::iter::once(&"charter").chain(arguments));
+        Config::read(&matches, environment.iter().map(|(n, v)| (n.to_string(), v.to_string())))
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_environment_and_that_over_the_default() {
+        let config = read(&["--listen", "127.0.0.1:1"], &[("CHARTER_LISTEN", "127.0.0.1:2"), ("CHARTER_LOG", "debug")]).unwrap();
+        assert_eq!((config.listen.as_str(), config.log.as_str(), config.database_pool), ("127.0.0.1:1", "debug", 8));
+        assert_eq!(config.database_url, "sqlite://./data/charter.db");
+    }
+
+    #[test]
+    fn an_unknown_or_malformed_setting_is_told_by_name() {
+        let problem = read(&[], &[("CHARTER_LISTN", "x"), ("CHARTER_BODY_LIMIT", "many"), ("CHARTER_DATABASE_URL", "mysql://u:secret@h")]);
+        let problem = problem.unwrap_err();
+        assert!(problem.contains("CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"), "{problem}");
+        assert!(problem.contains("body-limit must be a whole number") && problem.contains("database-url"), "{problem}");
+        assert!(!problem.contains("secret@"), "{problem}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Named actions: parameters read by metadata, the resource's own method, the answer by metadata.
+
+use sea_orm::{QueryResult, Value};
+
+use super::behaviour::BoxFuture;
+use super::body::{Body, Given};
+use super::changes::Changes;
+use super::create::after_commit;
+use super::{input, references, show, store, update};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::meta::{ActionMeta, ActionOutput, FieldMeta};
+use crate::query::{Condition, decode};
+use crate::record::write_output;
+
+/// What an action that answers values of its own gives back, in the order of its output fields.
+pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
+
+/// The erased method of an action, by what it works on. The values are its parameters in the order of its fields.
+#[derive(Clone, Copy)]
+pub enum ActionHandler {
+    /// Changes the record, which is then stored and answered.
+    Record(for<'a> fn(&'a Context<'a>, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>),
+    /// Reads the record and answers values of its own.
+    RecordOutput(for<'a> fn(&'a Context<'a>, &'a QueryResult, Vec<Value>) -> ActionResult<'a>),
+    /// Answers values of its own.
+    Collection(for<'a> fn(&'a Context<'a>, Vec<Value>) -> ActionResult<'a>),
+}
+
+/// What a request brings to an action.
+#[derive(Debug)]
+pub struct ActionCall<'r> {
+    pub action: &'static ActionMeta,
+    /// The record, when it is an action on one.
+    pub id: Option<i64>,
+    pub within: Condition,
+    /// The query string of a GET.
+    pub query: &'r str,
+    /// The body of any other method.
+    pub body: &'r [u8],
+}
+
+/// Runs an action and answers its body. All of it is one transaction, unless it only reads.
+pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<Vec<u8>> {
+    let name = call.action.name;
+    let handler = entry.route.actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
+    let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
+    let reads = call.action.method == crate::meta::ActionMethod::Get;
+    if reads {
+        return answer(context, entry, &call, handler).await.map(|(body, _)| body);
+    }
+    let transaction = context.state().db.begin().await?;
+    let context_in = context.on(&transaction);
+    let (body, changed) = answer(&context_in, entry, &call, handler).await?;
+    drop(context_in);
+    transaction.commit().await?;
+    if let Some(id) = changed {
+        after_commit(context, entry, id).await?;
+    }
+    Ok(body)
+}
+
+/// The answer, and the id of the record that was changed.
+async fn answer(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, handler: ActionHandler) -> Result<(Vec<u8>, Option<i64>)> {
+    match (handler, call.id) {
+        (ActionHandler::Record(run), Some(id)) => {
+            let mut changes = update::lock(context, entry, id, call.within.clone()).await?;
+            let input = parameters(context, call).await?;
+            run(context, &mut changes, input).await?;
+            let record = update::finish(context, entry, id, &mut changes).await?;
+            Ok((show::wrap(entry.meta.name, &record), Some(id)))
+        }
+        (ActionHandler::RecordOutput(run), Some(id)) => {
+            let condition = store::visible(context, entry)?.and(call.within.clone());
+            let row = store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)?;
+            let input = parameters(context, call).await?;
+            Ok((write(call.action, &run(context, &row, input).await?)?, None))
+        }
+        (ActionHandler::Collection(run), None) => {
+            let input = parameters(context, call).await?;
+            Ok((write(call.action, &run(context, input).await?)?, None))
+        }
+        _ => Err(Error::NotFound),
+    }
+}
+
+async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
+    let fields: &'static [FieldMeta] = call.action.input;
+    let values = if call.action.method == crate::meta::ActionMethod::Get {
+        let pairs = decode(call.query)?;
+        let given: Vec<_> = pairs.iter().map(|pair| (pair.name.clone(), Given::Text(pair.value.as_str().into()))).collect();
+        input::read_parameters(fields, &given, context)?
+    } else {
+        let body = Body::read(call.body, call.action.name, false)?;
+        let given: Vec<_> = body.0.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
+        input::read_parameters(fields, &given, context)?
+    };
+    references::check_parameters(context, fields, &values).await?;
+    Ok(values)
+}
+
+/// Writes the values of an answer under its key.
+fn write(action: &ActionMeta, values: &[Value]) -> Result<Vec<u8>> {
+    let ActionOutput::Fields { key, fields } = action.output else {
+        return Err(Error::internal(format!("`{}` has no output fields", action.name)));
+    };
+    let mut out = vec![b'{'];
+    for (index, (field, value)) in fields.iter().zip(values).enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_output(&mut out, field, value);
+    }
+    out.push(b'}');
+    Ok(show::wrap(key, &out))
+}

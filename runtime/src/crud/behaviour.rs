@@ -1,0 +1,133 @@
+//! How a resource's own code is reached: a route carries its metadata and plain functions for what it declares.
+//!
+//! The typed traits are generated; `route!` wraps each of their methods in a function without type parameters, so that
+//! the operations are compiled once and not once per resource.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use sea_orm::QueryResult;
+
+use super::action::ActionHandler;
+use super::changes::Changes;
+use crate::context::Context;
+use crate::error::Result;
+use crate::meta::ResourceMeta;
+use crate::query::Condition;
+use crate::resource::Resource;
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Runs before a record is written, and may change what is written or add problems.
+pub type SaveHook = for<'a> fn(&'a Context<'a>, &'a mut Changes) -> BoxFuture<'a, Result<()>>;
+/// Runs on a record as it is stored.
+pub type RecordHook = for<'a> fn(&'a Context<'a>, &'a QueryResult) -> BoxFuture<'a, Result<()>>;
+/// Which records the caller may see; `None` for all.
+pub type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
+
+/// The declared points at which a resource's own code runs.
+#[derive(Clone, Copy, Default)]
+pub struct Hooks {
+    pub before_save: Option<SaveHook>,
+    pub after_save: Option<RecordHook>,
+    pub before_delete: Option<RecordHook>,
+    pub after_delete: Option<RecordHook>,
+    pub after_commit: Option<RecordHook>,
+    pub scope: Option<ScopeHook>,
+}
+
+/// A resource as the application mounts it.
+#[derive(Clone)]
+pub struct Route {
+    pub meta: &'static ResourceMeta,
+    pub hooks: Hooks,
+    pub actions: Vec<(&'static str, ActionHandler)>,
+}
+
+impl Route {
+    /// A resource without behaviour of its own.
+    pub fn of<R: Resource>() -> Route {
+        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new() }
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Route").field("resource", &self.meta.name).finish_non_exhaustive()
+    }
+}
+
+/// Wraps an entity and its behaviour trait: one line of routing per resource.
+///
+/// `actions` names each action in the form of its method: `record complete`, `record_input pause: PauseInput`,
+/// `record_output quote`, `record_input_output quote: QuoteInput`, `collection stats`, `collection_input convert: ConvertInput`.
+#[macro_export]
+macro_rules! route {
+    ($entity:ty, $behaviour:path, hooks($($hook:ident),*), actions($($form:ident $action:ident $(: $input:ty)?),*)) => {{
+        #[allow(unused_mut)]
+        let mut route = $crate::generated::Route::of::<$entity>();
+        $($crate::route!(@hook route, $entity, $behaviour, $hook);)*
+        $($crate::route!(@action route, $entity, $behaviour, $form, $action $(, $input)?);)*
+        route
+    }};
+    (@hook $route:ident, $entity:ty, $behaviour:path, before_save) => {
+        $route.hooks.before_save = Some(|context, changes| Box::pin(async move {
+            let mut draft = changes.draft::<$entity>()?;
+            <$entity as $behaviour>::before_save(context, &mut draft).await?;
+            changes.take(draft)
+        }));
+    };
+    (@hook $route:ident, $entity:ty, $behaviour:path, scope) => {
+        $route.hooks.scope = Some(|context| <$entity as $behaviour>::scope(context));
+    };
+    (@hook $route:ident, $entity:ty, $behaviour:path, $hook:ident) => {
+        $route.hooks.$hook = Some(|context, row| Box::pin(async move {
+            let model = $crate::generated::model::<$entity>(row)?;
+            <$entity as $behaviour>::$hook(context, &model).await
+        }));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, record, $action:ident) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::Record(|context, changes, _input| Box::pin(async move {
+            let mut draft = changes.draft::<$entity>()?;
+            <$entity as $behaviour>::$action(context, &mut draft).await?;
+            changes.take(draft)
+        }))));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, record_input, $action:ident, $input:ty) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::Record(|context, changes, input| Box::pin(async move {
+            let input = <$input as $crate::generated::Input>::from_values(input)?;
+            let mut draft = changes.draft::<$entity>()?;
+            <$entity as $behaviour>::$action(context, &mut draft, input).await?;
+            changes.take(draft)
+        }))));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, record_output, $action:ident) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::RecordOutput(|context, row, _input| Box::pin(async move {
+            let model = $crate::generated::model::<$entity>(row)?;
+            let output = <$entity as $behaviour>::$action(context, &model).await?;
+            Ok($crate::generated::Output::into_values(output))
+        }))));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, record_input_output, $action:ident, $input:ty) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::RecordOutput(|context, row, input| Box::pin(async move {
+            let input = <$input as $crate::generated::Input>::from_values(input)?;
+            let model = $crate::generated::model::<$entity>(row)?;
+            let output = <$entity as $behaviour>::$action(context, &model, input).await?;
+            Ok($crate::generated::Output::into_values(output))
+        }))));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, collection, $action:ident) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::Collection(|context, _input| Box::pin(async move {
+            let output = <$entity as $behaviour>::$action(context).await?;
+            Ok($crate::generated::Output::into_values(output))
+        }))));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, collection_input, $action:ident, $input:ty) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::Collection(|context, input| Box::pin(async move {
+            let input = <$input as $crate::generated::Input>::from_values(input)?;
+            let output = <$entity as $behaviour>::$action(context, input).await?;
+            Ok($crate::generated::Output::into_values(output))
+        }))));
+    };
+}

@@ -1,0 +1,144 @@
+//! The body of a write, read just far enough to keep every number's digits: names and raw values.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+
+/// At most so many fields in one object: more than any resource has, and few enough to search through.
+const MOST_FIELDS: usize = 1_000;
+
+/// The fields of a JSON object in the order in which they were sent.
+#[derive(Debug, Default)]
+pub struct Body<'b>(pub Vec<(Cow<'b, str>, &'b RawValue)>);
+
+/// One value as it was sent. A number keeps its text, so that nothing is rounded on the way in.
+#[derive(Debug, Clone)]
+pub enum Given<'b> {
+    Null,
+    Bool(bool),
+    Number(&'b str),
+    Text(Cow<'b, str>),
+    /// A list or an object: its JSON.
+    Nested(&'b str),
+}
+
+impl<'b> Body<'b> {
+    /// Reads a body: the record's fields flat, or all of them under the singular key.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when it is not a JSON object. An empty body has no fields.
+    pub fn read(bytes: &'b [u8], singular: &str, is_field: bool) -> Result<Body<'b>> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Body::default());
+        }
+        let flat: Body<'b> = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
+        match flat.0.as_slice() {
+            // A field may have the resource's own name; then the key is that field.
+            [(key, value)] if key == singular && !is_field && value.get().starts_with('{') => {
+                serde_json::from_str(value.get()).map_err(|e| malformed(&e))
+            }
+            _ => Ok(flat),
+        }
+    }
+
+    /// Reads a nested object.
+    pub fn nested(json: &'b str) -> Option<Body<'b>> {
+        serde_json::from_str(json).ok()
+    }
+}
+
+fn malformed(error: &serde_json::Error) -> Error {
+    Error::Malformed(match error.classify() {
+        serde_json::error::Category::Data => format!("The body must be a JSON object of at most {MOST_FIELDS} fields."),
+        _ => format!("The body is not well-formed JSON, at line {} column {}.", error.line(), error.column()),
+    })
+}
+
+impl<'b> Given<'b> {
+    pub fn read(raw: &'b RawValue) -> Given<'b> {
+        let text = raw.get();
+        match text.as_bytes().first() {
+            Some(b'n') => Given::Null,
+            Some(b't') => Given::Bool(true),
+            Some(b'f') => Given::Bool(false),
+            Some(b'"') => match serde_json::from_str::<Text<'b>>(text) {
+                Ok(Text(text)) => Given::Text(text),
+                // A lone surrogate is the one well-formed string that is no text.
+                Err(_) => Given::Nested(text),
+            },
+            Some(b'[' | b'{') => Given::Nested(text),
+            _ => Given::Number(text),
+        }
+    }
+
+    /// The text of a value that is neither null, nor a list, nor an object.
+    pub fn scalar(&self) -> Result<&str, String> {
+        match self {
+            Given::Bool(true) => Ok("true"),
+            Given::Bool(false) => Ok("false"),
+            Given::Number(text) => Ok(text),
+            Given::Text(text) => Ok(text),
+            Given::Null => Err("must not be null".into()),
+            Given::Nested(_) => Err("must be a single value".into()),
+        }
+    }
+}
+
+/// Text that is borrowed where it holds no escapes.
+#[derive(Deserialize)]
+struct Text<'b>(#[serde(borrow)] Cow<'b, str>);
+
+impl<'de> Deserialize<'de> for Body<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Body<'de>, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Body<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Body<'de>, A::Error> {
+                let mut fields: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
+                while let Some((Text(name), value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+                    if fields.len() == MOST_FIELDS {
+                        return Err(serde::de::Error::custom("too many fields"));
+                    }
+                    // Of a name that is sent twice the last counts, as JSON readers do.
+                    fields.retain(|(known, _)| *known != name);
+                    fields.push((name, value));
+                }
+                Ok(Body(fields))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_flat_or_under_the_singular_key() {
+        for json in [r#"{"name":"Lamp","rate":1.10}"#, r#"{"product":{"name":"Lamp","rate":1.10}}"#] {
+            let body = Body::read(json.as_bytes(), "product", false).unwrap();
+            assert_eq!(body.0.len(), 2);
+            assert!(matches!(Given::read(body.0[1].1), Given::Number("1.10")));
+        }
+        let body = Body::read(br#"{"product":{"a":1}}"#, "product", true).unwrap();
+        assert_eq!(body.0[0].0, "product");
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_malformed() {
+        for json in ["[]", "1", "\"x\"", "{", "{\"a\":}", "{\"a\":1}x", "\u{feff}{}"] {
+            assert!(matches!(Body::read(json.as_bytes(), "product", false), Err(Error::Malformed(_))), "{json}");
+        }
+    }
+}

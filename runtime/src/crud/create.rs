@@ -1,0 +1,94 @@
+//! A new record: `POST /<path>`.
+
+use sea_orm::Value;
+
+use super::body::Body;
+use super::changes::Changes;
+use super::{input, references, rules, show, store};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::custom_field;
+use crate::error::{Error, Result};
+use crate::event;
+
+/// Creates a record from a body and answers its id and what `show` would answer.
+///
+/// `under` is the parent's id when the path names one.
+pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: Option<i64>) -> Result<(i64, Vec<u8>)> {
+    let transaction = context.state().db.begin().await?;
+    let context_in = context.on(&transaction);
+    let definitions = match entry.meta.custom_fields {
+        true => custom_field::load(&transaction, entry.meta.plural).await?,
+        false => Vec::new(),
+    };
+    let mut changes = Changes::new(entry.meta, None);
+    if let (Some(parent), Some(id)) = (entry.meta.under, under) {
+        changes.set(parent.field, Value::from(id));
+    }
+    input::read(entry, body, &definitions, &mut changes)?;
+    if let (Some(parent), Some(id)) = (entry.meta.under, under) {
+        // The path decides, whatever the body says.
+        changes.set(parent.field, Value::from(id));
+    }
+    input::complete(entry, &context_in, &definitions, &mut changes)?;
+    let id = store_new(&context_in, entry, &mut changes).await?;
+    let mut record = show::single(&context_in, entry, id).await?.ok_or(Error::NotFound)?;
+    event::emit(&context_in, entry, "created", &record).await?;
+    changes.reveal_in(&mut record);
+    drop(context_in);
+    transaction.commit().await?;
+    after_commit(context, entry, id).await?;
+    Ok((id, show::wrap(entry.meta.name, &record)))
+}
+
+/// Checks and inserts a complete set of changes, with the hooks of the transaction.
+pub async fn store_new(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<i64> {
+    check(context, entry, changes).await?;
+    let id = store::insert(context, changes).await?;
+    after_save(context, entry, id).await?;
+    Ok(id)
+}
+
+/// Every rule, then the resource's own say. A hook sees only values that passed the rules.
+pub async fn check(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<()> {
+    rules::check_together(changes)?;
+    references::check(context, changes).await?;
+    if let (true, Some(hook)) = (changes.errors.is_empty(), entry.route.hooks.before_save) {
+        hook(context, changes).await?;
+    }
+    std::mem::take(&mut changes.errors).into_result()
+}
+
+/// Runs the hook that sees a record as it was just stored.
+pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    if let Some(hook) = entry.route.hooks.after_save {
+        let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
+        hook(context, &row.ok_or(Error::NotFound)?).await?;
+    }
+    Ok(())
+}
+
+/// Runs the hook that sees a record once its change can no longer be undone. Its failure is logged and not answered:
+/// the change stands.
+pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    if let Some(hook) = entry.route.hooks.after_commit {
+        let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
+        if let Some(row) = row
+            && let Err(error) = hook(context, &row).await
+        {
+            tracing::error!(%error, resource = entry.meta.name, id, "after_commit failed");
+        }
+    }
+    Ok(())
+}
+
+/// Inserts a row of reference data: the same rules, no event.
+pub async fn insert_seed(context: &Context<'_>, entry: &Entry, body: &Body<'_>, id: Option<Value>) -> Result<()> {
+    let mut changes = Changes::new(entry.meta, None);
+    input::read(entry, body, &[], &mut changes)?;
+    input::complete(entry, context, &[], &mut changes)?;
+    if let Some(id) = id {
+        changes.set("id", id);
+    }
+    store_new(context, entry, &mut changes).await.map(drop)
+}

@@ -1,0 +1,211 @@
+//! Related records: one query for each include, however many records the page holds.
+
+use std::collections::HashMap;
+
+use sea_orm::QueryResult;
+
+use crate::catalog::{Entry, snake_case};
+use crate::context::Context;
+use crate::custom_field;
+use crate::db::Sql;
+use crate::error::{Error, Result};
+use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::record::{Cell, Shape, write_record, write_text};
+
+/// What was included, by name: the JSON that each row gets.
+#[derive(Debug, Default)]
+pub struct Related(Vec<(String, Vec<Vec<u8>>)>);
+
+impl Related {
+    /// Writes `,"product_group":{...}` for each include of the row.
+    pub fn write(&self, out: &mut Vec<u8>, row: usize) {
+        for (name, values) in &self.0 {
+            out.push(b',');
+            write_text(out, name);
+            out.push(b':');
+            out.extend_from_slice(&values[row]);
+        }
+    }
+}
+
+/// Adds to a shape the columns that the includes start from.
+pub fn prepare(shape: &mut Shape, entry: &Entry, includes: &[&'static IncludeMeta]) {
+    for include in includes {
+        match include.target {
+            IncludeTarget::One { via } => {
+                shape.hide(entry.meta, via);
+                if let Some(Kind::PolymorphicRef { type_field }) = entry.field(via).map(|f| f.kind) {
+                    shape.hide(entry.meta, type_field);
+                }
+            }
+            IncludeTarget::CustomFieldValues => shape.hide(entry.meta, "custom_fields"),
+            IncludeTarget::Many { .. } => {}
+        }
+    }
+}
+
+/// Loads the includes, and the embedded records of the shape, for all rows at once.
+pub async fn load(
+    context: &Context<'_>,
+    entry: &Entry,
+    shape: &Shape,
+    rows: &[QueryResult],
+    includes: &[&'static IncludeMeta],
+) -> Result<Related> {
+    let mut related = Related::default();
+    for field in &shape.embedded {
+        if let Kind::Embedded { resource, by } = field.kind {
+            let target = context.catalog().get(resource);
+            let left_out = [by, "created_at", "updated_at"];
+            let shown = target.meta.fields.iter().filter(|f| f.shown == crate::meta::Shown::Always && !left_out.contains(&f.name));
+            let values = many(context, target, target.shape(shown), by, &integers(rows, shape, "id")?).await?;
+            related.0.push((field.name.to_string(), values));
+        }
+    }
+    for include in includes {
+        let values = match include.target {
+            IncludeTarget::Many { resource, by } => {
+                let target = context.catalog().get(resource);
+                many(context, target, limited(target, include), by, &integers(rows, shape, "id")?).await?
+            }
+            IncludeTarget::One { via } => match entry.field(via).map(|f| f.kind) {
+                Some(Kind::Ref { resource }) => {
+                    let target = context.catalog().get(resource);
+                    one(context, target, limited(target, include), &integers(rows, shape, via)?).await?
+                }
+                Some(Kind::PolymorphicRef { type_field }) => polymorphic(context, shape, rows, via, type_field, include).await?,
+                _ => return Err(Error::internal(format!("the include `{}` has no reference", include.name))),
+            },
+            IncludeTarget::CustomFieldValues => custom_field_values(context, entry, shape, rows).await?,
+        };
+        related.0.push((snake_case(include.name), values));
+    }
+    Ok(related)
+}
+
+/// The list item of the target, or those of its fields that the include names.
+fn limited(target: &Entry, include: &IncludeMeta) -> Shape {
+    if include.fields.is_empty() {
+        return target.list.clone();
+    }
+    target.shape(include.fields.iter().filter_map(|name| target.field(name)))
+}
+
+/// The ids in a column of the rows.
+fn integers(rows: &[QueryResult], shape: &Shape, name: &str) -> Result<Vec<Option<i64>>> {
+    let position = shape.position(name).ok_or_else(|| Error::internal(format!("`{name}` was not read")))?;
+    rows.iter().map(|row| Cell::new(row, position)?.integer()).collect()
+}
+
+/// The record that each id names, or null.
+async fn one(context: &Context<'_>, target: &Entry, shape: Shape, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
+    let mut wanted: Vec<i64> = ids.iter().flatten().copied().collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
+    if !wanted.is_empty() {
+        for row in select(context, target, &shape, "id", &wanted).await? {
+            if let Some(id) = key(&shape, &row, "id")? {
+                found.insert(id, object(&shape, &row)?);
+            }
+        }
+    }
+    Ok(ids.iter().map(|id| id.and_then(|id| found.get(&id).cloned()).unwrap_or_else(|| b"null".to_vec())).collect())
+}
+
+/// The records whose `by` is each id, in the order of their ids.
+async fn many(context: &Context<'_>, target: &Entry, mut shape: Shape, by: &str, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
+    shape.hide(target.meta, by);
+    let wanted: Vec<i64> = ids.iter().flatten().copied().collect();
+    let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
+    if !wanted.is_empty() {
+        for row in select(context, target, &shape, by, &wanted).await? {
+            if let Some(id) = key(&shape, &row, by)? {
+                let list = lists.entry(id).or_default();
+                list.push(if list.is_empty() { b'[' } else { b',' });
+                list.extend_from_slice(&object(&shape, &row)?);
+            }
+        }
+    }
+    let list = |id: &Option<i64>| {
+        let mut list = id.and_then(|id| lists.remove(&id)).unwrap_or_else(|| vec![b'[']);
+        list.push(b']');
+        list
+    };
+    Ok(ids.iter().map(list).collect())
+}
+
+/// The record of any of several resources.
+async fn polymorphic(
+    context: &Context<'_>,
+    shape: &Shape,
+    rows: &[QueryResult],
+    via: &str,
+    type_field: &str,
+    include: &IncludeMeta,
+) -> Result<Vec<Vec<u8>>> {
+    let ids = integers(rows, shape, via)?;
+    let position = shape.position(type_field).ok_or_else(|| Error::internal(format!("`{type_field}` was not read")))?;
+    let mut types = Vec::with_capacity(rows.len());
+    for row in rows {
+        types.push(Cell::new(row, position)?.text()?);
+    }
+    let mut values = vec![b"null".to_vec(); rows.len()];
+    let mut names: Vec<&str> = types.iter().flatten().copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let Some(target) = context.catalog().by_type(name) else { continue };
+        let of_type: Vec<Option<i64>> =
+            ids.iter().zip(&types).map(|(id, t)| if *t == Some(name) { *id } else { None }).collect();
+        for (index, value) in one(context, target, limited(target, include), &of_type).await?.into_iter().enumerate() {
+            if of_type[index].is_some() {
+                values[index] = value;
+            }
+        }
+    }
+    Ok(values)
+}
+
+async fn select(context: &Context<'_>, target: &Entry, shape: &Shape, by: &str, ids: &[i64]) -> Result<Vec<QueryResult>> {
+    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(512));
+    shape.write_select(&mut sql, &[]);
+    sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids);
+    if target.meta.soft_delete {
+        sql.push(" AND t.\"deleted_at\" IS NULL");
+    }
+    sql.push(" ORDER BY t.\"id\"");
+    sql.all(context.db()).await
+}
+
+fn key(shape: &Shape, row: &QueryResult, name: &str) -> Result<Option<i64>> {
+    let position = shape.position(name).ok_or_else(|| Error::internal(format!("`{name}` was not read")))?;
+    Cell::new(row, position)?.integer()
+}
+
+fn object(shape: &Shape, row: &QueryResult) -> Result<Vec<u8>> {
+    let mut out = vec![b'{'];
+    write_record(&mut out, shape, row)?;
+    out.push(b'}');
+    Ok(out)
+}
+
+/// `{name, label, field_type, value}` for every definition of the entity type, in their order.
+async fn custom_field_values(context: &Context<'_>, entry: &Entry, shape: &Shape, rows: &[QueryResult]) -> Result<Vec<Vec<u8>>> {
+    let definitions = custom_field::load(context.db(), entry.meta.plural).await?;
+    let position = shape.position("custom_fields").ok_or_else(|| Error::internal("`custom_fields` was not read"))?;
+    let mut values = Vec::with_capacity(rows.len());
+    for row in rows {
+        let text = Cell::new(row, position)?.json()?.unwrap_or("{}");
+        let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).map_err(Error::internal)?;
+        let list: Vec<_> = definitions
+            .iter()
+            .map(|d| {
+                let value = map.get(&d.name).unwrap_or(&serde_json::Value::Null);
+                serde_json::json!({ "name": d.name, "label": d.label, "field_type": d.field_type, "value": value })
+            })
+            .collect();
+        values.push(serde_json::to_vec(&list).map_err(Error::internal)?);
+    }
+    Ok(values)
+}

@@ -1,0 +1,240 @@
+//! A body against a resource's metadata: every field known, every value read, every problem collected.
+
+use std::borrow::Cow;
+
+use sea_orm::Value;
+
+use super::body::{Body, Given};
+use super::changes::Changes;
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::custom_field::{Definition, merge};
+use crate::error::{Error, FieldErrors, Result};
+use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
+use crate::query::{hint, read_value};
+
+/// A list holds at most so many elements.
+const MOST_ELEMENTS: usize = 1_000;
+
+/// Reads a body into changes; problems are collected in `changes.errors`.
+///
+/// Omitted and null leave a field as it is (on create: to its default); `""` clears a field that may be null
+/// (the specification, "Update semantics"). A known field that a client cannot write is ignored, so that what GET
+/// answered can be sent back.
+pub fn read(entry: &Entry, body: &Body<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {
+    for (name, raw) in &body.0 {
+        let given = Given::read(raw);
+        let Some(field) = entry.field(name).filter(|f| f.access != Access::Internal) else {
+            if entry.include(name).is_none() {
+                let known = entry.meta.fields.iter().filter(|f| writable(f)).map(|f| f.name);
+                changes.errors.add(name.clone(), format!("is not a field of {}{}", entry.meta.label.to_lowercase(), hint(name, known)));
+            }
+            continue;
+        };
+        if !writable(field) || matches!(given, Given::Null) {
+            continue;
+        }
+        if field.kind == Kind::CustomFields {
+            read_custom(field, &given, definitions, changes)?;
+            continue;
+        }
+        match read_field(field, &given) {
+            Ok(value) => changes.set(field.name, value),
+            Err(problem) => changes.errors.add(field.name, problem),
+        }
+    }
+    Ok(())
+}
+
+/// Gives a new record the defaults of what was not given, and reports what had to be.
+pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {
+    for field in entry.meta.fields.iter().filter(|f| f.is_column() && f.name != "id") {
+        if changes.get(field.name).is_some() || changes.errors.contains(field.name) {
+            continue;
+        }
+        if field.required {
+            changes.errors.add(field.name, "is required");
+        } else if let Some(value) = default(field, context)? {
+            changes.set(field.name, value);
+        }
+    }
+    if entry.meta.custom_fields && !definitions.is_empty() {
+        let given = match changes.get("custom_fields") {
+            Some(Value::Json(Some(json))) => json.as_object().cloned().unwrap_or_default(),
+            _ => serde_json::Map::new(),
+        };
+        let merged = merge(given, &[], definitions, true, &mut changes.errors);
+        changes.set("custom_fields", json(merged.into()));
+    }
+    Ok(())
+}
+
+/// Whether a client may write the field at all.
+fn writable(field: &FieldMeta) -> bool {
+    field.is_column() && matches!(field.access, Access::Writable | Access::Immutable | Access::Secret)
+}
+
+/// The value of a field that a new record was not given; `None` leaves it to a hook or to the table.
+fn default(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Value>> {
+    let value = match field.default {
+        DefaultValue::Literal(text) => read_value(field.kind, text)
+            .map_err(|problem| Error::internal(format!("the default of `{}` {problem}", field.name)))?,
+        DefaultValue::Now => context.now().into(),
+        DefaultValue::Caller => match context.caller().user_id {
+            Some(id) => id.into(),
+            None => return Ok(None),
+        },
+        DefaultValue::None => match (field.name, field.kind) {
+            ("created_at" | "updated_at", _) => context.now().into(),
+            (_, Kind::StringList { .. } | Kind::RefList { .. }) => json(serde_json::Value::Array(Vec::new())),
+            (_, Kind::CustomFields) => json(serde_json::Value::Object(serde_json::Map::new())),
+            (_, Kind::Json) if !field.nullable => json(serde_json::Value::Object(serde_json::Map::new())),
+            _ if field.nullable => null(field.kind),
+            _ => return Ok(None),
+        },
+    };
+    Ok(Some(value))
+}
+
+/// Reads one field's value, or says what is wrong with it.
+pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String> {
+    if let Given::Text(text) = given
+        && text.is_empty()
+    {
+        return match field.kind {
+            Kind::StringList { .. } | Kind::RefList { .. } => Ok(json(serde_json::Value::Array(Vec::new()))),
+            _ if field.nullable => Ok(null(field.kind)),
+            _ => Err("must not be blank".into()),
+        };
+    }
+    let value = match field.kind {
+        Kind::String { max } => text(given, Some(max))?,
+        Kind::Text => text(given, None)?,
+        Kind::StringList { max } => read_list(given, |element| match text(element, Some(max))? {
+            Value::String(Some(text)) => Ok(serde_json::Value::String(text)),
+            _ => Err("must be a string".into()),
+        })?,
+        Kind::RefList { .. } => read_list(given, |element| match read_value(Kind::BigInt, element.scalar()?)? {
+            Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
+            _ => Err("must be an id".into()),
+        })?,
+        Kind::Json => match given {
+            Given::Nested(text) if !text.contains("\\u0000") => read_value(Kind::Json, text)?,
+            _ => return Err("must be an object or a list".into()),
+        },
+        kind => read_value(kind, given.scalar()?)?,
+    };
+    if field.required
+        && let Value::String(Some(text)) = &value
+        && text.trim().is_empty()
+    {
+        return Err("must not be blank".into());
+    }
+    for rule in field.rules {
+        super::rules::check_alone(*rule, field.kind, &value)?;
+    }
+    Ok(value)
+}
+
+fn text(given: &Given<'_>, max: Option<u32>) -> Result<Value, String> {
+    let Given::Text(text) = given else { return Err("must be a string".into()) };
+    if let Some(max) = max
+        && text.chars().count() > max as usize
+    {
+        return Err(match max {
+            1 => "must be one character".into(),
+            max => format!("must have at most {max} characters"),
+        });
+    }
+    read_value(Kind::Text, text)
+}
+
+/// Reads a list; a problem is told with the position of its element.
+fn read_list(
+    given: &Given<'_>,
+    read: impl Fn(&Given<'_>) -> Result<serde_json::Value, String>,
+) -> Result<Value, String> {
+    let Given::Nested(text) = given else { return Err("must be a list".into()) };
+    let raw: Vec<&serde_json::value::RawValue> = serde_json::from_str(text).map_err(|_| "must be a list")?;
+    if raw.len() > MOST_ELEMENTS {
+        return Err(format!("must have at most {MOST_ELEMENTS} elements"));
+    }
+    let mut list = Vec::with_capacity(raw.len());
+    for (index, raw) in raw.iter().enumerate() {
+        list.push(read(&Given::read(raw)).map_err(|problem| format!("{problem} (element {})", index + 1))?);
+    }
+    Ok(json(list.into()))
+}
+
+fn read_custom(
+    field: &FieldMeta,
+    given: &Given<'_>,
+    definitions: &[Definition],
+    changes: &mut Changes,
+) -> Result<()> {
+    let fields = match given {
+        Given::Nested(text) => Body::nested(text),
+        _ => None,
+    };
+    let Some(fields) = fields else {
+        changes.errors.add(field.name, "must be an object");
+        return Ok(());
+    };
+    let given: Vec<(String, Given<'_>)> =
+        fields.0.iter().map(|(name, raw)| (Cow::to_string(name), Given::read(raw))).collect();
+    let before = match &changes.before {
+        Some(row) => row.try_get::<serde_json::Value>("", field.name)?.as_object().cloned().unwrap_or_default(),
+        None => serde_json::Map::new(),
+    };
+    let mut errors = FieldErrors::default();
+    let merged = merge(before, &given, definitions, false, &mut errors);
+    changes.errors.merge(errors);
+    changes.set(field.name, json(merged.into()));
+    Ok(())
+}
+
+fn json(value: serde_json::Value) -> Value {
+    Value::Json(Some(Box::new(value)))
+}
+
+/// The null of a kind, typed as its column is.
+pub fn null(kind: Kind) -> Value {
+    match kind {
+        Kind::Integer | Kind::Code { .. } => Value::Int(None),
+        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => Value::BigInt(None),
+        Kind::Boolean => Value::Bool(None),
+        Kind::Decimal { .. } => Value::Decimal(None),
+        Kind::Timestamp { .. } => Value::ChronoDateTimeUtc(None),
+        Kind::Date => Value::ChronoDate(None),
+        Kind::Uuid => Value::Uuid(None),
+        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => Value::Json(None),
+        _ => Value::String(None),
+    }
+}
+
+/// Reads the parameters of an action, in the order of its fields, with their defaults.
+///
+/// # Errors
+/// 422 with every problem.
+pub fn read_parameters(
+    fields: &'static [FieldMeta],
+    given: &[(String, Given<'_>)],
+    context: &Context<'_>,
+) -> Result<Vec<Value>> {
+    let mut errors = FieldErrors::default();
+    let mut values = Vec::with_capacity(fields.len());
+    for field in fields {
+        let sent = given.iter().find(|(name, given)| name == field.name && !matches!(given, Given::Null));
+        let value = match sent {
+            Some((_, given)) => read_field(field, given),
+            None if field.required => Err("is required".into()),
+            None => Ok(default(field, context)?.unwrap_or_else(|| null(field.kind))),
+        };
+        match value {
+            Ok(value) => values.push(value),
+            Err(problem) => errors.add(field.name, problem),
+        }
+    }
+    errors.into_result()?;
+    Ok(values)
+}

@@ -1,0 +1,102 @@
+//! A page of records: `GET /<path>`.
+
+use std::io::Write;
+
+use sea_orm::QueryResult;
+
+use super::{include, store};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::custom_field;
+use crate::db::Sql;
+use crate::error::Result;
+use crate::query::{Condition, Plan, Planner, Request, parse, write_condition, write_order};
+use crate::record::{Shape, write_from, write_record};
+use crate::view;
+
+/// Answers the page that a query string asks for, of the records for which `within` holds.
+///
+/// text → [`Request`] → saved view merged → [`Plan`] → SQL → rows → JSON.
+pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query: &str) -> Result<Vec<u8>> {
+    let mut request = parse(query)?;
+    let view = match request.view_id.take() {
+        Some(id) => Some(view::find(context, entry, &id).await?),
+        None => None,
+    };
+    let custom = if entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request)) {
+        custom_field::load_types(context.db(), entry.meta.plural).await?
+    } else {
+        custom_field::CustomFieldTypes::default()
+    };
+    let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
+    let viewed = match &view {
+        Some(view) => view.apply(planner, &mut request),
+        None => Condition::always(),
+    };
+    let plan = planner.plan(&request)?;
+    let condition = store::visible(context, entry)?.and(within).and(viewed).and(plan.condition.clone());
+    let mut shape = match (&view, &plan.fields) {
+        (_, Some(fields)) => entry.shape(fields.iter().copied()),
+        (Some(view), None) => view.shape(entry),
+        (None, None) => entry.list.clone(),
+    };
+    include::prepare(&mut shape, entry, &plan.includes);
+
+    let rows = fetch(context, &shape, &condition, &plan).await?;
+    let total = count(context, entry, &condition, &plan, rows.len()).await?;
+    let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
+
+    let mut out = Vec::with_capacity(256 + rows.len() * 512);
+    out.extend_from_slice(b"{\"");
+    out.extend_from_slice(entry.meta.plural.as_bytes());
+    out.extend_from_slice(b"\":[");
+    for (index, row) in rows.iter().enumerate() {
+        out.extend_from_slice(if index > 0 { b",{" } else { b"{" });
+        write_record(&mut out, &shape, row)?;
+        related.write(&mut out, index);
+        out.push(b'}');
+    }
+    let _ = write!(out, "],\"meta\":{{\"total\":{total},\"per_page\":{},\"page\":{}", plan.per_page, plan.page);
+    if let Some(view) = &view {
+        let _ = write!(out, ",\"view\":{}", view.meta());
+    }
+    out.extend_from_slice(b"}}");
+    Ok(out)
+}
+
+fn mentions_custom_fields(request: &Request) -> bool {
+    let sorted = request.sort.as_deref().is_some_and(|sort| sort.contains("cf."));
+    sorted || request.terms.iter().any(|term| term.name.contains("cf."))
+}
+
+async fn fetch(context: &Context<'_>, shape: &Shape, condition: &Condition, plan: &Plan) -> Result<Vec<QueryResult>> {
+    let mut sources = plan.sources();
+    condition.sources(&mut sources);
+    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(1024));
+    shape.write_select(&mut sql, &sources);
+    sql.push(" WHERE ");
+    write_condition(&mut sql, condition);
+    write_order(&mut sql, &plan.order);
+    sql.push(" LIMIT ").push(&plan.per_page.to_string());
+    // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
+    if plan.page > 1 {
+        sql.push(" OFFSET ").bind(plan.offset());
+    }
+    sql.all(context.db()).await
+}
+
+/// The exact total. A page that is not full tells it without counting.
+async fn count(context: &Context<'_>, entry: &Entry, condition: &Condition, plan: &Plan, found: usize) -> Result<i64> {
+    let found = i64::try_from(found).unwrap_or(i64::MAX);
+    if found < plan.per_page && (found > 0 || plan.page == 1) {
+        return Ok(plan.offset() + found);
+    }
+    let mut sources = Vec::new();
+    condition.sources(&mut sources);
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT COUNT(*) AS \"total\"");
+    write_from(&mut sql, entry.meta.table, sources.iter());
+    sql.push(" WHERE ");
+    write_condition(&mut sql, condition);
+    let row = sql.one(context.db()).await?;
+    Ok(row.map(|row| row.try_get("", "total")).transpose()?.unwrap_or(0))
+}

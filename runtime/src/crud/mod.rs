@@ -1,0 +1,28 @@
+//! The five plain operations and the named actions, for any resource: from a request to an answer.
+
+mod action;
+mod behaviour;
+mod body;
+mod changes;
+mod create;
+mod delete;
+mod include;
+mod input;
+mod list;
+mod references;
+mod router;
+mod rules;
+mod show;
+mod store;
+mod update;
+
+pub use crate::context::Context;
+pub use action::{ActionCall, ActionHandler, ActionResult};
+pub use behaviour::{BoxFuture, Hooks, Route};
+pub use body::{Body, Given};
+pub use changes::{Changes, Draft, model};
+pub use create::{create, insert_seed};
+pub use show::wrap;
+pub use delete::delete;
+pub use router::{router, routes};
+pub use store::{load, visible};

@@ -1,0 +1,148 @@
+//! The rules that need other records: references that must lead somewhere, values that must exist or be unique.
+
+use sea_orm::Value;
+
+use super::changes::Changes;
+use crate::catalog::{Catalog, Entry};
+use crate::context::Context;
+use crate::db::Sql;
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Kind, Rule};
+
+/// Checks every changed field; problems are collected in `changes.errors`.
+pub async fn check(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    let catalog = context.catalog();
+    let given: Vec<(&'static FieldMeta, Value)> =
+        changes.iter().filter(|(_, v)| **v != v.as_null()).map(|(f, v)| (f, v.clone())).collect();
+    for (field, value) in given {
+        if changes.errors.contains(field.name) {
+            continue;
+        }
+        match field.kind {
+            Kind::Ref { resource } if !exists(context, catalog.get(resource), "id", value.clone()).await? => {
+                changes.errors.add(field.name, format!("names no {}", label(catalog, resource)));
+            }
+            Kind::RefList { resource } => {
+                let missing = missing(context, catalog.get(resource), &value).await?;
+                if !missing.is_empty() {
+                    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+                    changes.errors.add(field.name, format!("names no {}: {}", label(catalog, resource), missing.join(", ")));
+                }
+            }
+            _ => {}
+        }
+        for rule in field.rules {
+            match rule {
+                Rule::Exists { resource, field: other } if !exists(context, catalog.get(resource), other, value.clone()).await? => {
+                    changes.errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
+                }
+                Rule::Unique => check_unique(context, changes, &[field.name]).await?,
+                _ => {}
+            }
+        }
+    }
+    check_polymorphic(context, changes).await?;
+    for set in changes.meta.unique {
+        if set.iter().any(|name| changes.get(name).is_some()) && !set.iter().any(|name| changes.errors.contains(name)) {
+            check_unique(context, changes, set).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks a condition that only the table can decide, for the parameters of an action.
+pub async fn check_parameters(context: &Context<'_>, fields: &'static [FieldMeta], values: &[Value]) -> Result<()> {
+    let mut errors = crate::error::FieldErrors::default();
+    for (field, value) in fields.iter().zip(values).filter(|(_, v)| **v != v.as_null()) {
+        if let Kind::Ref { resource } = field.kind
+            && !exists(context, context.catalog().get(resource), "id", value.clone()).await?
+        {
+            errors.add(field.name, format!("names no {}", label(context.catalog(), resource)));
+        }
+        for rule in field.rules {
+            if let Rule::Exists { resource, field: other } = rule
+                && !exists(context, context.catalog().get(resource), other, value.clone()).await?
+            {
+                errors.add(field.name, format!("is not the {other} of any {}", label(context.catalog(), resource)));
+            }
+        }
+    }
+    errors.into_result()
+}
+
+async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1 FROM ");
+    sql.name(target.meta.table).push(" AS t WHERE t.").name(field).push(" = ").bind(value);
+    if target.meta.soft_delete {
+        sql.push(" AND t.\"deleted_at\" IS NULL");
+    }
+    Ok(sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some())
+}
+
+async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
+    let Value::Json(Some(json)) = value else { return Ok(Vec::new()) };
+    let wanted: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\" FROM ");
+    sql.name(target.meta.table).push(" AS t WHERE ").among("t.\"id\"", &wanted);
+    let mut found = Vec::new();
+    for row in sql.all(context.db()).await? {
+        found.push(row.try_get::<i64>("", "id")?);
+    }
+    Ok(wanted.into_iter().filter(|id| !found.contains(id)).collect())
+}
+
+/// Type and id of a polymorphic reference go together, and lead to a record.
+async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    for field in changes.meta.fields {
+        let Kind::PolymorphicRef { type_field } = field.kind else { continue };
+        if changes.get(field.name).is_none() && changes.get(type_field).is_none() {
+            continue;
+        }
+        match (changes.current(type_field)?, changes.current(field.name)?) {
+            (None, None) => {}
+            (Some(_), None) => changes.errors.add(field.name, format!("is required with {type_field}")),
+            (None, Some(_)) => changes.errors.add(type_field, format!("is required with {}", field.name)),
+            (Some(Value::String(Some(name))), Some(id)) => {
+                let found = match context.catalog().by_type(&name) {
+                    Some(target) => exists(context, target, "id", id).await?,
+                    None => false,
+                };
+                if !found {
+                    changes.errors.add(field.name, format!("names no {name}"));
+                }
+            }
+            _ => return Err(Error::internal(format!("`{type_field}` is not text"))),
+        }
+    }
+    Ok(())
+}
+
+/// No other record that is not deleted has the same values. A set with a null is not compared, as in SQL.
+async fn check_unique(context: &Context<'_>, changes: &mut Changes, set: &[&'static str]) -> Result<()> {
+    let meta = changes.meta;
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1 FROM ");
+    sql.name(meta.table).push(" AS t WHERE TRUE");
+    for name in set {
+        let Some(value) = changes.current(name)? else { return Ok(()) };
+        sql.push(" AND t.").name(name).push(" = ").bind(value);
+    }
+    if let Some(row) = &changes.before {
+        sql.push(" AND t.\"id\" <> ").bind(row.try_get::<i64>("", "id")?);
+    }
+    if meta.soft_delete {
+        sql.push(" AND t.\"deleted_at\" IS NULL");
+    }
+    if sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some() {
+        let problem = match set {
+            [_] => "is already taken".to_string(),
+            _ => format!("is already taken together with {}", set[..set.len() - 1].join(", ")),
+        };
+        // The last of a set is what tells its records apart.
+        changes.errors.add(set[set.len() - 1], problem);
+    }
+    Ok(())
+}
+
+fn label(catalog: &Catalog, resource: &str) -> String {
+    catalog.get(resource).meta.label.to_lowercase()
+}

@@ -1,0 +1,250 @@
+//! The paths of every resource, and the one handler behind them: from an HTTP request to an operation and back.
+
+use std::sync::Arc;
+
+use salvo::http::{HeaderValue, Method, StatusCode};
+use salvo::{Request, Router, async_trait};
+
+use super::action::{self, ActionCall};
+use super::body::Body;
+use super::{create, delete, list, show, store, update};
+use crate::auth::authenticate;
+use crate::catalog::Entry;
+use crate::context::{Context, State};
+use crate::error::{Error, Result};
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, Operation};
+use crate::query::Condition;
+use crate::server::{Answer, Endpoint, read_body};
+
+/// One path of a resource.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// `/products`
+    Collection,
+    /// `/products/{id}`
+    Member,
+    /// `/settings`: the one record of a singleton.
+    Singleton,
+    /// `/exchange_rates/convert` or `/users/{id}/deactivate`
+    Action(&'static ActionMeta),
+}
+
+/// What stands at one path and method.
+#[derive(Debug, Clone, Copy)]
+enum Call {
+    Operation(Operation),
+    Action(&'static ActionMeta),
+}
+
+/// A path and method of the API, as `charter routes` lists them.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct RouteInfo {
+    pub method: &'static str,
+    pub path: String,
+    pub resource: &'static str,
+    pub ability: String,
+    pub permission: Option<&'static str>,
+}
+
+/// The only id that a singleton has.
+const SINGLETON: i64 = 1;
+
+/// Mounts every resource under `/api/v1`.
+pub fn router(state: &Arc<State>) -> Router {
+    let mut router = Router::with_path("api/v1");
+    for (index, entry) in state.catalog.entries().iter().enumerate() {
+        for place in places(entry) {
+            let path = path(state, entry, place);
+            router = router.push(Router::with_path(path).goal(Endpoint::new(state.clone(), At { index, place })));
+        }
+    }
+    router
+}
+
+/// Every path and method of the application.
+pub fn routes(state: &State) -> Vec<RouteInfo> {
+    let mut routes = Vec::new();
+    for entry in state.catalog.entries() {
+        for place in places(entry) {
+            for (method, call) in methods(entry, place) {
+                let (ability, permission) = needs(entry, call);
+                let path = format!("/api/v1/{}", path(state, entry, place));
+                routes.push(RouteInfo { method, path, resource: entry.meta.name, ability, permission });
+            }
+        }
+    }
+    routes
+}
+
+/// The paths of a resource: named actions stand before `{id}`, which would match them too.
+fn places(entry: &Entry) -> Vec<Place> {
+    let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(Place::Action);
+    let mut places: Vec<Place> = actions(ActionOn::Collection).collect();
+    places.extend(actions(ActionOn::Record));
+    if entry.meta.singleton {
+        places.push(Place::Singleton);
+    } else {
+        places.extend([Place::Collection, Place::Member]);
+    }
+    places.retain(|place| !methods(entry, *place).is_empty());
+    places
+}
+
+/// The methods at a place, in the order in which `Allow` lists them.
+fn methods(entry: &Entry, place: Place) -> Vec<(&'static str, Call)> {
+    let all: &[(&str, Operation)] = match place {
+        Place::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
+        Place::Member => {
+            &[("GET", Operation::Show), ("PUT", Operation::Update), ("PATCH", Operation::Update), ("DELETE", Operation::Delete)]
+        }
+        Place::Singleton => &[("GET", Operation::Show), ("PUT", Operation::Update), ("PATCH", Operation::Update)],
+        Place::Action(action) => {
+            let method = if action.method == ActionMethod::Get { "GET" } else { "POST" };
+            return vec![(method, Call::Action(action))];
+        }
+    };
+    let served = |(_, operation): &&(&str, Operation)| entry.meta.operations.contains(operation);
+    all.iter().filter(served).map(|(method, operation)| (*method, Call::Operation(*operation))).collect()
+}
+
+/// `products/{parent_id}/accessories/{id}`
+fn path(state: &State, entry: &Entry, place: Place) -> String {
+    let mut path = String::new();
+    if let Some(under) = entry.meta.under {
+        path = format!("{}/{{parent_id}}/", state.catalog.get(under.resource).meta.path);
+    }
+    path.push_str(entry.meta.path);
+    match place {
+        Place::Member => path.push_str("/{id}"),
+        Place::Action(action) if action.on == ActionOn::Record => path.push_str(&format!("/{{id}}/{}", action.name)),
+        Place::Action(action) => path.push_str(&format!("/{}", action.name)),
+        Place::Collection | Place::Singleton => {}
+    }
+    path
+}
+
+/// The ability and the permission that a call needs.
+fn needs(entry: &Entry, call: Call) -> (String, Option<&'static str>) {
+    let reads = match call {
+        Call::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
+        Call::Action(action) => action.method == ActionMethod::Get,
+    };
+    if reads {
+        (format!("{}:read", entry.meta.ability), entry.meta.read_permission)
+    } else {
+        (format!("{}:write", entry.meta.ability), entry.meta.write_permission)
+    }
+}
+
+/// One path of one resource.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    index: usize,
+    place: Place,
+}
+
+#[async_trait]
+impl crate::server::Answers for At {
+    /// The order of the checks is the contract's: 401, 403, 404, 422.
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        let caller = authenticate(state, request.headers()).await?;
+        let entry = &state.catalog.entries()[self.index];
+        let methods = methods(entry, self.place);
+        let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let Some((_, call)) = methods.iter().find(|(method, _)| *method == asked.as_str()).copied() else {
+            return Err(Error::MethodNotAllowed(methods.iter().map(|(method, _)| *method).collect()));
+        };
+        let (ability, permission) = needs(entry, call);
+        caller.need_ability(&ability)?;
+        if let Some(permission) = permission {
+            caller.need_permission(permission)?;
+        }
+        let context = Context::new(state, &caller, state.db.reader());
+        let (parent, within) = parent(&context, entry, request).await?;
+        let query = request.uri().query().unwrap_or_default().to_string();
+        let id = match self.place {
+            Place::Singleton => Some(SINGLETON),
+            _ => match parameter(request, "id") {
+                Some(text) => Some(id(&text)?),
+                None => None,
+            },
+        };
+        let bytes = match asked.as_str() {
+            "GET" | "DELETE" => Default::default(),
+            _ => {
+                // What is not there is 404 before its body is judged.
+                if let Some(id) = id {
+                    exists(&context, entry, id, within.clone()).await?;
+                }
+                read_body(request, state.config.body_limit).await?
+            }
+        };
+        run(&context, state, entry, call, Arguments { id, parent, within, query: &query, bytes: &bytes }).await
+    }
+}
+
+/// What an operation is called with.
+struct Arguments<'r> {
+    id: Option<i64>,
+    parent: Option<i64>,
+    within: Condition,
+    query: &'r str,
+    bytes: &'r [u8],
+}
+
+async fn run(context: &Context<'_>, state: &Arc<State>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
+    let Arguments { id, parent, within, query, bytes } = with;
+    let is_field = entry.field(entry.meta.name).is_some();
+    let body = || Body::read(bytes, entry.meta.name, is_field);
+    match (call, id) {
+        (Call::Operation(Operation::List), _) => Ok(Answer::json(StatusCode::OK, list::list(context, entry, within, query).await?)),
+        (Call::Operation(Operation::Create), _) => {
+            let (id, record) = create::create(context, entry, &body()?, parent).await?;
+            let collection = path(state, entry, Place::Collection);
+            let collection = parent.map_or(collection.clone(), |parent| collection.replace("{parent_id}", &parent.to_string()));
+            let location = format!("/api/v1/{collection}/{id}");
+            let location = HeaderValue::from_str(&location).map_err(Error::internal)?;
+            Ok(Answer::json(StatusCode::CREATED, record).with("location", location))
+        }
+        (Call::Operation(Operation::Show), Some(id)) => {
+            Ok(Answer::json(StatusCode::OK, show::show(context, entry, id, within, query).await?))
+        }
+        (Call::Operation(Operation::Update), Some(id)) => {
+            Ok(Answer::json(StatusCode::OK, update::update(context, entry, id, within, &body()?).await?))
+        }
+        (Call::Operation(Operation::Delete), Some(id)) => {
+            delete::delete(context, entry, id, within).await?;
+            Ok(Answer::empty(StatusCode::NO_CONTENT))
+        }
+        (Call::Action(action), id) => {
+            let call = ActionCall { action, id, within, query, body: bytes };
+            Ok(Answer::json(StatusCode::OK, action::run(context, entry, call).await?))
+        }
+        (Call::Operation(_), None) => Err(Error::NotFound),
+    }
+}
+
+/// The parent that the path names, which must be there, and the condition that a record belongs to it.
+async fn parent(context: &Context<'_>, entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> {
+    let Some(under) = entry.meta.under else { return Ok((None, Condition::always())) };
+    let id = id(&parameter(request, "parent_id").ok_or(Error::NotFound)?)?;
+    let target = context.catalog().get(under.resource);
+    exists(context, target, id, Condition::always()).await?;
+    let field = entry.field(under.field).ok_or_else(|| Error::internal(format!("`{}` is not a field", under.field)))?;
+    Ok((Some(id), Condition::equals(field, id)))
+}
+
+async fn exists(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
+    let condition = store::visible(context, entry)?.and(within);
+    store::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
+}
+
+fn parameter(request: &Request, name: &str) -> Option<String> {
+    request.params().get(name).cloned()
+}
+
+/// An id of a path. What no record can have is not found.
+fn id(text: &str) -> Result<i64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|_| digits).ok_or(Error::NotFound)
+}

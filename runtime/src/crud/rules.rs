@@ -1,0 +1,165 @@
+//! The rules of a field: those that a value alone decides, and those that compare two fields of a record.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+
+use regex::Regex;
+use sea_orm::Value;
+
+use super::changes::Changes;
+use crate::error::Result;
+use crate::meta::{Kind, Rule};
+use crate::number::{self, Scaled};
+
+/// Checks the rules that need nothing but the value; the others are left to [`check_together`] and to `references`.
+pub fn check_alone(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> {
+    match rule {
+        Rule::Min(bound) => compare(value, kind, bound, |order| order.is_ge(), "at least"),
+        Rule::Max(bound) => compare(value, kind, bound, |order| order.is_le(), "at most"),
+        Rule::Above(bound) => compare(value, kind, bound, |order| order.is_gt(), "more than"),
+        Rule::Below(bound) => compare(value, kind, bound, |order| order.is_lt(), "less than"),
+        Rule::MinLength(least) => match length(value) {
+            Some((count, what)) if count < least as usize => Err(format!("must have at least {least} {what}")),
+            _ => Ok(()),
+        },
+        Rule::MaxLength(most) => match length(value) {
+            Some((count, what)) if count > most as usize => Err(format!("must have at most {most} {what}")),
+            _ => Ok(()),
+        },
+        Rule::Pattern(pattern) => match value {
+            Value::String(Some(text)) if !matches(pattern, text) => Err(format!("must match {pattern}")),
+            _ => Ok(()),
+        },
+        Rule::Url => match value {
+            Value::String(Some(text)) if !is_url(text) => Err("must be an http or https URL".into()),
+            _ => Ok(()),
+        },
+        Rule::Email => match value {
+            Value::String(Some(text)) if !is_email(text) => Err("must be an e-mail address".into()),
+            _ => Ok(()),
+        },
+        Rule::Unique | Rule::Exists { .. } | Rule::DiffersFrom(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
+    }
+}
+
+/// Checks the rules between two fields, as they will be once the changes are stored.
+pub fn check_together(changes: &mut Changes) -> Result<()> {
+    let mut problems = Vec::new();
+    for field in changes.meta.fields {
+        for rule in field.rules {
+            let (other, broken, words): (&str, fn(&Value, &Value) -> bool, &str) = match rule {
+                Rule::DiffersFrom(other) => (other, |a, b| a == b, "must differ from"),
+                Rule::After(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_le()), "must be after"),
+                Rule::NotBefore(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_lt()), "must not be before"),
+                _ => continue,
+            };
+            // Nothing to judge anew when neither changes, or one of them is already refused.
+            if changes.get(field.name).is_none() && changes.get(other).is_none()
+                || changes.errors.contains(field.name)
+                || changes.errors.contains(other)
+            {
+                continue;
+            }
+            let (one, two) = (changes.current(field.name)?, changes.current(other)?);
+            if let (Some(one), Some(two)) = (one, two)
+                && broken(&one, &two)
+            {
+                problems.push((field.name, format!("{words} {other}")));
+            }
+        }
+    }
+    for (field, problem) in problems {
+        changes.errors.add(field, problem);
+    }
+    Ok(())
+}
+
+/// The order of two values of one kind.
+fn order(one: &Value, two: &Value) -> Option<std::cmp::Ordering> {
+    match (one, two) {
+        (Value::ChronoDateTimeUtc(Some(a)), Value::ChronoDateTimeUtc(Some(b))) => Some(a.cmp(b)),
+        (Value::ChronoDate(Some(a)), Value::ChronoDate(Some(b))) => Some(a.cmp(b)),
+        (Value::Decimal(Some(a)), Value::Decimal(Some(b))) => Some(a.cmp(b)),
+        (Value::Int(Some(a)), Value::Int(Some(b))) => Some(a.cmp(b)),
+        (Value::BigInt(Some(a)), Value::BigInt(Some(b))) => Some(a.cmp(b)),
+        _ => None,
+    }
+}
+
+fn compare(
+    value: &Value,
+    kind: Kind,
+    bound: &str,
+    holds: impl Fn(std::cmp::Ordering) -> bool,
+    words: &str,
+) -> Result<(), String> {
+    let places = if let Kind::Decimal { places, .. } = kind { u32::from(places) } else { 0 };
+    let number = match value {
+        Value::Int(Some(number)) => i64::from(*number),
+        Value::BigInt(Some(number)) => *number,
+        Value::Decimal(Some(decimal)) => i64::try_from(decimal.mantissa()).unwrap_or(i64::MAX),
+        _ => return Ok(()),
+    };
+    // The generator checks that a bound is a number of the field's places.
+    match number::scale(bound, places) {
+        Some(Scaled::Exact(bound)) if holds(number.cmp(&bound)) => Ok(()),
+        _ => Err(format!("must be {words} {bound}")),
+    }
+}
+
+fn length(value: &Value) -> Option<(usize, &'static str)> {
+    match value {
+        Value::String(Some(text)) => Some((text.chars().count(), "characters")),
+        Value::Json(Some(json)) => json.as_array().map(|list| (list.len(), "elements")),
+        _ => None,
+    }
+}
+
+/// Whether a pattern of the metadata matches a text as a whole. Each is compiled once.
+fn matches(pattern: &'static str, text: &str) -> bool {
+    static COMPILED: LazyLock<Mutex<HashMap<&'static str, Option<Regex>>>> = LazyLock::new(Mutex::default);
+    let mut compiled = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let regex = compiled.entry(pattern).or_insert_with(|| Regex::new(&format!("^(?:{pattern})$")).ok());
+    regex.as_ref().is_none_or(|regex| regex.is_match(text))
+}
+
+fn is_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
+}
+
+/// Something before one `@`, a domain after it, no white space: what mail servers agree on.
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let word = |part: &str| !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c.is_control() || c == '@');
+    word(local) && word(domain) && domain.split('.').all(|label| !label.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_holds_exactly_at_its_edge() {
+        let kind = Kind::Decimal { precision: 12, places: 4 };
+        let value = |text| crate::query::read_value(kind, text).unwrap();
+        assert!(check_alone(Rule::Min("0"), kind, &value("0")).is_ok());
+        assert!(check_alone(Rule::Min("0"), kind, &value("-0.0001")).is_err());
+        assert!(check_alone(Rule::Above("0"), kind, &value("0")).is_err());
+        assert!(check_alone(Rule::Above("0"), kind, &value("0.0001")).is_ok());
+        assert!(check_alone(Rule::Max("100"), kind, &value("100.0001")).is_err());
+    }
+
+    #[test]
+    fn a_pattern_matches_the_whole_text() {
+        let check = |text: &str| check_alone(Rule::Pattern("[A-Z]{3}"), Kind::Text, &Value::from(text));
+        assert!(check("GBP").is_ok());
+        assert!(check("GBPX").is_err() && check("xGBP").is_err() && check("GBP\n").is_err());
+    }
+
+    #[test]
+    fn addresses_are_told_from_other_text() {
+        assert!(is_email("a@example.com") && is_email("a.b+c@example"));
+        assert!(!is_email("a") && !is_email("a@") && !is_email("@b") && !is_email("a b@c") && !is_email("a@b..c"));
+        assert!(is_url("https://example.com/x") && !is_url("ftp://example.com") && !is_url("example.com"));
+    }
+}

@@ -1,0 +1,133 @@
+//! Statements on one resource's table: a row by id, and the three writes.
+
+use sea_orm::{QueryResult, Value};
+
+use super::changes::Changes;
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::db::{Dialect, Sql};
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Kind};
+use crate::query::{Condition, write_condition};
+use crate::record::write_from;
+
+/// What hides records from the caller, whatever the request asks: deletion, another owner, the resource's own scope.
+pub fn visible(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
+    let mut condition = Condition::always();
+    if entry.meta.soft_delete {
+        let deleted = entry.field("deleted_at").ok_or_else(|| Error::internal("soft delete without `deleted_at`"))?;
+        let source = crate::catalog::Source::own(deleted);
+        condition = condition.and(Condition::test(source, crate::query::condition::Test::Null { negated: false }));
+    }
+    if let Some(owner) = entry.meta.owner
+        && !context.caller().is_admin
+    {
+        let field = entry.field(owner).ok_or_else(|| Error::internal(format!("`{owner}` is not a field")))?;
+        condition = condition.and(Condition::equals(field, context.caller().user_id.unwrap_or(0)));
+    }
+    if let Some(scope) = entry.route.hooks.scope.and_then(|scope| scope(context)) {
+        condition = condition.and(scope);
+    }
+    Ok(condition)
+}
+
+/// The stored row of a record with every column, if `condition` holds for it; locked against other writers when
+/// `lock` says so.
+pub async fn load(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    condition: &Condition,
+    lock: bool,
+) -> Result<Option<QueryResult>> {
+    let dialect = context.state().db.dialect();
+    let mut sql = Sql::new(dialect, "SELECT ");
+    for (index, field) in entry.meta.fields.iter().filter(|f| f.is_column()).enumerate() {
+        sql.push(if index > 0 { ", t." } else { "t." }).name(field.name);
+    }
+    let mut sources = Vec::new();
+    condition.sources(&mut sources);
+    write_from(&mut sql, entry.meta.table, sources.iter());
+    sql.push(" WHERE t.\"id\" = ").bind(id).push(" AND ");
+    write_condition(&mut sql, condition);
+    // An immediate transaction on SQLite already excludes other writers.
+    if lock && dialect == Dialect::Postgres {
+        sql.push(" FOR UPDATE OF t");
+    }
+    sql.one(context.db()).await
+}
+
+/// Inserts a record and answers its id.
+pub async fn insert(context: &Context<'_>, changes: &Changes) -> Result<i64> {
+    let mut sql = Sql::new(context.state().db.dialect(), "INSERT INTO ");
+    sql.name(changes.meta.table).push(" (");
+    for (index, (field, _)) in changes.iter().enumerate() {
+        sql.push(if index > 0 { ", " } else { "" }).name(field.name);
+    }
+    sql.push(") VALUES (");
+    for (index, (field, value)) in changes.iter().enumerate() {
+        sql.push(if index > 0 { ", " } else { "" });
+        sql.bind(storable(field, value)?);
+    }
+    sql.push(") RETURNING \"id\"");
+    let row = sql.one(context.db()).await.map_err(|e| taken(e, changes))?;
+    let row = row.ok_or_else(|| Error::internal("the insert returned no row"))?;
+    Ok(row.try_get("", "id")?)
+}
+
+/// Stores the changed columns of a record.
+pub async fn update(context: &Context<'_>, changes: &Changes, id: i64) -> Result<()> {
+    let mut sql = Sql::new(context.state().db.dialect(), "UPDATE ");
+    sql.name(changes.meta.table).push(" SET ");
+    for (index, (field, value)) in changes.iter().enumerate() {
+        sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = ");
+        sql.bind(storable(field, value)?);
+    }
+    sql.push(" WHERE \"id\" = ").bind(id);
+    sql.run(context.db()).await.map_err(|e| taken(e, changes))?;
+    Ok(())
+}
+
+/// Deletes a record, or marks it as deleted.
+pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    if entry.meta.soft_delete {
+        sql.push("UPDATE ").name(entry.meta.table).push(" SET \"deleted_at\" = ").bind(context.now());
+    } else {
+        sql.push("DELETE FROM ").name(entry.meta.table);
+    }
+    sql.push(" WHERE \"id\" = ").bind(id);
+    sql.run(context.db()).await?;
+    Ok(())
+}
+
+/// A decimal must carry exactly its column's places, because that is what SQLite stores it by.
+fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
+    match (field.kind, value) {
+        (Kind::Decimal { places, .. }, Value::Decimal(Some(decimal))) => {
+            let mut scaled = *decimal;
+            scaled.rescale(u32::from(places));
+            if scaled == *decimal && i64::try_from(scaled.mantissa()).is_ok() {
+                Ok(scaled.into())
+            } else {
+                Err(Error::invalid(field.name, format!("must have at most {places} decimal places and 18 digits")))
+            }
+        }
+        _ => Ok(value.clone()),
+    }
+}
+
+/// A unique index that another writer reached first answers as the check before it would have.
+fn taken(error: Error, changes: &Changes) -> Error {
+    match error {
+        Error::Conflict(message) if message == crate::error::TAKEN => {
+            let alone = changes.iter().map(|(f, _)| f).find(|f| f.rules.contains(&crate::meta::Rule::Unique));
+            let together = changes.meta.unique.iter().filter_map(|set| set.last().copied()).next();
+            match alone.map(|f| f.name).or(together) {
+                Some(field) => Error::invalid(field, "is already taken"),
+                None => Error::Conflict(message),
+            }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,101 @@
+//! The definition of a custom field: a record of its own, with the rules that its type implies.
+
+use charter_macros::Resource;
+use sea_orm::ActiveValue::Set;
+use sea_orm::entity::prelude::*;
+
+use super::CustomFieldType;
+use crate::crud::{Context, Draft, Route};
+use crate::db::Connection;
+use crate::error::Result;
+use crate::query::hint;
+
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "custom_field", label = "Custom field", unique("entity_type", "name"))]
+pub struct Model {
+    pub id: i64,
+    #[field(string(64), required, immutable)]
+    pub entity_type: String,
+    #[field(string(63), required, immutable, pattern = "[a-z][a-z0-9_]*")]
+    pub name: String,
+    #[field(string(255))]
+    pub label: String,
+    #[field(
+        enumeration("string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"),
+        required,
+        immutable
+    )]
+    pub field_type: String,
+    #[field(list(255))]
+    pub choices: Json,
+    #[field(default = "false")]
+    pub required: bool,
+    #[field(read_only)]
+    pub created_at: DateTimeUtc,
+    #[field(read_only)]
+    pub updated_at: DateTimeUtc,
+}
+
+/// What the rest of the runtime needs of a definition.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    pub name: String,
+    pub label: String,
+    pub field_type: String,
+    pub choices: Vec<String>,
+    pub required: bool,
+}
+
+/// The definitions of an entity type, by name.
+pub async fn load(connection: &Connection, entity_type: &str) -> Result<Vec<Definition>> {
+    let models = Entity::find()
+        .filter(Column::EntityType.eq(entity_type))
+        .order_by_id_asc()
+        .all(connection)
+        .await?;
+    Ok(models.into_iter().map(Definition::from).collect())
+}
+
+impl From<Model> for Definition {
+    fn from(model: Model) -> Definition {
+        let choices = serde_json::from_value(model.choices).unwrap_or_default();
+        Definition { name: model.name, label: model.label, field_type: model.field_type, choices, required: model.required }
+    }
+}
+
+pub fn route() -> Route {
+    crate::route!(Entity, Rules, hooks(before_save), actions())
+}
+
+/// The rules of a definition.
+trait Rules {
+    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Rules for Entity {
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        if let Some(entity_type) = draft.model.entity_type.try_as_ref().cloned() {
+            let known = context.catalog().entries().iter().filter(|e| e.meta.custom_fields).map(|e| e.meta.plural);
+            if !known.clone().any(|plural| plural == entity_type) {
+                let hint = hint(&entity_type, known);
+                draft.error("entity_type", format!("must be the plural name of a resource with custom fields{hint}"));
+            }
+        }
+        if draft.model.label.is_not_set()
+            && let Some(name) = draft.model.name.try_as_ref()
+        {
+            // `max_power` is labelled `Max power`.
+            let spaced = name.replace('_', " ");
+            draft.model.label = Set(spaced[..1].to_ascii_uppercase() + &spaced[1..]);
+        }
+        let is_choice = draft.model.field_type.try_as_ref().and_then(|t| CustomFieldType::from_name(t)) == Some(CustomFieldType::Choice);
+        let choices = draft.model.choices.try_as_ref().and_then(|c| c.as_array()).map_or(0, Vec::len);
+        if is_choice && choices == 0 {
+            draft.error("choices", "must name at least one choice");
+        }
+        if !is_choice && choices > 0 {
+            draft.error("choices", "belong to fields of the type choice");
+        }
+        Ok(())
+    }
+}

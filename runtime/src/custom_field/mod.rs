@@ -1,0 +1,81 @@
+//! Custom fields: values that the operators of a service define by name and type while it runs.
+
+mod definition;
+mod value;
+
+use std::collections::HashMap;
+
+pub use definition::{Definition, Entity, load, route};
+pub use value::merge;
+
+use crate::db::Connection;
+use crate::error::Result;
+use crate::meta::{Kind, TimestampForm};
+use crate::query::condition::CustomKind;
+
+/// Decimal custom fields have at most so many places and, like every decimal here, 18 digits in all.
+pub const DECIMAL_PLACES: u32 = 8;
+
+/// The declared custom fields of one entity type, by name.
+pub type CustomFieldTypes = HashMap<String, CustomFieldType>;
+
+/// What values a custom field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CustomFieldType {
+    String,
+    Text,
+    Integer,
+    Decimal,
+    Boolean,
+    Date,
+    Timestamp,
+    Choice,
+}
+
+/// The words for the types, as a definition's `field_type` has them.
+pub const TYPES: &[(&str, CustomFieldType)] = &[
+    ("string", CustomFieldType::String),
+    ("text", CustomFieldType::Text),
+    ("integer", CustomFieldType::Integer),
+    ("decimal", CustomFieldType::Decimal),
+    ("boolean", CustomFieldType::Boolean),
+    ("date", CustomFieldType::Date),
+    ("timestamp", CustomFieldType::Timestamp),
+    ("choice", CustomFieldType::Choice),
+];
+
+impl CustomFieldType {
+    pub fn from_name(name: &str) -> Option<CustomFieldType> {
+        TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+
+    /// The kind of field that reads and checks its values.
+    pub fn kind(self) -> Kind {
+        match self {
+            CustomFieldType::String | CustomFieldType::Choice => Kind::String { max: 255 },
+            CustomFieldType::Text => Kind::Text,
+            CustomFieldType::Integer => Kind::BigInt,
+            CustomFieldType::Decimal => Kind::Decimal { precision: 18, places: DECIMAL_PLACES as u8 },
+            CustomFieldType::Boolean => Kind::Boolean,
+            CustomFieldType::Date => Kind::Date,
+            CustomFieldType::Timestamp => Kind::Timestamp { form: TimestampForm::Millis },
+        }
+    }
+
+    /// How its values are compared once they are in JSON. Days and times are text that sorts.
+    pub fn compared_as(self) -> CustomKind {
+        match self {
+            CustomFieldType::Integer => CustomKind::Integer,
+            CustomFieldType::Decimal => CustomKind::Decimal,
+            CustomFieldType::Boolean => CustomKind::Boolean,
+            _ => CustomKind::Text,
+        }
+    }
+}
+
+/// The types alone, for planning a request.
+pub async fn load_types(connection: &Connection, entity_type: &str) -> Result<CustomFieldTypes> {
+    let definitions = load(connection, entity_type).await?;
+    let typed = |d: Definition| CustomFieldType::from_name(&d.field_type).map(|kind| (d.name, kind));
+    Ok(definitions.into_iter().filter_map(typed).collect())
+}

@@ -1,0 +1,111 @@
+//! The values of a record's custom fields: merged by name, each read as its definition says.
+
+use sea_orm::Value as Stored;
+use serde_json::{Map, Value};
+
+use super::{CustomFieldType, Definition};
+use crate::crud::Given;
+use crate::error::FieldErrors;
+use crate::query::{hint, read_value};
+use crate::record::write_timestamp;
+
+/// Merges given values into those a record has. Null leaves a value as it is, `""` clears it. Problems are reported
+/// under `custom_fields.<name>`.
+///
+/// A required field must end up with a value, but only when it is given, or the record is new: a definition that
+/// becomes required later does not stop unrelated changes.
+pub fn merge(
+    before: Map<String, Value>,
+    given: &[(String, Given<'_>)],
+    definitions: &[Definition],
+    is_new: bool,
+    errors: &mut FieldErrors,
+) -> Map<String, Value> {
+    let mut merged = before;
+    for (name, given) in given {
+        let key = format!("custom_fields.{name}");
+        let Some(definition) = definitions.iter().find(|d| d.name == *name) else {
+            let hint = hint(name, definitions.iter().map(|d| d.name.as_str()));
+            errors.add(key, format!("is not a custom field of this entity type{hint}"));
+            continue;
+        };
+        match given {
+            Given::Null => {}
+            Given::Text(text) if text.is_empty() => {
+                merged.remove(name);
+                if definition.required && !is_new {
+                    errors.add(key, "is required");
+                }
+            }
+            given => match read(definition, given) {
+                Ok(value) => drop(merged.insert(name.clone(), value)),
+                Err(problem) => errors.add(key, problem),
+            },
+        }
+    }
+    if is_new {
+        for missing in definitions.iter().filter(|d| d.required && !merged.contains_key(&d.name)) {
+            let key = format!("custom_fields.{}", missing.name);
+            if !errors.contains(&key) {
+                errors.add(key, "is required");
+            }
+        }
+    }
+    merged
+}
+
+fn read(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
+    let custom = CustomFieldType::from_name(&definition.field_type).ok_or("has a definition of an unknown type")?;
+    let text = given.scalar()?;
+    if matches!(custom, CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice)
+        && !matches!(given, Given::Text(_))
+    {
+        return Err("must be a string".into());
+    }
+    if custom == CustomFieldType::Choice && !definition.choices.iter().any(|choice| choice == text) {
+        return Err(format!("must be one of {}", definition.choices.join(", ")));
+    }
+    if custom == CustomFieldType::String && text.chars().count() > 255 {
+        return Err("must have at most 255 characters".into());
+    }
+    Ok(match read_value(custom.kind(), text)? {
+        Stored::Bool(Some(value)) => Value::Bool(value),
+        // Eighteen digits are what the comparison of integers reads.
+        Stored::BigInt(Some(value)) if value.unsigned_abs() >= 10_u64.pow(18) => return Err("must have at most 18 digits".into()),
+        Stored::BigInt(Some(value)) => Value::from(value),
+        // As exact text, without the zeros that say nothing.
+        Stored::Decimal(Some(value)) => Value::String(value.normalize().to_string()),
+        Stored::ChronoDate(Some(date)) => Value::String(date.to_string()),
+        Stored::ChronoDateTimeUtc(Some(time)) => {
+            let mut text = Vec::new();
+            write_timestamp(&mut text, time, crate::meta::TimestampForm::Millis);
+            Value::String(String::from_utf8_lossy(&text).into_owned())
+        }
+        _ => Value::String(text.to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(name: &str, field_type: &str) -> Definition {
+        Definition { name: name.into(), label: name.into(), field_type: field_type.into(), choices: vec!["red".into()], required: false }
+    }
+
+    #[test]
+    fn values_are_merged_by_name_and_read_by_type() {
+        let definitions = [definition("rig", "decimal"), definition("colour", "choice"), definition("vip", "boolean")];
+        let before = Map::from_iter([("vip".to_string(), Value::Bool(true))]);
+        let mut errors = FieldErrors::default();
+        let given = [
+            ("rig".to_string(), Given::Number("20.50")),
+            ("colour".to_string(), Given::Text("blue".into())),
+            ("nope".to_string(), Given::Null),
+        ];
+        let merged = merge(before, &given, &definitions, false, &mut errors);
+        assert_eq!(merged["rig"], Value::String("20.5".into()));
+        assert_eq!(merged["vip"], Value::Bool(true));
+        assert!(errors.contains("custom_fields.colour") && errors.contains("custom_fields.nope"));
+    }
+}

@@ -1,0 +1,48 @@
+//! The functions that SQLite lacks, registered on each of its connections; migrations define them on PostgreSQL.
+//!
+//! - `charter_fold(text)`: the text without regard to case, for every script. The order and the substring predicates
+//!   compare what it answers, so that both databases find and sort alike.
+//! - `charter_decimal(text)`: a decimal custom field as an integer scaled by 10^8; NULL when it is not a number.
+
+use std::ptr::NonNull;
+
+use rusqlite::functions::FunctionFlags;
+
+use crate::custom_field::DECIMAL_PLACES;
+use crate::number::{self, Scaled};
+
+/// Text without regard to case: lower case, and one letter for both small sigmas, whose choice depends on what follows.
+pub fn fold(text: &str) -> String {
+    if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ς', "σ") }
+}
+
+/// Registers the functions on an open connection.
+pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<()> {
+    // SAFETY: sqlx holds the connection locked for the length of this call and keeps it open afterwards;
+    // `from_handle` borrows it (it does not close it), and the registered functions own all they use.
+    let connection = unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("charter_fold", 1, flags, |arguments| {
+        Ok(arguments.get::<Option<String>>(0)?.map(|text| fold(&text)))
+    })?;
+    connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {
+        let text: Option<String> = arguments.get(0)?;
+        Ok(text.and_then(|text| match number::scale(&text, DECIMAL_PLACES) {
+            Some(Scaled::Exact(value)) => Some(value),
+            _ => None,
+        }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn folding_ignores_case_in_every_script() {
+        assert_eq!(fold("LMP-1"), "lmp-1");
+        assert_eq!(fold("Äpfel"), fold("ÄPFEL"));
+        assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
+        assert_eq!(fold("ЖУК"), "жук");
+    }
+}

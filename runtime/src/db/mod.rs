@@ -1,0 +1,143 @@
+//! The database: how it is opened, the two ways to reach it, and the SQL dialect.
+//!
+//! SQLite has one writer connection and a pool of readers, because its writers exclude one another anyway and a mixed
+//! pool makes them wait in the worst order. PostgreSQL has one pool for both.
+
+mod connection;
+mod functions;
+mod statement;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sea_orm::{
+    DatabaseConnection, DbErr, SqliteTransactionMode, SqlxPostgresConnector, SqlxSqliteConnector, TransactionOptions,
+    TransactionTrait,
+};
+
+pub use connection::Connection;
+pub use functions::fold;
+pub use statement::Sql;
+
+use crate::error::Result;
+
+/// Which SQL is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+/// An open database.
+#[derive(Debug)]
+pub struct Db {
+    reader: Connection,
+    writer: DatabaseConnection,
+    dialect: Dialect,
+}
+
+/// How long a request waits for a connection of the pool before it is told 503.
+const ACQUIRE: Duration = Duration::from_secs(5);
+
+impl Db {
+    /// Opens `sqlite://<path>` (created when missing) or `postgres://...`. `pool` is the number of connections of the
+    /// PostgreSQL pool, or of SQLite's readers.
+    ///
+    /// # Errors
+    /// When the URL has another scheme, or the database cannot be reached.
+    pub async fn connect(url: &str, pool: u32) -> Result<Db, DbErr> {
+        match url.split_once(':').map(|(scheme, _)| scheme) {
+            Some("sqlite") => Db::sqlite(url, pool).await,
+            Some("postgres" | "postgresql") => Db::postgres(url, pool).await,
+            _ => Err(DbErr::Custom("the database URL must begin with sqlite:// or postgres://".into())),
+        }
+    }
+
+    async fn sqlite(url: &str, pool: u32) -> Result<Db, DbErr> {
+        if url.contains(":memory:") || url.contains("mode=memory") {
+            return Err(DbErr::Custom("an SQLite database in memory cannot be shared by its connections: name a file".into()));
+        }
+        let options = SqliteConnectOptions::from_str(url)
+            .map_err(connect_error)?
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .busy_timeout(Duration::from_secs(5))
+            .optimize_on_close(true, None);
+        let pool_of = |size: u32| {
+            SqlitePoolOptions::new().max_connections(size).acquire_timeout(ACQUIRE).test_before_acquire(false).after_connect(
+                |connection, _| {
+                    Box::pin(async move {
+                        let mut handle = connection.lock_handle().await?;
+                        functions::register(handle.as_raw_handle()).map_err(|e| sea_orm::SqlxError::Configuration(e.into()))
+                    })
+                },
+            )
+        };
+        // The writer opens first: it makes the file and switches it to WAL before a reader looks.
+        let writer = pool_of(1).connect_with(options.clone()).await.map_err(connect_error)?;
+        let reader = pool_of(pool).connect_with(options.pragma("query_only", "ON")).await.map_err(connect_error)?;
+        Ok(Db {
+            reader: Connection::Pool(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader)),
+            writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
+            dialect: Dialect::Sqlite,
+        })
+    }
+
+    async fn postgres(url: &str, pool: u32) -> Result<Db, DbErr> {
+        let options = PgConnectOptions::from_str(url).map_err(connect_error)?.application_name("charter");
+        let pool = PgPoolOptions::new()
+            .max_connections(pool)
+            .acquire_timeout(ACQUIRE)
+            .test_before_acquire(false)
+            .connect_with(options)
+            .await
+            .map_err(connect_error)?;
+        let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
+        Ok(Db { reader: Connection::Pool(connection.clone()), writer: connection, dialect: Dialect::Postgres })
+    }
+
+    /// For reading outside a transaction.
+    pub fn reader(&self) -> &Connection {
+        &self.reader
+    }
+
+    /// The connection that migrations run on.
+    pub fn writer(&self) -> &DatabaseConnection {
+        &self.writer
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Begins a transaction that will write: IMMEDIATE on SQLite, where a reader that turns writer fails at once.
+    pub async fn begin(&self) -> Result<Connection> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: (self.dialect == Dialect::Sqlite).then_some(SqliteTransactionMode::Immediate),
+            ..TransactionOptions::default()
+        };
+        Ok(Connection::Transaction(self.writer.begin_with_options(options).await?))
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<()> {
+        Sql::new(self.dialect, "SELECT 1").all(&self.reader).await.map(drop)
+    }
+
+    /// Closes every connection; SQLite folds its log into the file.
+    pub async fn close(&self) {
+        if let Connection::Pool(reader) = &self.reader {
+            let _ = reader.clone().close().await;
+        }
+        let _ = self.writer.clone().close().await;
+    }
+}
+
+/// A failure to open, without the URL and so without its password.
+fn connect_error(error: sea_orm::SqlxError) -> DbErr {
+    DbErr::Conn(sea_orm::RuntimeErr::SqlxError(error.into()))
+}

@@ -1,0 +1,79 @@
+//! SQL text under construction: pieces and bound values, with what differs between the dialects in one place.
+
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, Value};
+
+use super::{Connection, Dialect};
+use crate::error::Result;
+
+/// A statement being written. Values are only ever bound, never spliced into the text.
+#[derive(Debug, Clone)]
+pub struct Sql {
+    pub dialect: Dialect,
+    pub text: String,
+    pub values: Vec<Value>,
+}
+
+impl Sql {
+    pub fn new(dialect: Dialect, text: impl Into<String>) -> Sql {
+        Sql { dialect, text: text.into(), values: Vec::new() }
+    }
+
+    /// Appends text as it is.
+    pub fn push(&mut self, text: &str) -> &mut Sql {
+        self.text.push_str(text);
+        self
+    }
+
+    /// Appends a name in double quotes. Names come from metadata, where they are snake_case.
+    pub fn name(&mut self, name: &str) -> &mut Sql {
+        self.text.push('"');
+        self.text.push_str(name);
+        self.text.push('"');
+        self
+    }
+
+    /// Appends a placeholder and binds the value to it.
+    pub fn bind(&mut self, value: impl Into<Value>) -> &mut Sql {
+        self.values.push(value.into());
+        // SQLite's driver reads `$n` like PostgreSQL's.
+        self.text.push('$');
+        self.text.push_str(&self.values.len().to_string());
+        self
+    }
+
+    /// Appends `<left> IN (all of ids)` in a form whose text does not depend on how many there are, so that one
+    /// prepared statement serves.
+    pub fn among(&mut self, left: &str, ids: &[i64]) -> &mut Sql {
+        self.push(left);
+        match self.dialect {
+            Dialect::Postgres => self.push(" = ANY(").bind(ids.to_vec()).push(")"),
+            Dialect::Sqlite => {
+                let list = serde_json::to_string(ids).unwrap_or_default();
+                self.push(" IN (SELECT value FROM json_each(").bind(list).push("))")
+            }
+        }
+    }
+
+    /// All rows.
+    pub async fn all(self, connection: &Connection) -> Result<Vec<QueryResult>> {
+        Ok(connection.query_all_raw(self.statement()).await?)
+    }
+
+    /// The first row.
+    pub async fn one(self, connection: &Connection) -> Result<Option<QueryResult>> {
+        Ok(connection.query_one_raw(self.statement()).await?)
+    }
+
+    /// Runs it and answers how many rows it changed.
+    pub async fn run(self, connection: &Connection) -> Result<u64> {
+        Ok(connection.execute_raw(self.statement()).await?.rows_affected())
+    }
+
+    fn statement(self) -> Statement {
+        let backend = match self.dialect {
+            Dialect::Sqlite => DbBackend::Sqlite,
+            Dialect::Postgres => DbBackend::Postgres,
+        };
+        Statement::from_sql_and_values(backend, self.text, self.values)
+    }
+}

@@ -1,0 +1,202 @@
+//! An exact number with a fixed number of places: what a `decimal(p, s)` field is in Rust.
+//!
+//! PostgreSQL keeps it as `numeric`; SQLite, whose own decimals are floating point, as an integer scaled by 10^places.
+//! The value alone carries its scale, so that whoever writes it knows the integer without knowing the column.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rust_decimal::RoundingStrategy;
+use sea_orm::sea_query::{ArrayType, Nullable, ValueType, ValueTypeErr};
+use sea_orm::sqlx::Row;
+use sea_orm::sqlx::error::Error as SqlxError;
+use sea_orm::{ColIdx, ColumnType, DbErr, QueryResult, RuntimeErr, TryGetError, TryGetable, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// An exact number with exactly `PLACES` digits behind the point. Arithmetic is [`rust_decimal::Decimal`]'s, which it
+/// converts into; the way back says what happens to further places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Decimal<const PLACES: u32>(rust_decimal::Decimal);
+
+/// Why a number is not a [`Decimal`] of so many places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotDecimal {
+    /// It is not a number.
+    Text,
+    /// It has more places than the type, and they are not zero.
+    Places { places: u32 },
+    /// Its digits do not fit beside so many places.
+    Range { places: u32 },
+}
+
+impl fmt::Display for NotDecimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotDecimal::Text => f.write_str("not a decimal number"),
+            NotDecimal::Places { places } => write!(f, "more than {places} decimal places"),
+            NotDecimal::Range { places } => write!(f, "too large for a number with {places} decimal places"),
+        }
+    }
+}
+
+impl std::error::Error for NotDecimal {}
+
+impl<const PLACES: u32> Decimal<PLACES> {
+    /// Zero, with its places.
+    pub const ZERO: Decimal<PLACES> = Decimal::from_scaled(0);
+
+    /// The number, exactly.
+    ///
+    /// # Errors
+    /// When it has further places that are not zero, or too many digits.
+    pub fn new(number: rust_decimal::Decimal) -> Result<Decimal<PLACES>, NotDecimal> {
+        let fitted = Decimal::fit(number)?;
+        if fitted.0 == number { Ok(fitted) } else { Err(NotDecimal::Places { places: PLACES }) }
+    }
+
+    /// The nearest number with these places; of two equally near, the one whose last digit is even.
+    ///
+    /// # Errors
+    /// When it has too many digits.
+    pub fn round_half_even(number: rust_decimal::Decimal) -> Result<Decimal<PLACES>, NotDecimal> {
+        Decimal::fit(number.round_dp_with_strategy(PLACES, RoundingStrategy::MidpointNearestEven))
+    }
+
+    /// The number that is `units` times 10^-`PLACES`: what SQLite stores.
+    pub const fn from_scaled(units: i64) -> Decimal<PLACES> {
+        // 28 is what rust_decimal can hold; a larger PLACES does not compile.
+        const { assert!(PLACES <= 28, "a decimal has at most 28 places") };
+        let magnitude = units.unsigned_abs();
+        let (low, middle) = (magnitude as u32, (magnitude >> 32) as u32);
+        Decimal(rust_decimal::Decimal::from_parts(low, middle, 0, units < 0, PLACES))
+    }
+
+    /// The number times 10^`PLACES`, which is whole; `None` when an `i64` does not hold it.
+    pub fn scaled(self) -> Option<i64> {
+        self.0.mantissa().try_into().ok()
+    }
+
+    /// The number as one to calculate with.
+    pub const fn get(self) -> rust_decimal::Decimal {
+        self.0
+    }
+
+    fn fit(mut number: rust_decimal::Decimal) -> Result<Decimal<PLACES>, NotDecimal> {
+        number.rescale(PLACES);
+        // `rescale` stops short where the digits would no longer fit.
+        if number.scale() != PLACES {
+            return Err(NotDecimal::Range { places: PLACES });
+        }
+        // There is no negative zero in either database, nor in what is written out.
+        if number.is_zero() {
+            number.set_sign_positive(true);
+        }
+        Ok(Decimal(number))
+    }
+}
+
+impl<const PLACES: u32> Default for Decimal<PLACES> {
+    fn default() -> Self {
+        Decimal::ZERO
+    }
+}
+
+/// Always with all its places: `0.0000`.
+impl<const PLACES: u32> fmt::Display for Decimal<PLACES> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// Reads `-12.5`, exactly.
+impl<const PLACES: u32> FromStr for Decimal<PLACES> {
+    type Err = NotDecimal;
+
+    fn from_str(text: &str) -> Result<Self, NotDecimal> {
+        let number = rust_decimal::Decimal::from_str_exact(text).map_err(|error| match error {
+            rust_decimal::Error::Underflow => NotDecimal::Places { places: PLACES },
+            rust_decimal::Error::ExceedsMaximumPossibleValue | rust_decimal::Error::LessThanMinimumPossibleValue => {
+                NotDecimal::Range { places: PLACES }
+            }
+            _ => NotDecimal::Text,
+        })?;
+        Decimal::new(number)
+    }
+}
+
+impl<const PLACES: u32> From<Decimal<PLACES>> for rust_decimal::Decimal {
+    fn from(decimal: Decimal<PLACES>) -> Self {
+        decimal.0
+    }
+}
+
+impl<const PLACES: u32> Serialize for Decimal<PLACES> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, const PLACES: u32> Deserialize<'de> for Decimal<PLACES> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// The value's scale is exactly `PLACES`; the connection relies on it to write the scaled integer on SQLite.
+impl<const PLACES: u32> From<Decimal<PLACES>> for Value {
+    fn from(decimal: Decimal<PLACES>) -> Self {
+        Value::Decimal(Some(decimal.0))
+    }
+}
+
+impl<const PLACES: u32> Nullable for Decimal<PLACES> {
+    fn null() -> Value {
+        Value::Decimal(None)
+    }
+}
+
+impl<const PLACES: u32> ValueType for Decimal<PLACES> {
+    fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
+        match value {
+            Value::Decimal(Some(number)) => Decimal::new(number).map_err(|_| ValueTypeErr),
+            _ => Err(ValueTypeErr),
+        }
+    }
+
+    fn type_name() -> String {
+        format!("Decimal<{PLACES}>")
+    }
+
+    fn array_type() -> ArrayType {
+        ArrayType::Decimal
+    }
+
+    fn column_type() -> ColumnType {
+        // 18 digits in all are what both databases hold, see the module's head.
+        ColumnType::Decimal(Some((18, PLACES)))
+    }
+}
+
+impl<const PLACES: u32> TryGetable for Decimal<PLACES> {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
+        let stored = if let Some(row) = row.try_as_sqlite_row() {
+            let units: Option<i64> = row.try_get(index.as_sqlx_sqlite_index()).map_err(query_error)?;
+            units.map(|units| Ok(Decimal::from_scaled(units)))
+        } else if let Some(row) = row.try_as_pg_row() {
+            let number: Option<rust_decimal::Decimal> =
+                row.try_get(index.as_sqlx_postgres_index()).map_err(query_error)?;
+            number.map(Decimal::new)
+        } else {
+            return Err(DbErr::Type("a decimal is read from SQLite or PostgreSQL".to_owned()).into());
+        };
+        match stored {
+            Some(Ok(decimal)) => Ok(decimal),
+            Some(Err(why)) => Err(DbErr::Type(format!("column {index:?}: {why}")).into()),
+            None => Err(TryGetError::Null(format!("{index:?}"))),
+        }
+    }
+}
+
+fn query_error(error: SqlxError) -> DbErr {
+    DbErr::Query(RuntimeErr::SqlxError(error.into()))
+}

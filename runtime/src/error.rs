@@ -1,0 +1,229 @@
+//! The one error type of a request: what went wrong, its status and code, and what the client is told.
+//!
+//! Every answer that is not a success is `{"message", "code", "errors"?}`. What the client may know is in the variant;
+//! what only the log may know is in [`Error::Internal`] and is never shown.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use salvo::http::StatusCode;
+use sea_orm::{DbErr, RuntimeErr, SqlErr};
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The problems of a request, by field or parameter, in the order of their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FieldErrors(BTreeMap<String, Vec<String>>);
+
+impl FieldErrors {
+    /// Adds a problem. The message completes "this value ...": `must be at least 0`.
+    pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        let messages = self.0.entry(field.into()).or_default();
+        let message = message.into();
+        if !messages.contains(&message) {
+            messages.push(message);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn contains(&self, field: &str) -> bool {
+        self.0.contains_key(field)
+    }
+
+    pub fn merge(&mut self, other: FieldErrors) {
+        for (field, messages) in other.0 {
+            for message in messages {
+                self.add(field.clone(), message);
+            }
+        }
+    }
+
+    /// `Ok` when nothing was added, else the 422.
+    pub fn into_result(self) -> Result<()> {
+        if self.is_empty() { Ok(()) } else { Err(Error::Invalid(self)) }
+    }
+
+    fn summary(&self) -> String {
+        let mut named = self.0.iter().map(|(field, messages)| format!("{field} {}", messages.join(", ")));
+        let first = named.next().unwrap_or_default();
+        match self.0.len() {
+            0 | 1 => first,
+            count => format!("{first} (and {} more)", count - 1),
+        }
+    }
+}
+
+/// Everything that can end a request early. One variant for each code of the contract.
+#[derive(Debug)]
+pub enum Error {
+    /// 400: the body or the query string is not well-formed.
+    Malformed(String),
+    /// 401: no credentials.
+    Unauthenticated,
+    /// 401: a token that is unknown, expired or revoked.
+    InvalidToken,
+    /// 403: the token lacks the ability.
+    AbilityMissing(String),
+    /// 403: the user lacks the permission.
+    PermissionMissing(String),
+    /// 403: the user was deactivated.
+    UserDeactivated,
+    /// 404: no such path, or no such record that the caller may see.
+    NotFound,
+    /// 405, with the methods that the path has.
+    MethodNotAllowed(Vec<&'static str>),
+    /// 409: something else stands in the way.
+    Conflict(String),
+    /// 413: the body is over the limit, given in bytes.
+    PayloadTooLarge(usize),
+    /// 415: the body is not JSON.
+    UnsupportedMediaType,
+    /// 422: problems by field or parameter.
+    Invalid(FieldErrors),
+    /// 503: the database is away, or the server is too busy.
+    Unavailable(String),
+    /// 500: the client learns the request id and nothing else.
+    Internal(String),
+}
+
+/// A row of the table of codes: code, status, meaning. `docs/errors.md` is generated from it.
+pub const CODES: &[(&str, u16, &str)] = &[
+    ("malformed_request", 400, "The body is not well-formed JSON, or the query string cannot be read."),
+    ("unauthenticated", 401, "No token was sent."),
+    ("invalid_token", 401, "The token is unknown, expired or revoked."),
+    ("ability_missing", 403, "The token lacks the ability that the endpoint needs."),
+    ("permission_missing", 403, "The token's user lacks the permission that the endpoint needs."),
+    ("user_deactivated", 403, "The token's user was deactivated."),
+    ("not_found", 404, "There is no such path or record, or the caller may not see it."),
+    ("method_not_allowed", 405, "The path has no such method; `Allow` lists those it has."),
+    ("conflict", 409, "Another record stands in the way, for example one that still refers to this one."),
+    ("payload_too_large", 413, "The body is larger than the limit."),
+    ("unsupported_media_type", 415, "The body is not `application/json`."),
+    ("validation_failed", 422, "`errors` holds the problems by field or parameter."),
+    ("internal_error", 500, "A fault of the server; the message holds the request id to report."),
+    ("unavailable", 503, "The database is away or the request took too long; try again after `Retry-After`."),
+];
+
+/// What a unique index that was reached first comes to, where no field can be named.
+pub(crate) const TAKEN: &str = "Another record has the same value.";
+
+impl Error {
+    /// A 422 with one problem.
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Error {
+        let mut errors = FieldErrors::default();
+        errors.add(field, message);
+        Error::Invalid(errors)
+    }
+
+    /// A fault of the server, for the log alone.
+    pub fn internal(cause: impl fmt::Display) -> Error {
+        Error::Internal(cause.to_string())
+    }
+
+    /// The stable, machine-readable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Malformed(_) => "malformed_request",
+            Error::Unauthenticated => "unauthenticated",
+            Error::InvalidToken => "invalid_token",
+            Error::AbilityMissing(_) => "ability_missing",
+            Error::PermissionMissing(_) => "permission_missing",
+            Error::UserDeactivated => "user_deactivated",
+            Error::NotFound => "not_found",
+            Error::MethodNotAllowed(_) => "method_not_allowed",
+            Error::Conflict(_) => "conflict",
+            Error::PayloadTooLarge(_) => "payload_too_large",
+            Error::UnsupportedMediaType => "unsupported_media_type",
+            Error::Invalid(_) => "validation_failed",
+            Error::Unavailable(_) => "unavailable",
+            Error::Internal(_) => "internal_error",
+        }
+    }
+
+    /// The status that the table of codes gives.
+    pub fn status(&self) -> StatusCode {
+        let code = self.code();
+        let status = CODES.iter().find(|(known, ..)| *known == code).map_or(500, |(_, status, _)| *status);
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// The sentence for a person. `request_id` appears in that of a 500.
+    pub fn message(&self, request_id: &str) -> String {
+        match self {
+            Error::Malformed(what) => what.clone(),
+            Error::Unauthenticated => "Send a token: `Authorization: Bearer <token>`.".into(),
+            Error::InvalidToken => "The token is unknown, expired or revoked.".into(),
+            Error::AbilityMissing(ability) => format!("The token lacks the ability `{ability}`."),
+            Error::PermissionMissing(permission) => format!("This needs the permission `{permission}`."),
+            Error::UserDeactivated => "The user of this token was deactivated.".into(),
+            Error::NotFound => "There is nothing here.".into(),
+            Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
+            Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
+            Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
+            Error::UnsupportedMediaType => "Send the body as `application/json`.".into(),
+            Error::Invalid(errors) => format!("The request is not valid: {}.", errors.summary()),
+            Error::Internal(_) => format!("Something went wrong on the server. Request id: {request_id}"),
+        }
+    }
+
+    /// The body of the answer.
+    pub fn body(&self, request_id: &str) -> serde_json::Value {
+        let mut body = serde_json::json!({ "message": self.message(request_id), "code": self.code() });
+        if let Error::Invalid(FieldErrors(errors)) = self {
+            body["errors"] = serde_json::json!(errors);
+        }
+        body
+    }
+}
+
+impl fmt::Display for Error {
+    /// For logs: the code and, for a fault of the server, its cause.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Internal(cause) => write!(f, "internal_error: {cause}"),
+            other => write!(f, "{}: {}", other.code(), other.message("-")),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<DbErr> for Error {
+    /// A database that cannot be reached is 503; a broken reference 409; all else is the server's fault.
+    fn from(error: DbErr) -> Error {
+        match error.sql_err() {
+            Some(SqlErr::ForeignKeyConstraintViolation(_)) => {
+                return Error::Conflict("Another record still refers to this one, or the one it refers to is gone.".into());
+            }
+            Some(SqlErr::UniqueConstraintViolation(_)) => {
+                return Error::Conflict(TAKEN.into());
+            }
+            _ => {}
+        }
+        let away = match &error {
+            DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
+            DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
+            _ => false,
+        };
+        if away {
+            tracing::warn!(%error, "the database is away");
+            Error::Unavailable("The database cannot be reached. Try again in a moment.".into())
+        } else {
+            Error::Internal(error.to_string())
+        }
+    }
+}
+
+/// Whether the connection, not the statement, failed.
+fn is_away(error: &sea_orm::SqlxError) -> bool {
+    use sea_orm::SqlxError as E;
+    match error {
+        E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
+        // 57P01..03: the server is shutting down or starting. 53300: too many connections. 5: SQLite is busy.
+        E::Database(e) => matches!(e.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300" | "5")),
+        _ => false,
+    }
+}

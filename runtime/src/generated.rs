@@ -1,0 +1,27 @@
+//! The only names that generated code and the derives' expansions use.
+
+pub use std::future::Future;
+
+pub use charter_macros::{Input, Output, Resource};
+pub use sea_orm::prelude::{Date, DateTimeUtc, Json, Uuid};
+pub use sea_orm::sea_query::ArrayType;
+pub use sea_orm::strum::IntoEnumIterator;
+pub use sea_orm::{
+    ActiveModelBehavior, ActiveModelTrait, ActiveValue, ColumnDef, ColumnFromStrErr, ColumnTrait, DbErr, EntityName,
+    EntityTrait, FromQueryResult, Iden, IdenStatic, IntoActiveModel, ModelTrait, QueryResult, TryGetError, Value,
+};
+
+pub use crate::context::Context;
+pub use crate::crud::{ActionHandler, Draft, Route, model};
+pub use crate::decimal::Decimal;
+pub use crate::error::Result;
+pub use crate::meta::{
+    Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, DefaultValue, FieldMeta, Filter, IncludeMeta,
+    IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under,
+};
+pub use crate::query::Condition;
+pub use crate::resource::{
+    ActiveRecord, ActiveSlot, Columns, IdKey, Input, NoRelation, Output, Record, Resource, Slot, Source,
+    column_definition, column_named, column_type, no_column, read_nullable_row, read_row,
+};
+pub use crate::route;

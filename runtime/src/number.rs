@@ -1,0 +1,132 @@
+//! Numbers as text, compared and stored exactly: a decimal with fixed places is an integer once it is scaled.
+//!
+//! One reader serves bodies, query values and defaults, for integers (no places) as for decimals. A filter may name a
+//! number that no stored value can have; [`Scaled`] keeps where it lies between those that can.
+
+use std::fmt::Write;
+
+/// A number seen from a column with a fixed number of places: the value times 10^places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scaled {
+    /// Exactly this multiple of the column's unit.
+    Exact(i64),
+    /// Between this multiple and the next: more places than the column has.
+    Between(i64),
+    /// Below everything an `i64` holds.
+    Below,
+    /// Above everything an `i64` holds.
+    Above,
+}
+
+/// Reads decimal text (`-12.50`, `+3`, `.5`, `1e3`) and scales it by 10^places. `None` when it is not a number.
+///
+/// Surrounding white space is ignored. Any number of digits is read; nothing is rounded.
+pub fn scale(text: &str, places: u32) -> Option<Scaled> {
+    let text = text.trim();
+    let (negative, text) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok().filter(|e| e.abs() <= 4000)?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.len() + fraction.len() == 0 || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    // The digits that stay before the point after scaling; the rest only decides whether the value is exact.
+    let keep = whole.len() as i64 + i64::from(exponent) + i64::from(places);
+    let digits = whole.bytes().chain(fraction.bytes());
+    let mut magnitude: i128 = 0;
+    let mut rest = false;
+    for (index, digit) in digits.enumerate() {
+        let digit = i128::from(digit - b'0');
+        if (index as i64) < keep {
+            magnitude = (magnitude * 10 + digit).min(i128::from(i64::MAX) * 4);
+        } else {
+            rest |= digit != 0;
+        }
+    }
+    let written = (whole.len() + fraction.len()) as i64;
+    for _ in written..keep {
+        magnitude = (magnitude * 10).min(i128::from(i64::MAX) * 4);
+        if magnitude == 0 {
+            break;
+        }
+    }
+    let floor = match (negative, rest) {
+        (false, _) => magnitude,
+        (true, false) => -magnitude,
+        (true, true) => -magnitude - 1,
+    };
+    Some(match (i64::try_from(floor), rest) {
+        (Ok(value), false) => Scaled::Exact(value),
+        (Ok(value), true) => Scaled::Between(value),
+        (Err(_), _) if negative => Scaled::Below,
+        (Err(_), _) => Scaled::Above,
+    })
+}
+
+/// Writes a scaled integer with its places: `write(out, -150, 2)` is `-1.50`.
+pub fn write(out: &mut String, value: i64, places: u32) {
+    if places == 0 {
+        let _ = write!(out, "{value}");
+        return;
+    }
+    let unit = 10_u64.pow(places);
+    let magnitude = value.unsigned_abs();
+    let sign = if value < 0 { "-" } else { "" };
+    let _ = write!(out, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit, width = places as usize);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_scaled_exactly_or_its_place_between_is_kept() {
+        let cases = [
+            ("9.50000000", 8, Some(Scaled::Exact(950_000_000))),
+            ("1234567890.12345679", 8, Some(Scaled::Exact(123_456_789_012_345_679))),
+            ("0.005", 2, Some(Scaled::Between(0))),
+            ("-0.005", 2, Some(Scaled::Between(-1))),
+            ("-1.5", 0, Some(Scaled::Between(-2))),
+            ("1e3", 0, Some(Scaled::Exact(1000))),
+            ("15e-1", 1, Some(Scaled::Exact(15))),
+            ("0e999", 2, Some(Scaled::Exact(0))),
+            (" 7 ", 0, Some(Scaled::Exact(7))),
+            ("9223372036854775807", 0, Some(Scaled::Exact(i64::MAX))),
+            ("9223372036854775808", 0, Some(Scaled::Above)),
+            ("-9223372036854775808", 0, Some(Scaled::Exact(i64::MIN))),
+            ("-9223372036854775809", 0, Some(Scaled::Below)),
+            ("99999999999999999999999999999999999999999999999", 4, Some(Scaled::Above)),
+            (".5", 1, Some(Scaled::Exact(5))),
+            ("5.", 1, Some(Scaled::Exact(50))),
+            ("", 0, None),
+            (".", 0, None),
+            ("-", 0, None),
+            ("1,5", 1, None),
+            ("0x10", 0, None),
+            ("NaN", 0, None),
+            ("1e99999", 0, None),
+        ];
+        for (text, places, expected) in cases {
+            assert_eq!(scale(text, places), expected, "{text} with {places} places");
+        }
+    }
+
+    #[test]
+    fn a_scaled_integer_is_written_with_its_places() {
+        let text = |value, places| {
+            let mut out = String::new();
+            write(&mut out, value, places);
+            out
+        };
+        assert_eq!(text(0, 4), "0.0000");
+        assert_eq!(text(-5, 2), "-0.05");
+        assert_eq!(text(123_456_789_012_345_679, 8), "1234567890.12345679");
+        assert_eq!(text(i64::MIN, 0), i64::MIN.to_string());
+    }
+}

@@ -1,0 +1,126 @@
+//! A condition on records as a tree: what a request, a saved view, a scope and a nested path all become.
+
+use sea_orm::Value;
+
+use crate::catalog::Source;
+use crate::meta::FieldMeta;
+
+/// A condition in SQL's three-valued logic.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    Not(Box<Condition>),
+    Test { target: Target, test: Test },
+    /// Some of a JSON list of ids is among these.
+    Overlaps { field: &'static FieldMeta, ids: Vec<i64> },
+}
+
+/// What is compared.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// A column of the record or of one it refers to.
+    Column(Source),
+    /// A custom field, compared by its declared type.
+    Custom { name: String, kind: CustomKind },
+}
+
+/// How the value of a custom field is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CustomKind {
+    Text,
+    Integer,
+    Decimal,
+    Boolean,
+}
+
+/// What is asked of it. Every test of a NULL is NULL, except `Null` and its kin.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Test {
+    Compare(Comparison, Value),
+    Among { values: Vec<Value>, negated: bool },
+    /// Folded text in folded text.
+    Like { place: Place, needle: String, negated: bool },
+    /// True, or false, of every value that is not NULL: a comparison with a number that no value reaches.
+    Known(bool),
+    Null { negated: bool },
+    /// NULL or the empty text.
+    Blank { negated: bool },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// Where in the text the needle stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Anywhere,
+    Start,
+    End,
+}
+
+impl Comparison {
+    pub fn operator(self) -> &'static str {
+        match self {
+            Comparison::Equal => " = ",
+            Comparison::NotEqual => " <> ",
+            Comparison::Less => " < ",
+            Comparison::LessOrEqual => " <= ",
+            Comparison::Greater => " > ",
+            Comparison::GreaterOrEqual => " >= ",
+        }
+    }
+}
+
+impl Condition {
+    /// Nothing is asked.
+    pub fn always() -> Condition {
+        Condition::All(Vec::new())
+    }
+
+    /// A field equals a value: what scopes and nested paths need.
+    pub fn equals(field: &'static FieldMeta, value: impl Into<Value>) -> Condition {
+        Condition::test(Source::own(field), Test::Compare(Comparison::Equal, value.into()))
+    }
+
+    pub fn test(source: Source, test: Test) -> Condition {
+        Condition::Test { target: Target::Column(source), test }
+    }
+
+    pub fn and(self, other: Condition) -> Condition {
+        match (self, other) {
+            (Condition::All(list), other) | (other, Condition::All(list)) if list.is_empty() => other,
+            (Condition::All(mut list), other) => {
+                list.push(other);
+                Condition::All(list)
+            }
+            (one, other) => Condition::All(vec![one, other]),
+        }
+    }
+
+    pub fn or(self, other: Condition) -> Condition {
+        Condition::Any(vec![self, other])
+    }
+
+    #[expect(clippy::should_implement_trait, reason = "the condition's own word, beside and and or")]
+    pub fn not(self) -> Condition {
+        Condition::Not(Box::new(self))
+    }
+
+    /// The sources that a query has to join for it.
+    pub fn sources(&self, found: &mut Vec<Source>) {
+        match self {
+            Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.sources(found)),
+            Condition::Not(inner) => inner.sources(found),
+            Condition::Test { target: Target::Column(source), .. } => found.push(*source),
+            Condition::Test { .. } | Condition::Overlaps { .. } => {}
+        }
+    }
+}

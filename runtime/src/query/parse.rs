@@ -1,0 +1,82 @@
+//! The query string of a list, read without knowing any resource: it keeps what the client means, sensible or not.
+
+use super::predicate::Predicate;
+use super::request::{Pair, Request, Term, Values, decode};
+use crate::error::{Error, Result};
+
+/// Reads `q[...]`, `sort`, `page`, `per_page`, `include`, `fields` and `view_id`; other parameters are ignored. Of a
+/// parameter that may stand once, the last counts.
+///
+/// # Errors
+/// [`Error::Malformed`] when the string cannot be decoded, or `q` is not followed by one name in brackets.
+pub fn parse(query: &str) -> Result<Request> {
+    let mut request = Request::default();
+    for Pair { name, value } in decode(query)? {
+        match name.as_str() {
+            "sort" => request.sort = Some(value),
+            "page" => request.page = Some(value),
+            "per_page" => request.per_page = Some(value),
+            "view_id" => request.view_id = Some(value),
+            "include" | "include[]" => request.include.extend(split_names(&value)),
+            "fields" | "fields[]" => request.fields.get_or_insert_default().extend(split_names(&value)),
+            _ if name.starts_with("q[") => add_term(&mut request.terms, &name, value)?,
+            _ => {}
+        }
+    }
+    Ok(request)
+}
+
+/// `a, b` is `a` and `b`.
+fn split_names(value: &str) -> impl Iterator<Item = String> {
+    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from)
+}
+
+fn add_term(terms: &mut Vec<Term>, name: &str, value: String) -> Result<()> {
+    let malformed = || Error::Malformed(format!("`{name}` is not of the form `q[<field>_<predicate>]`."));
+    let (key, rest) = name[2..].split_once(']').ok_or_else(malformed)?;
+    let repeated = match rest {
+        "" => false,
+        "[]" => true,
+        _ => return Err(malformed()),
+    };
+    let parameter = format!("q[{key}]");
+    if repeated {
+        let same = |term: &&mut Term| term.parameter == parameter && matches!(term.values, Values::Repeated(_));
+        if let Some(Term { values: Values::Repeated(values), .. }) = terms.iter_mut().find(same) {
+            values.push(value);
+            return Ok(());
+        }
+    }
+    let (name, predicate) = match Predicate::split(key) {
+        Some((name, predicate)) => (name, Some(predicate)),
+        None => (key, None),
+    };
+    let name = name.to_string();
+    let values = if repeated { Values::Repeated(vec![value]) } else { Values::One(value) };
+    terms.push(Term { parameter, name, predicate, values });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_query_string_are_told_apart() {
+        let request = parse("q[name_cont]=a%20b&q%5Bid_in%5D%5B%5D=1&q[id_in][]=2&sort=-name&include=a,b&include[]=c&x=y").unwrap();
+        assert_eq!(request.terms.len(), 2);
+        assert_eq!(request.terms[0].name, "name");
+        assert_eq!(request.terms[0].predicate, Some(Predicate::Cont));
+        assert_eq!(request.terms[0].values, Values::One("a b".into()));
+        assert_eq!(request.terms[1].values, Values::Repeated(vec!["1".into(), "2".into()]));
+        assert_eq!(request.sort.as_deref(), Some("-name"));
+        assert_eq!(request.include, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_is_malformed() {
+        for query in ["q[name_eq]=%", "q[name_eq]=%zz", "q[name_eq]=%ff", "q[name_eq=1", "q[name_eq]x=1", "q[a_eq][b]=1"] {
+            assert!(matches!(parse(query), Err(Error::Malformed(_))), "{query}");
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! What a request comes to against a resource's metadata: every name resolved, every value read, every problem found.
+
+use super::condition::{Comparison, Condition, CustomKind, Place, Target, Test};
+use super::predicate::{self, Predicate, Reads};
+use super::request::{Request, Term, Values};
+use super::suggest::hint;
+use super::value;
+use crate::catalog::{Catalog, Entry, Source};
+use crate::custom_field::{CustomFieldType, CustomFieldTypes};
+use crate::db::fold;
+use crate::error::{FieldErrors, Result};
+use crate::meta::{FieldMeta, Filter, IncludeMeta, Kind, Shown};
+
+/// At most so many conditions in one request.
+pub const MOST_CONDITIONS: usize = 50;
+/// At most so many elements in one list.
+pub const MOST_ELEMENTS: usize = 1_000;
+/// At most so many characters in one value, or one element of a list.
+pub const MOST_CHARACTERS: usize = 2_000;
+/// How many records a page holds when nobody says.
+pub const PER_PAGE: i64 = 20;
+/// How many it holds at most.
+pub const MOST_PER_PAGE: i64 = 100;
+
+/// A list request that makes sense.
+#[derive(Debug)]
+pub struct Plan {
+    pub condition: Condition,
+    pub order: Vec<Order>,
+    pub page: i64,
+    pub per_page: i64,
+    pub includes: Vec<&'static IncludeMeta>,
+    /// The fields of a sparse answer in the order of the record; `None` for the whole list item.
+    pub fields: Option<Vec<&'static FieldMeta>>,
+}
+
+/// One key of the order.
+#[derive(Debug, Clone)]
+pub struct Order {
+    pub target: Target,
+    pub descending: bool,
+}
+
+/// Plans requests of one resource.
+#[derive(Clone, Copy)]
+pub struct Planner<'a> {
+    pub catalog: &'a Catalog,
+    pub entry: &'a Entry,
+    /// The declared custom fields of the entity type.
+    pub custom: &'a CustomFieldTypes,
+}
+
+impl Planner<'_> {
+    /// Plans a whole request.
+    ///
+    /// # Errors
+    /// 422 with every problem of every parameter.
+    pub fn plan(self, request: &Request) -> Result<Plan> {
+        let mut errors = FieldErrors::default();
+        let condition = self.terms(&request.terms, &mut errors);
+        let order = request.sort.as_deref().and_then(|sort| self.order(sort));
+        let page = count(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
+        let per_page = count(request.per_page.as_deref(), PER_PAGE, MOST_PER_PAGE, "per_page", &mut errors);
+        let includes = self.includes(&request.include, &mut errors);
+        let fields = request.fields.as_ref().map(|names| self.fields(names, &mut errors));
+        errors.into_result()?;
+        Ok(Plan { condition, order: order.into_iter().collect(), page, per_page, includes, fields })
+    }
+
+    /// The conditions of the `q` parameters, all of which must hold.
+    pub fn terms(self, terms: &[Term], errors: &mut FieldErrors) -> Condition {
+        if terms.len() > MOST_CONDITIONS {
+            errors.add("q", format!("must have at most {MOST_CONDITIONS} conditions"));
+            return Condition::always();
+        }
+        let mut all = Condition::always();
+        for term in terms {
+            match self.term(term) {
+                Ok(condition) => all = all.and(condition),
+                Err(problem) => errors.add(term.parameter.clone(), problem),
+            }
+        }
+        all
+    }
+
+    /// One condition, or what is wrong with it.
+    pub fn term(self, term: &Term) -> Result<Condition, String> {
+        let Some(predicate) = term.predicate else { return Err(self.unknown_predicate(&term.name)) };
+        let names: Vec<&str> = match self.resolve(&term.name) {
+            Ok(_) => vec![&term.name],
+            // `name_or_sku` is two fields, unless a field has that very name.
+            Err(_) if term.name.contains("_or_") => term.name.split("_or_").collect(),
+            Err(problem) => return Err(problem),
+        };
+        if names.len() > MOST_CONDITIONS {
+            return Err(format!("must name at most {MOST_CONDITIONS} fields"));
+        }
+        let texts = read_texts(predicate, &term.values)?;
+        let mut conditions = Vec::with_capacity(names.len());
+        for name in names {
+            conditions.push(self.condition(name, predicate, &texts)?);
+        }
+        Ok(if conditions.len() == 1 { conditions.remove(0) } else { Condition::Any(conditions) })
+    }
+
+    fn condition(self, name: &str, predicate: Predicate, texts: &[String]) -> Result<Condition, String> {
+        match self.resolve(name)? {
+            Named::Custom(name, custom) => {
+                let (kind, target) = (custom.kind(), Target::Custom { name: name.clone(), kind: custom.compared_as() });
+                if !predicate.fits(kind) {
+                    return Err(format!("`cf.{name}` cannot be asked `{}`", predicate.name()));
+                }
+                test(kind, predicate, texts, custom.compared_as() == CustomKind::Text).map(|test| Condition::Test { target, test })
+            }
+            Named::Field(field, source) => {
+                let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
+                if !predicate.allowed(field, kind) {
+                    return Err(not_allowed(field, name, predicate, kind));
+                }
+                if let Some(labels) = source.labels {
+                    return Ok(Condition::test(source, label_test(labels, predicate, texts)?));
+                }
+                test(kind, predicate, texts, text_like(kind)).map(|test| Condition::test(source, test))
+            }
+        }
+    }
+
+    /// What a name in `q` or `sort` means: a field, a field of a related record, or a custom field.
+    fn resolve(self, name: &str) -> Result<Named, String> {
+        if let Some(custom) = name.strip_prefix("cf.") {
+            if !self.entry.meta.custom_fields {
+                return Err(format!("{} have no custom fields", self.entry.meta.plural));
+            }
+            return match self.custom.get(custom) {
+                Some(kind) => Ok(Named::Custom(custom.to_string(), *kind)),
+                None => Err(format!("names an unknown custom field `{custom}`{}", hint(custom, self.custom.keys().map(String::as_str)))),
+            };
+        }
+        let Some((relation, name)) = name.split_once('.') else {
+            let field = self.entry.field(name).filter(|f| asked(f));
+            return match field {
+                Some(field) => Ok(Named::Field(field, self.entry.source(field))),
+                None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
+            };
+        };
+        let unknown = || format!("names an unknown relation `{relation}`");
+        let via = self.entry.reference(relation).ok_or_else(unknown)?;
+        let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
+        let other = self.catalog.get(resource);
+        match other.field(name).filter(|f| asked(f) && f.is_column()) {
+            Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
+            None => Err(format!("names an unknown field `{name}` of {relation}{}", hint(name, other.meta.fields.iter().map(|f| f.name)))),
+        }
+    }
+
+    /// The order that `sort` asks for; nothing when it names what cannot be sorted by (the specification, "Sorting").
+    pub fn order(self, sort: &str) -> Option<Order> {
+        let (name, descending) = sort.strip_prefix('-').map_or((sort, false), |name| (name, true));
+        match self.resolve(name).ok()? {
+            Named::Custom(name, custom) => Some(Order { target: Target::Custom { name, kind: custom.compared_as() }, descending }),
+            // Only the resource's own fields: a related record's are reached by a derived field.
+            Named::Field(field, source) if field.sortable && self.entry.field(name).is_some() => {
+                Some(Order { target: Target::Column(source), descending })
+            }
+            Named::Field(..) => None,
+        }
+    }
+
+    /// The includes that a request names.
+    pub fn includes(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static IncludeMeta> {
+        let mut includes: Vec<&'static IncludeMeta> = Vec::new();
+        for name in names {
+            match self.entry.include(name) {
+                Some(include) if includes.iter().any(|i| i.name == include.name) => {}
+                Some(include) => includes.push(include),
+                None => {
+                    let known: Vec<&str> = self.entry.meta.includes.iter().map(|i| i.name).collect();
+                    let known = if known.is_empty() { "there are none".into() } else { format!("known are {}", known.join(", ")) };
+                    errors.add("include", format!("names an unknown include `{name}`; {known}"));
+                }
+            }
+        }
+        includes
+    }
+
+    /// The fields of a sparse answer.
+    pub fn fields(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static FieldMeta> {
+        for name in names {
+            if !self.entry.field(name).is_some_and(|f| f.shown != Shown::Never) {
+                errors.add("fields", format!("names an unknown field `{name}`{}", hint(name, self.field_names())));
+            }
+        }
+        let wanted = |f: &&'static FieldMeta| f.shown != Shown::Never && names.iter().any(|name| name == f.name);
+        self.entry.meta.fields.iter().filter(wanted).collect()
+    }
+
+    fn field_names(self) -> impl Iterator<Item = &'static str> {
+        self.entry.meta.fields.iter().filter(|f| asked(f)).map(|f| f.name)
+    }
+
+    fn unknown_predicate(self, key: &str) -> String {
+        let names = predicate::TABLE.iter().map(|row| row.1);
+        // The longest field that the key begins with tells where the predicate should begin.
+        let field = self.field_names().filter(|f| key.starts_with(&format!("{f}_"))).max_by_key(|f| f.len());
+        match field {
+            Some(field) => {
+                let written = &key[field.len() + 1..];
+                format!("names an unknown predicate `{written}`{}", hint(written, names))
+            }
+            None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
+            None => format!("names no known predicate; known are {}", names.collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+/// What a name turned out to be.
+enum Named {
+    Field(&'static FieldMeta, Source),
+    Custom(String, CustomFieldType),
+}
+
+/// Whether a field can be asked about at all. Those only in the single record are, too.
+fn asked(field: &FieldMeta) -> bool {
+    field.shown != Shown::Never && field.filter != Filter::Off
+}
+
+fn text_like(kind: Kind) -> bool {
+    matches!(kind, Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. })
+}
+
+fn not_allowed(field: &FieldMeta, name: &str, predicate: Predicate, kind: Kind) -> String {
+    let allowed = predicate::TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.1);
+    let allowed: Vec<&str> = allowed.collect();
+    format!("`{name}` cannot be asked `{}`; it can be asked {}", predicate.name(), allowed.join(", "))
+}
+
+/// The texts of a term's values, within the limits.
+fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, String> {
+    let texts: Vec<String> = match (predicate.reads(), values) {
+        (Reads::List, Values::One(text)) if text.chars().count() > MOST_CHARACTERS * MOST_ELEMENTS => {
+            return Err(format!("must have at most {MOST_ELEMENTS} elements"));
+        }
+        (Reads::List, Values::One(text)) => text.split(',').map(String::from).collect(),
+        (Reads::List, Values::Repeated(texts)) => texts.clone(),
+        (_, Values::One(text)) => vec![text.clone()],
+        (_, Values::Repeated(_)) => return Err(format!("takes one value; `{}` is not a list predicate", predicate.name())),
+    };
+    if texts.len() > MOST_ELEMENTS {
+        return Err(format!("must have at most {MOST_ELEMENTS} elements"));
+    }
+    if texts.iter().any(|text| text.chars().count() > MOST_CHARACTERS) {
+        return Err(format!("must have at most {MOST_CHARACTERS} characters"));
+    }
+    if texts.iter().any(String::is_empty) {
+        return Err("must not be blank; ask `_blank` or `_null` for records without a value".into());
+    }
+    Ok(texts)
+}
+
+/// What a predicate asks of values of a kind. `text` says whether the empty text counts as blank.
+fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
+    let first = texts.first().map(String::as_str).unwrap_or_default();
+    let compare = |comparison| value::read_comparison(kind, comparison, first).map_err(|p| blank_or(first, p));
+    let like = |place, negated| Ok(Test::Like { place, needle: fold(first), negated });
+    let switch = |affirmed: bool| value::read_boolean(first).map(|holds| holds == affirmed);
+    match predicate {
+        Predicate::Eq => compare(Comparison::Equal),
+        Predicate::NotEq => compare(Comparison::NotEqual),
+        Predicate::Lt => compare(Comparison::Less),
+        Predicate::Lteq => compare(Comparison::LessOrEqual),
+        Predicate::Gt => compare(Comparison::Greater),
+        Predicate::Gteq => compare(Comparison::GreaterOrEqual),
+        Predicate::Cont => like(Place::Anywhere, false),
+        Predicate::NotCont => like(Place::Anywhere, true),
+        Predicate::Start => like(Place::Start, false),
+        Predicate::End => like(Place::End, false),
+        Predicate::Null => Ok(Test::Null { negated: !switch(true)? }),
+        Predicate::NotNull => Ok(Test::Null { negated: switch(true)? }),
+        Predicate::Blank if text => Ok(Test::Blank { negated: !switch(true)? }),
+        Predicate::Present if text => Ok(Test::Blank { negated: switch(true)? }),
+        Predicate::Blank => Ok(Test::Null { negated: !switch(true)? }),
+        Predicate::Present => Ok(Test::Null { negated: switch(true)? }),
+        Predicate::True => Ok(Test::Compare(Comparison::Equal, switch(true)?.into())),
+        Predicate::False => Ok(Test::Compare(Comparison::Equal, switch(false)?.into())),
+        Predicate::In | Predicate::NotIn => {
+            let negated = predicate == Predicate::NotIn;
+            let values = value::read_list(kind, texts)?;
+            Ok(if values.is_empty() { Test::Known(negated) } else { Test::Among { values, negated } })
+        }
+    }
+}
+
+/// White space alone is as blank as nothing, where text is trimmed.
+fn blank_or(text: &str, problem: String) -> String {
+    if text.trim().is_empty() {
+        return "must not be blank; ask `_blank` or `_null` for records without a value".into();
+    }
+    problem
+}
+
+/// A predicate on the label of a code is decided here: it selects some of the codes.
+fn label_test(labels: &'static [(i32, &'static str)], predicate: Predicate, texts: &[String]) -> Result<Test, String> {
+    let kind = Kind::Text;
+    let test = test(kind, predicate, texts, false)?;
+    let holds = |label: &str| match &test {
+        Test::Compare(comparison, sea_orm::Value::String(Some(value))) => {
+            let order = label.cmp(value.as_str());
+            match comparison {
+                Comparison::Equal => order.is_eq(),
+                Comparison::NotEqual => order.is_ne(),
+                Comparison::Less => order.is_lt(),
+                Comparison::LessOrEqual => order.is_le(),
+                Comparison::Greater => order.is_gt(),
+                Comparison::GreaterOrEqual => order.is_ge(),
+            }
+        }
+        Test::Like { place, needle, negated } => {
+            let label = fold(label);
+            let found = match place {
+                Place::Anywhere => label.contains(needle.as_str()),
+                Place::Start => label.starts_with(needle.as_str()),
+                Place::End => label.ends_with(needle.as_str()),
+            };
+            found != *negated
+        }
+        Test::Among { values, negated } => values.contains(&label.into()) != *negated,
+        _ => false,
+    };
+    if let Test::Null { .. } | Test::Known(_) | Test::Blank { .. } = test {
+        return Ok(test);
+    }
+    let values: Vec<_> = labels.iter().filter(|(_, label)| holds(label)).map(|(code, _)| (*code).into()).collect();
+    Ok(if values.is_empty() { Test::Known(false) } else { Test::Among { values, negated: false } })
+}
+
+/// A count of at least 1; more than `most` is clamped.
+fn count(text: Option<&str>, default: i64, most: i64, parameter: &str, errors: &mut FieldErrors) -> i64 {
+    let Some(text) = text else { return default };
+    let digits = text.trim();
+    let number = if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+        Some(digits.parse::<i64>().unwrap_or(i64::MAX))
+    } else {
+        None
+    };
+    match number {
+        Some(number) if number >= 1 => number.min(most),
+        _ => {
+            errors.add(parameter, "must be a whole number of at least 1");
+            default
+        }
+    }
+}
+
+impl Plan {
+    /// How many records stand before the page.
+    pub fn offset(&self) -> i64 {
+        (self.page - 1).saturating_mul(self.per_page)
+    }
+
+    /// The sources that the order needs.
+    pub fn sources(&self) -> Vec<Source> {
+        let of = |order: &Order| match &order.target {
+            Target::Column(source) => Some(*source),
+            Target::Custom { .. } => None,
+        };
+        self.order.iter().filter_map(of).collect()
+    }
+}

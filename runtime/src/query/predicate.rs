@@ -1,0 +1,163 @@
+//! The table of predicates: their names, what they fit, and what they read. Adding one begins here.
+
+use crate::meta::{Filter, FieldMeta, Kind};
+
+/// What is asked of a field's value. The names are those of the specification, with `_` before them in `q`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predicate {
+    Eq,
+    NotEq,
+    Lt,
+    Lteq,
+    Gt,
+    Gteq,
+    Cont,
+    NotCont,
+    Start,
+    End,
+    Null,
+    NotNull,
+    Present,
+    Blank,
+    In,
+    NotIn,
+    True,
+    False,
+}
+
+/// The kinds of field that a predicate fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fits {
+    Every,
+    /// What has an order: numbers, times, days, text, ids.
+    Ordered,
+    Text,
+    Boolean,
+}
+
+/// What stands on the right of a predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// One value of the field's kind.
+    Value,
+    /// Several.
+    List,
+    /// Text, whatever the kind.
+    Text,
+    /// A boolean that says whether the predicate shall hold.
+    Switch,
+}
+
+/// Every predicate with its name, what it fits and what it reads.
+pub const TABLE: &[(Predicate, &str, Fits, Reads)] = &[
+    (Predicate::Eq, "eq", Fits::Every, Reads::Value),
+    (Predicate::NotEq, "not_eq", Fits::Every, Reads::Value),
+    (Predicate::Lt, "lt", Fits::Ordered, Reads::Value),
+    (Predicate::Lteq, "lteq", Fits::Ordered, Reads::Value),
+    (Predicate::Gt, "gt", Fits::Ordered, Reads::Value),
+    (Predicate::Gteq, "gteq", Fits::Ordered, Reads::Value),
+    (Predicate::Cont, "cont", Fits::Text, Reads::Text),
+    (Predicate::NotCont, "not_cont", Fits::Text, Reads::Text),
+    (Predicate::Start, "start", Fits::Text, Reads::Text),
+    (Predicate::End, "end", Fits::Text, Reads::Text),
+    (Predicate::Null, "null", Fits::Every, Reads::Switch),
+    (Predicate::NotNull, "not_null", Fits::Every, Reads::Switch),
+    (Predicate::Present, "present", Fits::Every, Reads::Switch),
+    (Predicate::Blank, "blank", Fits::Every, Reads::Switch),
+    (Predicate::In, "in", Fits::Every, Reads::List),
+    (Predicate::NotIn, "not_in", Fits::Every, Reads::List),
+    (Predicate::True, "true", Fits::Boolean, Reads::Switch),
+    (Predicate::False, "false", Fits::Boolean, Reads::Switch),
+];
+
+impl Predicate {
+    fn row(self) -> &'static (Predicate, &'static str, Fits, Reads) {
+        // The table has a row for every predicate; a test holds it to that.
+        TABLE.iter().find(|row| row.0 == self).unwrap_or(&TABLE[0])
+    }
+
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    pub fn reads(self) -> Reads {
+        self.row().3
+    }
+
+    pub fn from_name(name: &str) -> Option<Predicate> {
+        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// Every predicate's name.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TABLE.iter().map(|row| row.1)
+    }
+
+    /// Whether its value only says if it shall hold.
+    pub fn is_switch(self) -> bool {
+        self.reads() == Reads::Switch
+    }
+
+    /// Splits `name_not_eq` into `name` and the predicate with the longest name that it ends in.
+    pub fn split(key: &str) -> Option<(&str, Predicate)> {
+        let matches = TABLE.iter().filter_map(|(predicate, name, ..)| {
+            let field = key.strip_suffix(name)?.strip_suffix('_')?;
+            (!field.is_empty()).then_some((field, *predicate))
+        });
+        matches.min_by_key(|(field, _)| field.len())
+    }
+
+    /// Whether it fits the values of a kind.
+    pub fn fits(self, kind: Kind) -> bool {
+        match self.row().2 {
+            Fits::Every => true,
+            Fits::Text => matches!(kind, Kind::String { .. } | Kind::Text),
+            Fits::Boolean => kind == Kind::Boolean,
+            Fits::Ordered => !matches!(
+                kind,
+                Kind::Boolean | Kind::Enum { .. } | Kind::PolymorphicType { .. } | Kind::Uuid
+            ),
+        }
+    }
+
+    /// Whether a field declares that it may be asked this. `kind` is that of the value, which for a derived field is
+    /// the other record's.
+    pub fn allowed(self, field: &FieldMeta, kind: Kind) -> bool {
+        match field.filter {
+            Filter::Off => false,
+            Filter::Only(names) => names.contains(&self.name()),
+            Filter::Fitting => filterable(kind) && self.fits(kind),
+        }
+    }
+}
+
+/// Lists and objects are shown but not asked about.
+pub fn filterable(kind: Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields | Kind::Embedded { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_predicate_name_wins() {
+        assert_eq!(Predicate::split("name_not_eq"), Some(("name", Predicate::NotEq)));
+        assert_eq!(Predicate::split("checked_in_eq"), Some(("checked_in", Predicate::Eq)));
+        assert_eq!(Predicate::split("checked_in_not_in"), Some(("checked_in", Predicate::NotIn)));
+        assert_eq!(Predicate::split("completed_true"), Some(("completed", Predicate::True)));
+        assert_eq!(Predicate::split("cf.power_cont"), Some(("cf.power", Predicate::Cont)));
+        assert_eq!(Predicate::split("_eq"), None);
+        assert_eq!(Predicate::split("name"), None);
+    }
+
+    #[test]
+    fn every_predicate_of_the_specification_is_in_the_table_once() {
+        let names: Vec<&str> = TABLE.iter().map(|row| row.1).collect();
+        let specified = "eq not_eq lt lteq gt gteq cont not_cont start end null not_null present blank in not_in true false";
+        assert_eq!(names, specified.split(' ').collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,72 @@
+//! What a client asks of a list, as written: not yet checked against any resource.
+
+use percent_encoding::percent_decode_str;
+
+use super::predicate::Predicate;
+use crate::error::{Error, Result};
+
+/// The parts of a list's query string.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Request {
+    pub terms: Vec<Term>,
+    pub sort: Option<String>,
+    pub page: Option<String>,
+    pub per_page: Option<String>,
+    pub include: Vec<String>,
+    pub fields: Option<Vec<String>>,
+    pub view_id: Option<String>,
+}
+
+/// One `q[...]` parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// The parameter's own name, under which its problems are reported: `q[name_or_sku_cont]`.
+    pub parameter: String,
+    /// What stands before the predicate: `name_or_sku`. The whole key when no predicate is known.
+    pub name: String,
+    pub predicate: Option<Predicate>,
+    pub values: Values,
+}
+
+/// The value of a parameter, in the two ways to give several.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// `q[id_in]=1,2`
+    One(String),
+    /// `q[id_in][]=1&q[id_in][]=2`
+    Repeated(Vec<String>),
+}
+
+/// A decoded parameter of a query string.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    pub name: String,
+    pub value: String,
+}
+
+/// Decodes a query string.
+///
+/// # Errors
+/// [`Error::Malformed`] when an escape is not two hexadecimal digits or the bytes are not UTF-8.
+pub fn decode(query: &str) -> Result<Vec<Pair>> {
+    query
+        .split('&')
+        .filter(|piece| !piece.is_empty())
+        .map(|piece| {
+            let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
+            Ok(Pair { name: decode_piece(name)?, value: decode_piece(value)? })
+        })
+        .collect()
+}
+
+fn decode_piece(piece: &str) -> Result<String> {
+    let mut escapes = piece.split('%').skip(1);
+    if !escapes.all(|rest| rest.as_bytes().get(..2).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))) {
+        return Err(Error::Malformed("The query string holds a `%` that is not an escape.".into()));
+    }
+    let spaced = piece.replace('+', " ");
+    percent_decode_str(&spaced)
+        .decode_utf8()
+        .map(|text| text.into_owned())
+        .map_err(|_| Error::Malformed("The query string is not UTF-8.".into()))
+}

@@ -1,0 +1,221 @@
+//! Conditions and orders as SQL. What the two dialects say differently is said here.
+
+use sea_orm::Value;
+
+use super::condition::{Condition, CustomKind, Place, Target, Test};
+use super::plan::Order;
+use crate::custom_field::DECIMAL_PLACES;
+use crate::db::{Dialect, Sql};
+use crate::meta::Kind;
+
+/// Writes a condition as one boolean expression.
+pub fn write_condition(sql: &mut Sql, condition: &Condition) {
+    match condition {
+        Condition::All(list) => write_list(sql, list, " AND ", "TRUE"),
+        Condition::Any(list) => write_list(sql, list, " OR ", "FALSE"),
+        Condition::Not(inner) => {
+            sql.push("NOT (");
+            write_condition(sql, inner);
+            sql.push(")");
+        }
+        Condition::Test { target, test } => write_test(sql, &expression(sql.dialect, target), target, test),
+        Condition::Overlaps { field, ids } => match sql.dialect {
+            Dialect::Postgres => {
+                sql.push("EXISTS (SELECT 1 FROM jsonb_array_elements(t.").name(field.name).push(") AS e WHERE ");
+                sql.among("(e.value)::bigint", ids).push(")");
+            }
+            Dialect::Sqlite => {
+                sql.push("EXISTS (SELECT 1 FROM json_each(t.").name(field.name).push(") AS e WHERE ");
+                sql.among("e.value", ids).push(")");
+            }
+        },
+    }
+}
+
+fn write_list(sql: &mut Sql, list: &[Condition], between: &str, empty: &str) {
+    if list.is_empty() {
+        sql.push(empty);
+        return;
+    }
+    sql.push("(");
+    for (index, condition) in list.iter().enumerate() {
+        if index > 0 {
+            sql.push(between);
+        }
+        write_condition(sql, condition);
+    }
+    sql.push(")");
+}
+
+fn write_test(sql: &mut Sql, left: &str, target: &Target, test: &Test) {
+    match test {
+        Test::Compare(comparison, value) => {
+            sql.push(left).push(comparison.operator()).bind(value.clone());
+        }
+        Test::Among { values, negated } => {
+            sql.push(left).push(if *negated { " NOT IN (" } else { " IN (" });
+            for (index, value) in values.iter().enumerate() {
+                if index > 0 {
+                    sql.push(", ");
+                }
+                sql.bind(value.clone());
+            }
+            sql.push(")");
+        }
+        Test::Like { place, needle, negated } => write_like(sql, left, *place, needle, *negated),
+        // NULL stays NULL, so that a negation around it leaves the record out as it does everywhere.
+        Test::Known(holds) => {
+            sql.push("(").push(left).push(if *holds { " = " } else { " <> " }).push(left).push(")");
+        }
+        Test::Null { negated } => {
+            sql.push(left).push(if *negated { " IS NOT NULL" } else { " IS NULL" });
+        }
+        Test::Blank { negated } => {
+            debug_assert!(is_text(target), "only text can be empty");
+            let (null, empty) = if *negated { (" IS NOT NULL AND ", " <> ''") } else { (" IS NULL OR ", " = ''") };
+            sql.push("(").push(left).push(null).push(left).push(empty).push(")");
+        }
+    }
+}
+
+/// Folded text in folded text. PostgreSQL's LIKE is what its trigram index serves; SQLite's functions need no escapes.
+fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bool) {
+    match sql.dialect {
+        Dialect::Postgres => {
+            let mut pattern = String::with_capacity(needle.len() + 2);
+            if place != Place::Start {
+                pattern.push('%');
+            }
+            for c in needle.chars() {
+                if matches!(c, '%' | '_' | '\\') {
+                    pattern.push('\\');
+                }
+                pattern.push(c);
+            }
+            if place != Place::End {
+                pattern.push('%');
+            }
+            sql.push("charter_fold(").push(left).push(if negated { ") NOT LIKE " } else { ") LIKE " }).bind(pattern);
+        }
+        Dialect::Sqlite => {
+            let folded = format!("charter_fold({left})");
+            let length = i64::try_from(needle.chars().count()).unwrap_or(i64::MAX);
+            if negated {
+                sql.push("NOT ");
+            }
+            match place {
+                Place::Anywhere => sql.push("(instr(").push(&folded).push(", ").bind(needle).push(") > 0)"),
+                Place::Start => sql.push("(substr(").push(&folded).push(", 1, ").bind(length).push(") = ").bind(needle).push(")"),
+                Place::End => sql
+                    .push("(length(")
+                    .push(&folded)
+                    .push(") >= ")
+                    .bind(length)
+                    .push(" AND substr(")
+                    .push(&folded)
+                    .push(", -")
+                    .bind(length)
+                    .push(") = ")
+                    .bind(needle)
+                    .push(")"),
+            };
+        }
+    }
+}
+
+/// The expression of what is compared. A custom field's value is cast to its declared type, and is NULL when it is of
+/// another: a definition may have been made anew with another type.
+fn expression(dialect: Dialect, target: &Target) -> String {
+    match target {
+        Target::Column(source) => format!("\"{}\".\"{}\"", source.alias, source.column),
+        Target::Custom { name, kind } => custom_expression(dialect, name, *kind),
+    }
+}
+
+fn custom_expression(dialect: Dialect, name: &str, kind: CustomKind) -> String {
+    // Names of custom fields are snake_case words (checked when they are defined), so they need no escape.
+    let text = match dialect {
+        Dialect::Postgres => format!("(t.\"custom_fields\" ->> '{name}')"),
+        Dialect::Sqlite => format!("(t.\"custom_fields\" ->> '$.\"{name}\"')"),
+    };
+    let places = DECIMAL_PLACES;
+    match (kind, dialect) {
+        (CustomKind::Text, Dialect::Postgres) => format!("({text} COLLATE \"C\")"),
+        (CustomKind::Text, Dialect::Sqlite) => text,
+        (CustomKind::Boolean, Dialect::Postgres) => format!("(CASE {text} WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END)"),
+        (CustomKind::Boolean, Dialect::Sqlite) => {
+            format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)")
+        }
+        (CustomKind::Integer, Dialect::Postgres) => format!("(CASE WHEN {text} ~ '^-?[0-9]{{1,18}}$' THEN {text}::bigint END)"),
+        (CustomKind::Integer, Dialect::Sqlite) => {
+            format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'integer' THEN {text} END)")
+        }
+        (CustomKind::Decimal, Dialect::Postgres) => {
+            format!("(CASE WHEN {text} ~ '^-?[0-9]{{1,18}}([.][0-9]{{1,{places}}})?$' THEN {text}::numeric END)")
+        }
+        (CustomKind::Decimal, Dialect::Sqlite) => format!("charter_decimal({text})"),
+    }
+}
+
+fn is_text(target: &Target) -> bool {
+    match target {
+        Target::Custom { kind, .. } => *kind == CustomKind::Text,
+        Target::Column(source) => matches!(
+            source.field.kind,
+            Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. }
+        ),
+    }
+}
+
+/// Writes ` ORDER BY ...`, always ending in the id, so that pages never overlap. Text is ordered without regard to
+/// case, then by code point; NULL is the smallest value.
+pub fn write_order(sql: &mut Sql, order: &[Order]) {
+    sql.push(" ORDER BY ");
+    for key in order {
+        let mut left = expression(sql.dialect, &key.target);
+        let mut nullable = true;
+        let mut text = is_text(&key.target);
+        if let Target::Column(source) = &key.target {
+            if source.alias == "t" && source.column == "id" {
+                sql.push(if key.descending { "t.\"id\" DESC" } else { "t.\"id\"" });
+                return;
+            }
+            nullable = source.field.nullable || source.join.is_some();
+            if let Some(labels) = source.labels {
+                left = label_expression(sql, &left, labels);
+                text = true;
+            }
+        }
+        if text {
+            // "C" is the order of code points; SQLite has no other.
+            let collation = if sql.dialect == Dialect::Postgres { " COLLATE \"C\"" } else { "" };
+            write_key(sql, &format!("charter_fold({left}){collation}"), key.descending, nullable);
+            write_key(sql, &format!("{left}{collation}"), key.descending, nullable);
+        } else {
+            write_key(sql, &left, key.descending, nullable);
+        }
+    }
+    sql.push("t.\"id\"");
+}
+
+fn write_key(sql: &mut Sql, key: &str, descending: bool, nullable: bool) {
+    sql.push(key);
+    if descending {
+        sql.push(" DESC");
+    }
+    if nullable && sql.dialect == Dialect::Postgres {
+        sql.push(if descending { " NULLS LAST" } else { " NULLS FIRST" });
+    }
+    sql.push(", ");
+}
+
+/// The label of a code, for the order. Labels come from metadata and are bound like any value.
+fn label_expression(sql: &mut Sql, code: &str, labels: &[(i32, &'static str)]) -> String {
+    let mut text = format!("(CASE {code}");
+    for (value, label) in labels {
+        sql.values.push(Value::from(*label));
+        text.push_str(&format!(" WHEN {value} THEN ${}", sql.values.len()));
+    }
+    text.push_str(" END)");
+    text
+}

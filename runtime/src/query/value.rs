@@ -1,0 +1,206 @@
+//! Text read as a value of a field's kind: one reader for query values, bodies, defaults and views.
+
+use chrono::{DateTime, Datelike, NaiveDate, SubsecRound, Utc};
+use rust_decimal::Decimal;
+use sea_orm::Value;
+use uuid::Uuid;
+
+use super::condition::{Comparison, Test};
+use super::suggest::hint;
+use crate::meta::Kind;
+use crate::number::{self, Scaled};
+
+/// A value, or what is wrong with the text, completing "this value ...".
+type Read<T> = Result<T, String>;
+
+/// Reads a value that a column of the kind can hold. Text is taken as it is; all else is trimmed.
+///
+/// # Errors
+/// The problem as the client reads it: `must be an integer`, `must be one of rental, sale`.
+pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
+    match kind {
+        Kind::String { .. } | Kind::Text => read_text(text),
+        Kind::Enum { values } => read_word(text, values),
+        Kind::PolymorphicType { resources } => read_word(text, resources),
+        Kind::Boolean => read_boolean(text).map(Value::from),
+        Kind::Integer => whole(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| Value::Int(i32::try_from(n).ok())),
+        Kind::Code { values } => {
+            let code = whole(text, i64::from(i32::MIN), i64::from(i32::MAX))?;
+            match values.iter().find(|(known, _)| i64::from(*known) == code) {
+                Some((known, _)) => Ok(Value::Int(Some(*known))),
+                None => Err(format!("must be one of {}", list(values.iter().map(|(code, label)| format!("{code} ({label})"))))),
+            }
+        }
+        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => whole(text, i64::MIN, i64::MAX).map(Value::from),
+        Kind::Decimal { precision, places } => decimal(text, precision, places),
+        Kind::Timestamp { .. } => read_time(text).map(Value::from),
+        Kind::Date => read_date(text).map(Value::from),
+        Kind::Uuid => Uuid::parse_str(text.trim()).map(Value::from).map_err(|_| "must be a UUID".into()),
+        Kind::StringList { .. } | Kind::RefList { .. } => Err("must be a list".into()),
+        Kind::Json => match serde_json::from_str::<serde_json::Value>(text) {
+            Ok(json) if json.is_object() || json.is_array() => Ok(json.into()),
+            _ => Err("must be an object or a list".into()),
+        },
+        Kind::CustomFields | Kind::Embedded { .. } => Err("must be an object".into()),
+        Kind::Derived { .. } => Err("cannot be written".into()),
+    }
+}
+
+/// Reads the right side of a comparison. A number that no value of the column reaches is compared as what it is.
+pub(super) fn read_comparison(kind: Kind, comparison: Comparison, text: &str) -> Read<Test> {
+    match places(kind) {
+        None => Ok(Test::Compare(comparison, read_value(kind, text)?)),
+        Some(places) => Ok(compare_scaled(scaled(kind, text)?, comparison, |n| number_value(kind, n, places))),
+    }
+}
+
+/// Reads the elements of a list. Numbers that no value reaches match nothing and are left out.
+pub(super) fn read_list(kind: Kind, texts: &[String]) -> Read<Vec<Value>> {
+    let mut values = Vec::with_capacity(texts.len());
+    for text in texts {
+        match places(kind) {
+            None => values.push(read_value(kind, text)?),
+            Some(places) => match scaled(kind, text)? {
+                Scaled::Exact(number) => values.push(number_value(kind, number, places)),
+                Scaled::Between(_) | Scaled::Below | Scaled::Above => {}
+            },
+        }
+    }
+    Ok(values)
+}
+
+/// Where a number lies among the values of a column decides a comparison with it.
+pub(super) fn compare_scaled(scaled: Scaled, comparison: Comparison, value: impl Fn(i64) -> Value) -> Test {
+    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+    match (scaled, comparison) {
+        (Scaled::Exact(number), comparison) => Test::Compare(comparison, value(number)),
+        (_, Equal) => Test::Known(false),
+        (_, NotEqual) => Test::Known(true),
+        (Scaled::Between(floor), Less | LessOrEqual) => Test::Compare(LessOrEqual, value(floor)),
+        (Scaled::Between(floor), Greater | GreaterOrEqual) => Test::Compare(Greater, value(floor)),
+        (Scaled::Below, Less | LessOrEqual) | (Scaled::Above, Greater | GreaterOrEqual) => Test::Known(false),
+        (Scaled::Below, Greater | GreaterOrEqual) | (Scaled::Above, Less | LessOrEqual) => Test::Known(true),
+    }
+}
+
+/// Reads `1 t true` and `0 f false`, in any case.
+pub fn read_boolean(text: &str) -> Read<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "1" | "t" | "true" => Ok(true),
+        "0" | "f" | "false" => Ok(false),
+        _ => Err("must be true or false".into()),
+    }
+}
+
+/// Reads an RFC 3339 time with any offset, to the millisecond.
+pub(super) fn read_time(text: &str) -> Read<DateTime<Utc>> {
+    let problem = || "must be an RFC 3339 timestamp such as 2026-03-21T10:00:00Z".to_string();
+    let text = text.trim();
+    // An offset's `+` that a query string did not escape arrives as a space.
+    let repaired = match text.len().checked_sub(6).and_then(|at| Some((text.get(..at)?, text.get(at..)?))) {
+        Some((time, offset)) if offset.starts_with(' ') && offset.contains(':') => format!("{time}+{}", &offset[1..]),
+        _ => text.to_string(),
+    };
+    let time = DateTime::parse_from_rfc3339(&repaired).map_err(|_| problem())?.with_timezone(&Utc);
+    // Beyond four digits of a year the text forms no longer sort.
+    if (1..=9999).contains(&time.year()) { Ok(time.trunc_subsecs(3)) } else { Err(problem()) }
+}
+
+pub(super) fn read_date(text: &str) -> Read<NaiveDate> {
+    let date = NaiveDate::parse_from_str(text.trim(), "%Y-%m-%d").ok().filter(|d| (1..=9999).contains(&d.year()));
+    date.ok_or_else(|| "must be a date such as 2026-03-21".into())
+}
+
+fn read_text(text: &str) -> Read<Value> {
+    // PostgreSQL cannot store it; refusing it here keeps both databases alike.
+    if text.contains('\0') { Err("must not contain a null character".into()) } else { Ok(Value::from(text)) }
+}
+
+fn read_word(text: &str, known: &'static [&'static str]) -> Read<Value> {
+    let word = text.trim();
+    match known.iter().find(|k| k.eq_ignore_ascii_case(word)) {
+        Some(word) => Ok(Value::from(*word)),
+        None => Err(format!("must be one of {}{}", list(known.iter().map(ToString::to_string)), hint(word, known.iter().copied()))),
+    }
+}
+
+/// The places of a kind that is compared as a number.
+fn places(kind: Kind) -> Option<u32> {
+    match kind {
+        Kind::Decimal { places, .. } => Some(u32::from(places)),
+        Kind::Integer | Kind::BigInt | Kind::Code { .. } | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => Some(0),
+        _ => None,
+    }
+}
+
+fn scaled(kind: Kind, text: &str) -> Read<Scaled> {
+    let what = if matches!(kind, Kind::Decimal { .. }) { "must be a number" } else { "must be an integer" };
+    number::scale(text, places(kind).unwrap_or(0)).ok_or_else(|| what.into())
+}
+
+fn number_value(kind: Kind, number: i64, places: u32) -> Value {
+    match kind {
+        Kind::Decimal { .. } => Value::from(Decimal::from_i128_with_scale(i128::from(number), places)),
+        _ => Value::from(number),
+    }
+}
+
+fn whole(text: &str, least: i64, most: i64) -> Read<i64> {
+    match number::scale(text, 0) {
+        Some(Scaled::Exact(number)) if (least..=most).contains(&number) => Ok(number),
+        Some(Scaled::Exact(_) | Scaled::Below | Scaled::Above) => Err(format!("must be between {least} and {most}")),
+        Some(Scaled::Between(_)) | None => Err("must be an integer".into()),
+    }
+}
+
+fn decimal(text: &str, precision: u8, places: u8) -> Read<Value> {
+    let limit = 10_i64.checked_pow(u32::from(precision)).unwrap_or(i64::MAX);
+    match number::scale(text, u32::from(places)) {
+        Some(Scaled::Exact(number)) if (-limit + 1..limit).contains(&number) => {
+            Ok(Value::from(Decimal::from_i128_with_scale(i128::from(number), u32::from(places))))
+        }
+        Some(Scaled::Between(_)) => Err(format!("must have at most {places} decimal places")),
+        Some(_) => Err(format!("must have at most {} digits before the point", precision - places)),
+        None => Err("must be a number".into()),
+    }
+}
+
+fn list(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_is_read_exactly_or_refused() {
+        let kind = Kind::Decimal { precision: 12, places: 2 };
+        assert_eq!(read_value(kind, "10.5"), Ok(Value::from(Decimal::new(1050, 2))));
+        assert_eq!(read_value(kind, "9999999999.99"), Ok(Value::from(Decimal::new(999_999_999_999, 2))));
+        assert!(read_value(kind, "10000000000").unwrap_err().contains("10 digits"));
+        assert!(read_value(kind, "1.234").unwrap_err().contains("2 decimal places"));
+        assert!(read_value(kind, "ten").is_err());
+    }
+
+    #[test]
+    fn a_comparison_with_a_number_out_of_reach_is_decided_at_once() {
+        let test = |text, comparison| read_comparison(Kind::Integer, comparison, text).unwrap();
+        assert_eq!(test("1.5", Comparison::Greater), Test::Compare(Comparison::Greater, Value::from(1_i64)));
+        assert_eq!(test("1.5", Comparison::GreaterOrEqual), Test::Compare(Comparison::Greater, Value::from(1_i64)));
+        assert_eq!(test("-1.5", Comparison::Less), Test::Compare(Comparison::LessOrEqual, Value::from(-2_i64)));
+        assert_eq!(test("1.5", Comparison::Equal), Test::Known(false));
+        assert_eq!(test("1e30", Comparison::Less), Test::Known(true));
+        assert_eq!(test("-1e30", Comparison::Less), Test::Known(false));
+    }
+
+    #[test]
+    fn a_timestamp_has_an_offset_and_four_digits_of_a_year() {
+        assert!(read_time("2026-01-09T00:00:00Z").is_ok());
+        assert_eq!(read_time("2026-01-09T02:00:00+02:00"), read_time("2026-01-09T00:00:00Z"));
+        assert_eq!(read_time("2026-01-09T02:00:00 02:00"), read_time("2026-01-09T00:00:00Z"));
+        for bad in ["2026-01-09", "2026-01-09T00:00:00", "+12026-01-09T00:00:00Z", "now", ""] {
+            assert!(read_time(bad).is_err(), "{bad}");
+        }
+    }
+}

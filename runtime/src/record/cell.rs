@@ -1,0 +1,131 @@
+//! One value of a row, read straight from the driver: no intermediate value, no copy of text.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use rust_decimal::Decimal;
+use sea_orm::QueryResult;
+use sea_orm::sqlx::postgres::PgRow;
+use sea_orm::sqlx::sqlite::SqliteRow;
+use sea_orm::sqlx::{Database, Decode, Postgres, Row, Sqlite, TypeInfo, ValueRef};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+
+/// The value at a position of a row, of either database.
+#[derive(Clone, Copy)]
+pub struct Cell<'r> {
+    row: RowRef<'r>,
+    position: usize,
+}
+
+#[derive(Clone, Copy)]
+enum RowRef<'r> {
+    Postgres(&'r PgRow),
+    Sqlite(&'r SqliteRow),
+}
+
+type Answer<T> = Result<Option<T>>;
+
+fn decode<'r, D: Database, T: Decode<'r, D>>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) -> Answer<T> {
+    let value = value.map_err(Error::internal)?;
+    if value.is_null() { Ok(None) } else { T::decode(value).map(Some).map_err(Error::internal) }
+}
+
+impl<'r> Cell<'r> {
+    /// # Errors
+    /// A row that is of neither database.
+    pub fn new(row: &'r QueryResult, position: usize) -> Result<Cell<'r>> {
+        let row = match (row.try_as_pg_row(), row.try_as_sqlite_row()) {
+            (Some(row), _) => RowRef::Postgres(row),
+            (_, Some(row)) => RowRef::Sqlite(row),
+            _ => return Err(Error::internal("a row of an unknown database")),
+        };
+        Ok(Cell { row, position })
+    }
+
+    fn read<T>(&self) -> Answer<T>
+    where
+        T: Decode<'r, Postgres> + Decode<'r, Sqlite>,
+    {
+        match self.row {
+            RowRef::Postgres(row) => {
+                decode::<Postgres, T>(row.try_get_raw(self.position))
+            }
+            RowRef::Sqlite(row) => {
+                decode::<Sqlite, T>(row.try_get_raw(self.position))
+            }
+        }
+    }
+
+    pub fn text(&self) -> Answer<&'r str> {
+        self.read()
+    }
+
+    pub fn boolean(&self) -> Answer<bool> {
+        self.read()
+    }
+
+    /// A whole number of any width.
+    pub fn integer(&self) -> Answer<i64> {
+        match self.row {
+            RowRef::Sqlite(_) => self.read(),
+            RowRef::Postgres(row) => {
+                let value = row.try_get_raw(self.position).map_err(Error::internal)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                let wide = match value.type_info().name() {
+                    "INT4" => <i32 as Decode<'_, Postgres>>::decode(value).map(i64::from),
+                    "INT2" => <i16 as Decode<'_, Postgres>>::decode(value).map(i64::from),
+                    _ => <i64 as Decode<'_, Postgres>>::decode(value),
+                };
+                wide.map(Some).map_err(Error::internal)
+            }
+        }
+    }
+
+    /// A decimal times 10^places: `numeric` on PostgreSQL, that very integer on SQLite.
+    pub fn scaled(&self, places: u32) -> Answer<i64> {
+        match self.row {
+            RowRef::Sqlite(_) => self.read(),
+            RowRef::Postgres(row) => {
+                let value = row.try_get_raw(self.position).map_err(Error::internal)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                let mut decimal =
+                    <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
+                decimal.rescale(places);
+                i64::try_from(decimal.mantissa()).map(Some).map_err(Error::internal)
+            }
+        }
+    }
+
+    pub fn time(&self) -> Answer<DateTime<Utc>> {
+        self.read()
+    }
+
+    pub fn date(&self) -> Answer<NaiveDate> {
+        self.read()
+    }
+
+    pub fn uuid(&self) -> Answer<Uuid> {
+        self.read()
+    }
+
+    /// The text of a JSON value.
+    pub fn json(&self) -> Answer<&'r str> {
+        match self.row {
+            RowRef::Sqlite(_) => self.text(),
+            RowRef::Postgres(row) => {
+                let value = row.try_get_raw(self.position).map_err(Error::internal)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                let bytes = value.as_bytes().map_err(Error::internal)?;
+                // jsonb's binary form is one byte of version before the text.
+                let text = bytes.strip_prefix(&[1]).unwrap_or(bytes);
+                std::str::from_utf8(text).map(Some).map_err(Error::internal)
+            }
+        }
+    }
+}

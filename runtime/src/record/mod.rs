@@ -1,0 +1,11 @@
+//! A record on its way out: which columns are read for it, and how a row becomes JSON without a detour.
+
+mod cell;
+mod shape;
+mod timestamp;
+mod writer;
+
+pub use cell::Cell;
+pub use shape::{Column, Shape, write_from};
+pub use timestamp::write_timestamp;
+pub use writer::{write_output, write_record, write_text, write_value};

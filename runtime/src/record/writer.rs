@@ -1,0 +1,113 @@
+//! A row as JSON text.
+
+use std::io::Write;
+
+use sea_orm::{QueryResult, Value};
+
+use super::{Cell, Column, Shape, write_timestamp};
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Kind};
+use crate::number;
+
+/// Writes `"id":1,"name":"Lamp"`: the fields without the braces, so that includes can follow.
+pub fn write_record(out: &mut Vec<u8>, shape: &Shape, row: &QueryResult) -> Result<()> {
+    let mut first = true;
+    for (position, column) in shape.columns.iter().enumerate() {
+        if column.hidden {
+            continue;
+        }
+        if !first {
+            out.push(b',');
+        }
+        first = false;
+        out.extend_from_slice(column.key.as_bytes());
+        write_value(out, column, Cell::new(row, position)?)?;
+    }
+    Ok(())
+}
+
+/// Writes one value in the form of its kind; null when there is none.
+pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result<()> {
+    let written = match column.source.field.kind {
+        Kind::Code { values } if column.source.labels.is_some() => cell.integer()?.map(|code| {
+            match values.iter().find(|(known, _)| i64::from(*known) == code) {
+                Some((_, label)) => write_text(out, label),
+                None => out.extend_from_slice(b"null"),
+            }
+        }),
+        Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. } => {
+            cell.text()?.map(|text| write_text(out, text))
+        }
+        Kind::Integer | Kind::BigInt | Kind::Code { .. } | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
+            cell.integer()?.map(|number| drop(write!(out, "{number}")))
+        }
+        Kind::Boolean => cell.boolean()?.map(|b| out.extend_from_slice(if b { b"true" } else { b"false" })),
+        Kind::Decimal { places, .. } => cell.scaled(u32::from(places))?.map(|scaled| {
+            let mut text = String::with_capacity(24);
+            number::write(&mut text, scaled, u32::from(places));
+            out.push(b'"');
+            out.extend_from_slice(text.as_bytes());
+            out.push(b'"');
+        }),
+        Kind::Timestamp { form } => cell.time()?.map(|time| {
+            out.push(b'"');
+            write_timestamp(out, time, form);
+            out.push(b'"');
+        }),
+        Kind::Date => cell.date()?.map(|date| drop(write!(out, "\"{date}\""))),
+        Kind::Uuid => cell.uuid()?.map(|uuid| drop(write!(out, "\"{uuid}\""))),
+        Kind::CustomFields if column.only.is_some() => match cell.json()? {
+            Some(text) => Some(write_some(out, text, column.only.as_deref().unwrap_or_default())?),
+            None => None,
+        },
+        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
+            cell.json()?.map(|text| out.extend_from_slice(text.as_bytes()))
+        }
+        Kind::Derived { .. } | Kind::Embedded { .. } => {
+            return Err(Error::internal(format!("`{}` has no column of its own", column.name)));
+        }
+    };
+    if written.is_none() {
+        out.extend_from_slice(b"null");
+    }
+    Ok(())
+}
+
+/// Writes a JSON string.
+pub fn write_text(out: &mut Vec<u8>, text: &str) {
+    // Writing into memory does not fail.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// Writes those members of a JSON object that are named.
+fn write_some(out: &mut Vec<u8>, object: &str, names: &[String]) -> Result<()> {
+    let mut map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(object).map_err(Error::internal)?;
+    map.retain(|name, _| names.iter().any(|wanted| wanted == name));
+    serde_json::to_writer(out, &map).map_err(Error::internal)
+}
+
+/// Writes `"name":value` for a value that no row holds: that of an action's answer.
+pub fn write_output(out: &mut Vec<u8>, field: &FieldMeta, value: &Value) {
+    write_text(out, field.name);
+    out.push(b':');
+    match (field.kind, value) {
+        (_, Value::Bool(Some(value))) => drop(write!(out, "{value}")),
+        (_, Value::Int(Some(value))) => drop(write!(out, "{value}")),
+        (_, Value::BigInt(Some(value))) => drop(write!(out, "{value}")),
+        (_, Value::String(Some(value))) => write_text(out, value),
+        (Kind::Decimal { places, .. }, Value::Decimal(Some(value))) => {
+            let mut value = *value;
+            value.rescale(u32::from(places));
+            let _ = write!(out, "\"{value}\"");
+        }
+        (Kind::Timestamp { form }, Value::ChronoDateTimeUtc(Some(value))) => {
+            out.push(b'"');
+            write_timestamp(out, *value, form);
+            out.push(b'"');
+        }
+        (_, Value::ChronoDate(Some(value))) => drop(write!(out, "\"{value}\"")),
+        (_, Value::Uuid(Some(value))) => drop(write!(out, "\"{value}\"")),
+        (_, Value::Json(Some(value))) => drop(serde_json::to_writer(out, value)),
+        _ => out.extend_from_slice(b"null"),
+    }
+}

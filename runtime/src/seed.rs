@@ -1,0 +1,65 @@
+//! Reference data: the records that an application cannot do without, made sure of at every start.
+
+use std::collections::HashSet;
+
+use sea_orm::Value;
+
+use crate::auth::Principal;
+use crate::catalog::Entry;
+use crate::context::{Context, State};
+use crate::crud::{Body, insert_seed};
+use crate::db::Sql;
+use crate::error::{Error, Result};
+use crate::meta::Rule;
+
+/// Inserts each resource's missing rows, found by its unique field, and the one row of every singleton. Rows that are
+/// there stay as the operator left them.
+pub async fn reference(state: &State, seeds: &[(&str, &str)]) -> Result<()> {
+    let transaction = state.db.begin().await?;
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, &transaction);
+    for (resource, yaml) in seeds {
+        let entry = state.catalog.get(resource);
+        let rows: Vec<serde_json::Map<String, serde_json::Value>> =
+            serde_yaml::from_str(yaml).map_err(|e| Error::Internal(format!("the reference data of {resource}: {e}")))?;
+        let key = natural_key(entry)?;
+        let known = known_keys(&context, entry, key).await?;
+        for row in rows {
+            let text = row.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+            if !known.contains(text) {
+                insert(&context, entry, row).await?;
+            }
+        }
+    }
+    for entry in state.catalog.entries().iter().filter(|entry| entry.meta.singleton) {
+        let row = Sql::new(state.db.dialect(), format!("SELECT 1 FROM \"{}\"", entry.meta.table));
+        if row.one(&transaction).await?.is_none() {
+            insert(&context, entry, serde_json::Map::new()).await?;
+        }
+    }
+    drop(context);
+    transaction.commit().await
+}
+
+async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<String, serde_json::Value>) -> Result<()> {
+    let json = serde_json::to_vec(&row).map_err(Error::internal)?;
+    let body = Body::read(&json, entry.meta.name, true)?;
+    let id = entry.meta.singleton.then_some(Value::BigInt(Some(1)));
+    insert_seed(context, entry, &body, id).await.map_err(|error| Error::Internal(format!("{}: {error}", entry.meta.name)))
+}
+
+/// The field that tells the rows of reference data apart.
+fn natural_key(entry: &Entry) -> Result<&'static str> {
+    let unique = entry.meta.fields.iter().find(|field| field.rules.contains(&Rule::Unique));
+    unique.map(|field| field.name).ok_or_else(|| Error::Internal(format!("{} has reference data but no unique field", entry.meta.name)))
+}
+
+async fn known_keys(context: &Context<'_>, entry: &Entry, key: &str) -> Result<HashSet<String>> {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
+    sql.name(key).push(" AS \"key\" FROM ").name(entry.meta.table);
+    let mut keys = HashSet::new();
+    for row in sql.all(context.db()).await? {
+        keys.insert(row.try_get::<String>("", "key")?);
+    }
+    Ok(keys)
+}

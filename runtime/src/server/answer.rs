@@ -1,0 +1,64 @@
+//! A finished answer: status, headers, body.
+
+use salvo::Response;
+use salvo::http::{HeaderValue, StatusCode};
+
+use crate::error::Error;
+
+/// What an endpoint answers.
+#[derive(Debug)]
+pub struct Answer {
+    status: StatusCode,
+    headers: Vec<(&'static str, HeaderValue)>,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(status: StatusCode, body: Vec<u8>) -> Answer {
+        Answer { status, headers: vec![("content-type", HeaderValue::from_static("application/json"))], body }
+    }
+
+    pub fn empty(status: StatusCode) -> Answer {
+        Answer { status, headers: Vec::new(), body: Vec::new() }
+    }
+
+    pub fn with(mut self, name: &'static str, value: HeaderValue) -> Answer {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// The answer to an error, with the headers that its status asks for.
+    pub fn error(error: &Error, request_id: &str) -> Answer {
+        let body = error.body(request_id).to_string().into_bytes();
+        let answer = Answer::json(error.status(), body);
+        let header = match error {
+            Error::Unauthenticated => ("www-authenticate", r#"Bearer realm="charter""#.to_string()),
+            Error::InvalidToken => ("www-authenticate", r#"Bearer realm="charter", error="invalid_token""#.to_string()),
+            Error::AbilityMissing(ability) => {
+                ("www-authenticate", format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#))
+            }
+            Error::MethodNotAllowed(methods) => ("allow", methods.join(", ")),
+            Error::Unavailable(_) => ("retry-after", "5".to_string()),
+            _ => return answer,
+        };
+        match HeaderValue::from_str(&header.1) {
+            Ok(value) => answer.with(header.0, value),
+            Err(_) => answer,
+        }
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub fn write(self, response: &mut Response) {
+        response.status_code(self.status);
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
+        if !self.body.is_empty() {
+            // An answer that was just begun takes a whole body.
+            let _ = response.write_body(self.body);
+        }
+    }
+}

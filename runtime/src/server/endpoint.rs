@@ -1,0 +1,89 @@
+//! What surrounds every operation: its log line, its time limit, and the answer to whatever goes wrong in it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use salvo::http::{Mime, ParseError};
+use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
+
+use super::Answer;
+use crate::context::State;
+use crate::error::{Error, Result};
+
+/// What stands behind a path.
+#[async_trait]
+pub trait Answers: Send + Sync + 'static {
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer>;
+}
+
+/// A salvo handler for anything that answers.
+#[derive(Debug)]
+pub struct Endpoint<A> {
+    state: Arc<State>,
+    inner: A,
+}
+
+impl<A: Answers> Endpoint<A> {
+    pub fn new(state: Arc<State>, inner: A) -> Endpoint<A> {
+        Endpoint { state, inner }
+    }
+}
+
+#[async_trait]
+impl<A: Answers> Handler for Endpoint<A> {
+    async fn handle(&self, request: &mut Request, _: &mut Depot, response: &mut Response, _: &mut FlowCtrl) {
+        let begun = Instant::now();
+        let request_id = request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or("-").to_string();
+        let answered = AssertUnwindSafe(self.inner.answer(&self.state, request)).catch_unwind();
+        let result = match tokio::time::timeout(self.state.config.request_timeout, answered).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => Err(Error::Internal(format!("panic: {}", reason(&*panic)))),
+            Err(_) => Err(Error::Unavailable("The request took too long.".into())),
+        };
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(error) => {
+                if let Error::Internal(cause) = &error {
+                    tracing::error!(%request_id, cause, "a request failed");
+                }
+                Answer::error(&error, &request_id)
+            }
+        };
+        // The path, and not the query string: a filter's value may be personal.
+        tracing::info!(
+            %request_id,
+            method = %request.method(),
+            path = request.uri().path(),
+            status = answer.status().as_u16(),
+            micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+            "answered"
+        );
+        answer.write(response);
+    }
+}
+
+fn reason(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+/// The bytes of a JSON body.
+///
+/// # Errors
+/// [`Error::UnsupportedMediaType`] when it says that it is something else, [`Error::PayloadTooLarge`] above `limit`
+/// bytes, [`Error::Malformed`] when it breaks off.
+pub async fn read_body(request: &mut Request, limit: usize) -> Result<salvo::hyper::body::Bytes> {
+    let said = request.content_type();
+    let bytes = match request.payload_with_max_size(limit).await {
+        Ok(bytes) => bytes.clone(),
+        Err(ParseError::PayloadTooLarge) => return Err(Error::PayloadTooLarge(limit)),
+        Err(_) => return Err(Error::Malformed("The body could not be read.".into())),
+    };
+    let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
+    match said {
+        Some(mime) if !is_json(&mime) && !bytes.is_empty() => Err(Error::UnsupportedMediaType),
+        _ => Ok(bytes),
+    }
+}

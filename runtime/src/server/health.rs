@@ -1,0 +1,50 @@
+//! `/health/live` and `/health/ready`, and the answer to every path that nothing stands behind.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use salvo::http::StatusCode;
+use salvo::{Request, async_trait};
+
+use super::{Answer, Answers};
+use crate::auth::authenticate;
+use crate::context::State;
+use crate::error::{Error, Result};
+
+/// 200 while the process runs.
+#[derive(Debug)]
+pub struct Live;
+
+#[async_trait]
+impl Answers for Live {
+    async fn answer(&self, _: &Arc<State>, _: &mut Request) -> Result<Answer> {
+        Ok(Answer::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
+    }
+}
+
+/// 200 only while the database answers, else 503.
+#[derive(Debug)]
+pub struct Ready;
+
+#[async_trait]
+impl Answers for Ready {
+    async fn answer(&self, state: &Arc<State>, _: &mut Request) -> Result<Answer> {
+        let away = || Error::Unavailable("The database does not answer.".into());
+        tokio::time::timeout(Duration::from_secs(2), state.db.ping()).await.map_err(|_| away())?.map_err(|_| away())?;
+        Ok(Answer::json(StatusCode::OK, br#"{"status":"ready"}"#.to_vec()))
+    }
+}
+
+/// Every other path: 401 without credentials where the API begins, else 404.
+#[derive(Debug)]
+pub struct Nothing;
+
+#[async_trait]
+impl Answers for Nothing {
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        if request.uri().path().starts_with("/api/v1") {
+            authenticate(state, request.headers()).await?;
+        }
+        Err(Error::NotFound)
+    }
+}

@@ -1,0 +1,10 @@
+//! The HTTP server around the operations: request ids, limits, logs, health, and a stop that loses nothing.
+
+mod answer;
+mod endpoint;
+mod health;
+mod serve;
+
+pub use answer::Answer;
+pub use endpoint::{Answers, Endpoint, read_body};
+pub use serve::{Running, serve};

@@ -1,0 +1,85 @@
+//! Listening, and stopping: SIGTERM and SIGINT let what is under way finish.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use salvo::conn::{Acceptor, Listener, TcpListener};
+use salvo::request_id::RequestId;
+use salvo::server::ServerHandle;
+use salvo::{Router, Server, Service};
+
+use super::endpoint::Endpoint;
+use super::health::{Live, Nothing, Ready};
+use crate::context::State;
+use crate::crud;
+use crate::error::{Error, Result};
+
+/// What is under way has so long to finish once the server was told to stop.
+const DRAIN: Duration = Duration::from_secs(15);
+
+/// A server that listens.
+pub struct Running {
+    /// Where: the real port when the configured one was 0.
+    pub address: SocketAddr,
+    handle: ServerHandle,
+    task: tokio::task::JoinHandle<()>,
+    state: Arc<State>,
+}
+
+/// Begins to listen.
+///
+/// # Errors
+/// When the address cannot be bound.
+pub async fn serve(state: Arc<State>) -> Result<Running> {
+    let acceptor = TcpListener::new(state.config.listen.clone())
+        .try_bind()
+        .await
+        .map_err(|error| Error::Internal(format!("cannot listen on {}: {error}", state.config.listen)))?;
+    let address = acceptor.holdings().first().and_then(|holding| holding.local_addr.clone().into_std());
+    let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
+    let server = Server::new(acceptor);
+    let handle = server.handle();
+    let service = service(&state);
+    let task = tokio::spawn(server.serve(service));
+    Ok(Running { address, handle, task, state })
+}
+
+/// Every path of the application.
+fn service(state: &Arc<State>) -> Service {
+    let endpoint = |path: &str, router: Router| Router::with_path(path).push(router);
+    let health = endpoint("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
+        .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)));
+    let router = Router::new()
+        .hoop(RequestId::new())
+        .push(health)
+        .push(crud::router(state))
+        .push(Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing)));
+    Service::new(router)
+}
+
+impl Running {
+    /// Stops accepting, lets what is under way finish, and closes the database.
+    pub async fn stop(self) {
+        self.handle.stop_graceful(DRAIN);
+        let _ = self.task.await;
+        self.state.db.close().await;
+    }
+
+    /// Waits for SIGTERM or SIGINT, then stops.
+    ///
+    /// # Errors
+    /// When the signals cannot be listened for.
+    pub async fn until_told(self) -> Result<()> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(Error::internal)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::internal)?;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+        self.stop().await;
+        Ok(())
+    }
+}

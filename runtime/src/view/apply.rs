@@ -1,0 +1,94 @@
+//! A saved view applied to a list request: merged with what the request says itself.
+
+use serde_json::json;
+
+use super::record::{self, Filter, Logic, Model};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::crud::load;
+use crate::error::{Error, Result};
+use crate::meta::{Kind, Shown};
+use crate::query::{Condition, Planner, Request};
+use crate::record::Shape;
+use crate::resource::Resource as _;
+
+/// A view that the caller may use on this list.
+#[derive(Debug)]
+pub struct View {
+    model: Model,
+    columns: Vec<String>,
+    filters: Vec<Filter>,
+}
+
+/// Finds the view of a `view_id` parameter.
+///
+/// # Errors
+/// 422 under `view_id` when there is none, when the caller may not see it, or when it is of another entity type.
+pub async fn find(context: &Context<'_>, entry: &Entry, view_id: &str) -> Result<View> {
+    let unknown = || Error::invalid("view_id", format!("names no view of {}", entry.meta.plural));
+    let id: i64 = view_id.trim().parse().map_err(|_| unknown())?;
+    let views = context.catalog().get(record::Entity::meta().name);
+    let visible = crate::crud::visible(context, views)?;
+    let row = load(context, views, id, &visible, false).await?.ok_or_else(unknown)?;
+    let model = crate::crud::model::<record::Entity>(&row)?;
+    if model.entity_type != entry.meta.plural {
+        return Err(unknown());
+    }
+    let columns = serde_json::from_value(model.columns.clone()).map_err(Error::internal)?;
+    let filters = serde_json::from_value(model.filters.clone()).map_err(Error::internal)?;
+    Ok(View { model, columns, filters })
+}
+
+impl View {
+    /// Merges the view into a request and answers the condition of its filters. What the request says itself wins: its
+    /// sort, its page size, and any `q` of the very field and predicate of a filter.
+    ///
+    /// A filter whose field is gone is left out, so that the view goes on working.
+    pub fn apply(&self, planner: Planner<'_>, request: &mut Request) -> Condition {
+        if request.sort.is_none()
+            && let Some(column) = &self.model.sort_column
+        {
+            let sign = if self.model.sort_direction == "desc" { "-" } else { "" };
+            request.sort = Some(format!("{sign}{column}"));
+        }
+        request.per_page.get_or_insert_with(|| self.model.per_page.to_string());
+        let mut folded: Option<Condition> = None;
+        for filter in &self.filters {
+            let Ok(term) = filter.term() else { continue };
+            if request.terms.iter().any(|explicit| explicit.name == term.name && explicit.predicate == term.predicate) {
+                continue;
+            }
+            let Ok(condition) = planner.term(&term) else { continue };
+            let condition = match filter.logic {
+                Logic::And | Logic::Or => condition,
+                Logic::Nand | Logic::Nor => condition.not(),
+            };
+            folded = Some(match (folded, filter.logic) {
+                (None, _) => condition,
+                (Some(before), Logic::And | Logic::Nand) => before.and(condition),
+                (Some(before), Logic::Or | Logic::Nor) => before.or(condition),
+            });
+        }
+        folded.unwrap_or_else(Condition::always)
+    }
+
+    /// The sparse shape: the id and the view's columns, as far as they still exist.
+    pub fn shape(&self, entry: &Entry) -> Shape {
+        let custom: Vec<String> = self.columns.iter().filter_map(|c| c.strip_prefix("cf.")).map(String::from).collect();
+        let wanted = |name: &str, kind: Kind| {
+            name == "id" || self.columns.iter().any(|c| c == name) || (kind == Kind::CustomFields && !custom.is_empty())
+        };
+        let fields = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && wanted(f.name, f.kind));
+        let mut shape = entry.shape(fields);
+        let whole = self.columns.iter().any(|c| c == "custom_fields");
+        for column in shape.columns.iter_mut().filter(|c| c.source.field.kind == Kind::CustomFields && !whole) {
+            column.only = Some(custom.clone());
+        }
+        shape
+    }
+
+    /// What `meta.view` says.
+    pub fn meta(&self) -> serde_json::Value {
+        json!({ "id": self.model.id, "name": self.model.name })
+    }
+}

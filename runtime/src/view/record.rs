@@ -1,0 +1,187 @@
+//! A saved view as a record: who sees it, and what it may name.
+
+use charter_macros::Resource;
+use sea_orm::entity::prelude::*;
+use serde::Deserialize;
+
+use crate::crud::{Context, Draft, Route};
+use crate::custom_field;
+use crate::error::{Error, FieldErrors, Result};
+use crate::meta::{FieldMeta, ResourceMeta, Shown};
+use crate::query::{Condition, Planner, Predicate, Term, Values, hint};
+use crate::resource::Resource as _;
+
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "custom_view", label = "Custom view")]
+pub struct Model {
+    pub id: i64,
+    #[field(string(255), required)]
+    pub name: String,
+    #[field(string(64), required, immutable)]
+    pub entity_type: String,
+    #[field(enumeration("personal", "shared", "system"), default = "personal")]
+    pub visibility: String,
+    #[field(reference("user"), read_only, default_caller)]
+    pub user_id: i64,
+    #[field(list(255), required, min_length = 1)]
+    pub columns: Json,
+    #[field(json, default = "[]")]
+    pub filters: Json,
+    #[field(string(255))]
+    pub sort_column: Option<String>,
+    #[field(enumeration("asc", "desc"), default = "asc")]
+    pub sort_direction: String,
+    #[field(default = "20", min = "1", max = "100")]
+    pub per_page: i32,
+    #[field(ref_list("role"))]
+    pub role_ids: Json,
+    #[field(read_only)]
+    pub created_at: DateTimeUtc,
+    #[field(read_only)]
+    pub updated_at: DateTimeUtc,
+}
+
+/// One filter of a view, as it is sent and stored.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    pub field: String,
+    pub predicate: String,
+    /// A scalar, or a list for `in` and `not_in`; absent for the predicates that say all by themselves.
+    #[serde(default)]
+    pub value: Json,
+    #[serde(default)]
+    pub logic: Logic,
+}
+
+/// How a filter joins those before it. On the first only the negation counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Logic {
+    #[default]
+    And,
+    Or,
+    Nand,
+    Nor,
+}
+
+impl Filter {
+    /// The filter as the `q` parameter that would mean the same.
+    pub fn term(&self) -> Result<Term, String> {
+        let predicate = Predicate::from_name(&self.predicate)
+            .ok_or_else(|| format!("names an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names())))?;
+        let values = match &self.value {
+            Json::Array(list) => Values::Repeated(list.iter().map(text).collect::<Result<_, _>>()?),
+            // `present`, `null` and their kin need no value to be affirmed.
+            Json::Null if predicate.is_switch() => Values::One("true".into()),
+            value => Values::One(text(value)?),
+        };
+        Ok(Term { parameter: format!("q[{}_{}]", self.field, self.predicate), name: self.field.clone(), predicate: Some(predicate), values })
+    }
+}
+
+fn text(value: &Json) -> Result<String, String> {
+    match value {
+        Json::String(text) => Ok(text.clone()),
+        Json::Number(number) => Ok(number.to_string()),
+        Json::Bool(value) => Ok(value.to_string()),
+        _ => Err("needs a value".into()),
+    }
+}
+
+pub fn route() -> Route {
+    crate::route!(Entity, Behaviour, hooks(scope, before_save, before_delete), actions())
+}
+
+trait Behaviour {
+    fn scope(context: &Context<'_>) -> Option<Condition>;
+    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn before_delete(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    /// The caller's own views, the shared ones of the caller's roles, and all system views.
+    fn scope(context: &Context<'_>) -> Option<Condition> {
+        let meta = Entity::meta();
+        let own = Condition::equals(field(meta, "user_id"), context.caller().user_id.unwrap_or(0));
+        let system = Condition::equals(field(meta, "visibility"), "system");
+        let shared = Condition::equals(field(meta, "visibility"), "shared")
+            .and(Condition::Overlaps { field: field(meta, "role_ids"), ids: context.caller().role_ids.clone() });
+        Some(own.or(system).or(shared))
+    }
+
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let caller = context.caller();
+        let before = draft.before.as_ref();
+        if before.is_some_and(|view| Some(view.user_id) != caller.user_id) && !caller.is_admin {
+            return Err(Error::PermissionMissing("administrator".into()));
+        }
+        let visibility = draft.model.visibility.try_as_ref().map(String::as_str).unwrap_or_default();
+        let was_system = before.is_some_and(|view| view.visibility == "system");
+        if (visibility == "system" || was_system) && !caller.is_admin {
+            draft.error("visibility", "is system for administrators only");
+        }
+        let entity_type = draft.model.entity_type.try_as_ref().cloned().unwrap_or_default();
+        let Some(entry) = context.catalog().by_plural(&entity_type).filter(|entry| entry.is_served()) else {
+            let known = context.catalog().entries().iter().filter(|e| e.is_served()).map(|e| e.meta.plural);
+            let hint = hint(&entity_type, known);
+            draft.error("entity_type", format!("must be the plural name of a resource{hint}"));
+            return Ok(());
+        };
+        let custom = match entry.meta.custom_fields {
+            true => custom_field::load_types(context.db(), entry.meta.plural).await?,
+            false => Default::default(),
+        };
+        let columns: Vec<String> = list(draft.model.columns.try_as_ref());
+        for column in &columns {
+            let known = match column.strip_prefix("cf.") {
+                Some(name) => entry.meta.custom_fields && custom.contains_key(name),
+                None => entry.field(column).is_some_and(|f| f.shown != Shown::Never),
+            };
+            if !known {
+                let names = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).map(|f| f.name);
+                draft.error("columns", format!("names an unknown column `{column}`{}", hint(column, names)));
+            }
+        }
+        let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
+        let filters: Json = draft.model.filters.try_as_ref().cloned().unwrap_or(Json::Array(Vec::new()));
+        match serde_json::from_value::<Vec<Filter>>(filters) {
+            Err(error) => draft.error("filters", format!("cannot be read: {error}")),
+            Ok(filters) => {
+                for (index, filter) in filters.iter().enumerate() {
+                    if let Err(problem) = filter.term().and_then(|term| planner.term(&term)) {
+                        draft.error("filters", format!("{problem} (filter {})", index + 1));
+                    }
+                }
+            }
+        }
+        if let Some(Some(column)) = draft.model.sort_column.try_as_ref().cloned()
+            && planner.order(&column).is_none()
+        {
+            draft.error("sort_column", format!("names `{column}`, by which {} cannot be sorted", entry.meta.plural));
+        }
+        Ok(())
+    }
+
+    async fn before_delete(context: &Context<'_>, view: &Model) -> Result<()> {
+        let caller = context.caller();
+        if view.visibility == "system" {
+            let mut errors = FieldErrors::default();
+            errors.add("visibility", "is system: such views cannot be deleted");
+            return errors.into_result();
+        }
+        if Some(view.user_id) != caller.user_id && !caller.is_admin {
+            return Err(Error::PermissionMissing("administrator".into()));
+        }
+        Ok(())
+    }
+}
+
+fn list(json: Option<&Json>) -> Vec<String> {
+    json.and_then(|json| serde_json::from_value(json.clone()).ok()).unwrap_or_default()
+}
+
+/// A field that the struct above has.
+fn field(meta: &'static ResourceMeta, name: &str) -> &'static FieldMeta {
+    meta.fields.iter().find(|f| f.name == name).unwrap_or(&meta.fields[0])
+}

@@ -1,0 +1,100 @@
+//! Exchange rates: the inverse rate, and conversion at a point in time (the specification, "Exchange rate").
+
+use charter_runtime::generated::*;
+use charter_runtime::{Error, Result};
+use rust_decimal::{Decimal as Number, RoundingStrategy};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, Condition as Where, EntityTrait, QueryFilter, QueryOrder};
+
+use super::generated::exchange_rate::{Behaviour, Column, ConvertInput, ConvertOutput, Entity, Model};
+use super::generated::{currency, settings};
+
+impl Behaviour for Entity {
+    /// The inverse follows the rate unless it is given.
+    async fn before_save(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let rate_changed = draft.model.rate.is_set();
+        if rate_changed && !draft.model.inverse_rate.is_set() {
+            let rate = Number::from(*draft.model.rate.as_ref());
+            match inverse(rate) {
+                Some(inverse) => draft.model.inverse_rate = Set(inverse),
+                None => draft.error("rate", "is so large that its inverse rounds to nothing: give inverse_rate too"),
+            }
+        }
+        Ok(())
+    }
+
+    async fn convert(context: &Context<'_>, input: ConvertInput) -> Result<ConvertOutput> {
+        let amount = Number::from(input.amount);
+        let (rate, method, path) = find_path(context, &input).await?;
+        let target = currency::Entity::find().filter(currency::Column::Code.eq(&input.to)).one(context.db()).await?;
+        let places = target.and_then(|currency| u32::try_from(currency.decimal_places).ok()).unwrap_or(2);
+        let too_large = || Error::invalid("amount", "is too large to convert at this rate");
+        let result = amount.checked_mul(rate).ok_or_else(too_large)?;
+        let mut result = result.round_dp_with_strategy(places, RoundingStrategy::MidpointNearestEven);
+        result.rescale(places);
+        Ok(ConvertOutput {
+            from: input.from,
+            to: input.to,
+            amount: input.amount,
+            rate: Decimal::round_half_even(rate).map_err(|_| too_large())?,
+            result: result.to_string(),
+            method: method.to_string(),
+            path: path.into(),
+            at: input.at,
+        })
+    }
+}
+
+/// 1 divided by the rate, rounded half-even to 8 places; nothing when that is zero or cannot be stored.
+fn inverse(rate: Number) -> Option<Decimal<8>> {
+    let inverse = Number::ONE.checked_div(rate)?;
+    Decimal::round_half_even(inverse).ok().filter(|inverse| *inverse != Decimal::ZERO)
+}
+
+/// The rate between two currencies, how it was found, and the currencies passed through.
+async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Number, &'static str, Vec<String>)> {
+    let (from, to) = (input.from.as_str(), input.to.as_str());
+    let path = |codes: &[&str]| codes.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if from == to {
+        return Ok((Number::ONE, "direct", path(&[from])));
+    }
+    if let Some((rate, method)) = step(context, from, to, input.at).await? {
+        return Ok((rate, method, path(&[from, to])));
+    }
+    let settings = settings::Entity::find().one(context.db()).await?;
+    let base = settings.map(|settings| settings.base_currency).unwrap_or_default();
+    let first = step(context, from, &base, input.at).await?;
+    let second = step(context, &base, to, input.at).await?;
+    match (first, second) {
+        (Some((first, _)), Some((second, _))) => {
+            let rate = first.checked_mul(second);
+            let rate = rate.ok_or_else(|| Error::invalid("to", "is reached by rates too large to multiply"))?;
+            Ok((rate, "triangulated", path(&[from, &base, to])))
+        }
+        _ => Err(Error::invalid("to", format!("has no rate from {from} at that time, neither direct, nor inverse, nor through {base}"))),
+    }
+}
+
+/// The rate of one step: a direct one, or the inverse of one in the other direction.
+async fn step(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) -> Result<Option<(Number, &'static str)>> {
+    if let Some(direct) = in_force(context, from, to, at).await? {
+        return Ok(Some((direct.rate.into(), "direct")));
+    }
+    let inverse = in_force(context, to, from, at).await?;
+    Ok(inverse.map(|rate| (rate.inverse_rate.into(), "inverse")))
+}
+
+/// The rate in force at a time; of several the one that took effect last.
+async fn in_force(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) -> Result<Option<Model>> {
+    let unexpired = Where::any().add(Column::ExpiresAt.is_null()).add(Column::ExpiresAt.gt(at));
+    let found = Entity::find()
+        .filter(Column::SourceCurrencyCode.eq(from))
+        .filter(Column::TargetCurrencyCode.eq(to))
+        .filter(Column::EffectiveAt.lte(at))
+        .filter(unexpired)
+        .order_by_desc(Column::EffectiveAt)
+        .order_by_desc(Column::Id)
+        .one(context.db())
+        .await?;
+    Ok(found)
+}
