@@ -12,6 +12,7 @@ use crate::context::State;
 use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
+use crate::server::RateLimit;
 use crate::{custom_field, seed, view};
 
 /// Runs the application's migrations in one direction.
@@ -77,7 +78,9 @@ impl App {
     pub async fn open(&self, config: Config) -> Result<Arc<State>> {
         let catalog = Catalog::link(self.routes.clone()).map_err(Error::Internal)?;
         let db = Db::connect(&config.database_url, config.database_pool).await?;
-        Ok(Arc::new(State { db, catalog, config, tokens: TokenCache::default() }))
+        let token_rate = RateLimit::new(config.rate_limit);
+        let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
+        Ok(Arc::new(State { db, catalog, config, tokens: TokenCache::default(), token_rate, anonymous_rate }))
     }
 
     /// Migrates, and makes sure of the reference data. Several processes may do so at once.

@@ -1,11 +1,14 @@
 //! What a behaviour is given beside its record: the caller, the clock, the connection, the other resources.
 
+use std::net::IpAddr;
+
 use chrono::{DateTime, SubsecRound, Utc};
 
 use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::db::{Connection, Db};
+use crate::server::RateLimit;
 
 /// What all requests of an application share.
 #[derive(Debug)]
@@ -14,6 +17,10 @@ pub struct State {
     pub catalog: Catalog,
     pub config: Config,
     pub tokens: TokenCache,
+    /// Requests of each token, by its digest.
+    pub token_rate: RateLimit<[u8; 32]>,
+    /// Requests without a valid token, of each address.
+    pub anonymous_rate: RateLimit<IpAddr>,
 }
 
 /// One operation: who asks, when, and on which connection. In a write that is its transaction.

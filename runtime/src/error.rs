@@ -83,6 +83,8 @@ pub enum Error {
     UnsupportedMediaType,
     /// 422: problems by field or parameter.
     Invalid(FieldErrors),
+    /// 429, with the seconds to wait.
+    RateLimited(u64),
     /// 503: the database is away, or the server is too busy.
     Unavailable(String),
     /// 500: the client learns the request id and nothing else.
@@ -103,6 +105,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("payload_too_large", 413, "The body is larger than the limit."),
     ("unsupported_media_type", 415, "The body is not `application/json`."),
     ("validation_failed", 422, "`errors` holds the problems by field or parameter."),
+    ("rate_limited", 429, "More requests in a minute than the limit; try again after `Retry-After`."),
     ("internal_error", 500, "A fault of the server; the message holds the request id to report."),
     ("unavailable", 503, "The database is away or the request took too long; try again after `Retry-After`."),
 ];
@@ -138,6 +141,7 @@ impl Error {
             Error::PayloadTooLarge(_) => "payload_too_large",
             Error::UnsupportedMediaType => "unsupported_media_type",
             Error::Invalid(_) => "validation_failed",
+            Error::RateLimited(_) => "rate_limited",
             Error::Unavailable(_) => "unavailable",
             Error::Internal(_) => "internal_error",
         }
@@ -164,6 +168,7 @@ impl Error {
             Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
             Error::UnsupportedMediaType => "Send the body as `application/json`.".into(),
+            Error::RateLimited(seconds) => format!("Too many requests. Try again in {seconds} seconds."),
             Error::Invalid(errors) => format!("The request is not valid: {}.", errors.summary()),
             Error::Internal(_) => format!("Something went wrong on the server. Request id: {request_id}"),
         }

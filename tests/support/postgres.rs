@@ -31,12 +31,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What ends the server: it waits for the end of its input, which is the end of the test process.
 ///
-/// A server that has not yet written its process id then stops by itself, because its folder is gone.
+/// It does not ask whether the server's process is there, which may stay as a zombie, but for the file that the server
+/// removes last. A server that has not yet written that file stops by itself, because its folder is gone.
 const WATCHDOG: &str = r#"
 cat > /dev/null
 if read -r server < "$1/data/postmaster.pid"; then
     kill -QUIT "$server"
-    while kill -0 "$server"; do sleep 0.05; done
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -e "$1/data/postmaster.pid" ] || break
+        sleep 0.1
+    done
 fi
 rm -rf "$1"
 "#;
@@ -46,6 +50,7 @@ pub struct Postgres {
     programs: PathBuf,
     port: u16,
     databases: AtomicU32,
+    server: Child,
     watchdog: Child,
 }
 
@@ -77,8 +82,8 @@ impl Postgres {
         initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--locale=C.UTF-8", "--encoding=UTF8"]);
         let output = initdb.arg("--pgdata").arg(&data).output().expect("initdb runs");
         assert!(output.status.success(), "initdb failed: {}", String::from_utf8_lossy(&output.stderr));
-        let port = serve(&programs, account, &folder, &data);
-        Some(Postgres { programs, port, databases: AtomicU32::new(0), watchdog })
+        let (server, port) = serve(&programs, account, &folder, &data);
+        Some(Postgres { programs, port, databases: AtomicU32::new(0), server, watchdog })
     }
 
     /// The URL of a fresh database: an empty one, or a copy of the one at `template`, to which nobody may be connected.
@@ -115,8 +120,9 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // Waiting closes the pipe first.
+        // Waiting closes the pipe first, which makes the watchdog stop the server.
         let _ = self.watchdog.wait();
+        let _ = self.server.wait();
     }
 }
 
@@ -201,8 +207,8 @@ fn watch(folder: &Path) -> Child {
         .expect("sh runs")
 }
 
-/// Starts the server and returns the port that it listens on.
-fn serve(programs: &Path, account: Account, folder: &Path, data: &Path) -> u16 {
+/// Starts the server and waits until it answers on the port that is returned.
+fn serve(programs: &Path, account: Account, folder: &Path, data: &Path) -> (Child, u16) {
     let log = folder.join("log");
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -218,7 +224,7 @@ fn serve(programs: &Path, account: Account, folder: &Path, data: &Path) -> u16 {
             .expect("postgres runs");
         while server.try_wait().expect("the server is a child").is_none() {
             if is_ready(data) {
-                return port;
+                return (server, port);
             }
             assert!(Instant::now() < deadline, "PostgreSQL does not start: {}", read(&log));
             sleep(Duration::from_millis(20));

@@ -7,6 +7,32 @@ use sea_orm_migration::sea_orm::{
 
 use crate::postgres;
 
+/// Runs each of these tests on SQLite, and on PostgreSQL where it is installed.
+macro_rules! on_both {
+    ($($name:ident)*) => {
+        mod on_sqlite {
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    super::$name(crate::database::Database::sqlite().await).await;
+                }
+            )*
+        }
+        mod on_postgres {
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    if let Some(database) = crate::database::Database::postgres().await {
+                        super::$name(database).await;
+                    }
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use on_both;
+
 /// All migrations of this crate, as the records service runs them.
 pub struct Migrator;
 

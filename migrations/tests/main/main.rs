@@ -5,3 +5,4 @@ mod history;
 mod plans;
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
+mod tables;

@@ -1,10 +1,12 @@
 //! From a request's headers to its caller, with a short memory of the tokens seen lately.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{SubsecRound, Utc};
+use salvo::Request;
 use salvo::http::HeaderMap;
 use sea_orm::entity::prelude::*;
 
@@ -63,8 +65,25 @@ impl TokenCache {
 /// The caller of a request: `Authorization: Bearer <token>`, or `X-AUTH-TOKEN: <token>` as older clients send it.
 ///
 /// # Errors
-/// 401 without a token or with one that is unknown or expired; 403 when its user was deactivated.
-pub async fn authenticate(state: &Arc<State>, headers: &HeaderMap) -> Result<Arc<Principal>> {
+/// 401 without a token or with one that is unknown or expired; 403 when its user was deactivated; 429 when the token, or
+/// the address of a request without a valid one, has asked too often.
+pub async fn authenticate(state: &Arc<State>, request: &Request) -> Result<Arc<Principal>> {
+    match identify(state, request.headers()).await {
+        Ok((caller, digest)) => {
+            state.token_rate.count(digest)?;
+            if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
+        }
+        Err(error @ (Error::Unauthenticated | Error::InvalidToken)) => {
+            // Guessing tokens is counted too.
+            let address = request.remote_addr().clone().into_std().map(|address| address.ip());
+            state.anonymous_rate.count(address.unwrap_or(IpAddr::from([0, 0, 0, 0])))?;
+            Err(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn identify(state: &Arc<State>, headers: &HeaderMap) -> Result<(Arc<Principal>, [u8; 32])> {
     let sent = credentials(headers)?.ok_or(Error::Unauthenticated)?;
     let secret = Secret::parse(sent).ok_or(Error::InvalidToken)?;
     let digest = secret.digest();
@@ -77,7 +96,7 @@ pub async fn authenticate(state: &Arc<State>, headers: &HeaderMap) -> Result<Arc
             caller
         }
     };
-    if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
+    Ok((caller, digest))
 }
 
 fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {

@@ -147,7 +147,7 @@ struct At {
 impl crate::server::Answers for At {
     /// The order of the checks is the contract's: 401, 403, 404, 422.
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
-        let caller = authenticate(state, request.headers()).await?;
+        let caller = authenticate(state, request).await?;
         let entry = &state.catalog.entries()[self.index];
         let methods = methods(entry, self.place);
         let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };

@@ -38,6 +38,7 @@ impl Answer {
                 ("www-authenticate", format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#))
             }
             Error::MethodNotAllowed(methods) => ("allow", methods.join(", ")),
+            Error::RateLimited(seconds) => ("retry-after", seconds.to_string()),
             Error::Unavailable(_) => ("retry-after", "5".to_string()),
             _ => return answer,
         };

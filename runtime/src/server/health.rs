@@ -43,7 +43,7 @@ pub struct Nothing;
 impl Answers for Nothing {
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         if request.uri().path().starts_with("/api/v1") {
-            authenticate(state, request.headers()).await?;
+            authenticate(state, request).await?;
         }
         Err(Error::NotFound)
     }

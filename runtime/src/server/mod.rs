@@ -3,8 +3,10 @@
 mod answer;
 mod endpoint;
 mod health;
+mod rate_limit;
 mod serve;
 
 pub use answer::Answer;
 pub use endpoint::{Answers, Endpoint, read_body};
+pub use rate_limit::RateLimit;
 pub use serve::{Running, serve};

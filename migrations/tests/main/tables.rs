@@ -1,0 +1,125 @@
+//! What the columns are stored as, and the changes that later migrations make to a table that holds rows.
+
+use charter_migrations::prelude::*;
+
+use crate::database::{Database, on_both};
+
+on_both! {
+    every_kind_is_stored_as_documented
+    a_table_with_rows_can_be_changed
+    long_names_of_indexes_stay_apart
+}
+
+/// The type, the nullability and the default of each column, as the database itself tells them.
+async fn columns(database: &Database, table: &str) -> Vec<String> {
+    let query = if database.is_postgres() {
+        "SELECT attname || ': ' || format_type(atttypid, atttypmod)
+            || CASE WHEN attcollation <> 0 THEN ' ' || attcollation::regcollation ELSE '' END
+            || CASE WHEN attnotnull THEN '' ELSE ' null' END || coalesce(' = ' || pg_get_expr(adbin, adrelid), '')
+         FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+         WHERE attrelid = 'TABLE'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+    } else {
+        "SELECT name || ': ' || lower(type) || CASE WHEN \"notnull\" THEN '' ELSE ' null' END
+            || coalesce(' = ' || dflt_value, '') FROM pragma_table_info('TABLE') ORDER BY cid"
+    };
+    database.texts(&query.replace("TABLE", table)).await
+}
+
+async fn every_kind_is_stored_as_documented(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let every_kind = [
+        id(),
+        string("string", 40).default("it's"),
+        text("text").nullable(),
+        enumeration("enumeration").default("a"),
+        integer("integer").default(-1),
+        bigint("bigint"),
+        boolean("boolean").default(true),
+        decimal("decimal", 12, 4).default("-0.25"),
+        timestamp("timestamp"),
+        date("date").nullable(),
+        uuid("uuid"),
+        json("json"),
+        json("json_or_null").nullable(),
+        list("list"),
+    ];
+    Table::on(&manager, "things").create(every_kind).await.unwrap();
+    let expected = if database.is_postgres() {
+        [
+            "id: bigint",
+            "string: character varying(40) \"C\" = 'it''s'::character varying",
+            "text: text \"C\" null",
+            "enumeration: character varying(64) \"C\" = 'a'::character varying",
+            "integer: integer = '-1'::integer",
+            "bigint: bigint",
+            "boolean: boolean = true",
+            "decimal: numeric(12,4) = '-0.25'::numeric",
+            "timestamp: timestamp with time zone",
+            "date: date null",
+            "uuid: uuid",
+            "json: jsonb = '{}'::jsonb",
+            "json_or_null: jsonb null",
+            "list: jsonb = '[]'::jsonb",
+        ]
+    } else {
+        [
+            "id: integer",
+            "string: varchar(40) = 'it''s'",
+            "text: text null",
+            "enumeration: varchar(64) = 'a'",
+            "integer: integer = -1",
+            "bigint: bigint",
+            "boolean: boolean = TRUE",
+            "decimal: bigint = -2500",
+            "timestamp: timestamp_with_timezone_text",
+            "date: date_text null",
+            "uuid: uuid_text",
+            "json: jsonb_text = '{}'",
+            "json_or_null: jsonb_text null",
+            "list: jsonb_text = '[]'",
+        ]
+    };
+    assert_eq!(columns(&database, "things").await, expected);
+}
+
+async fn a_table_with_rows_can_be_changed(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    Table::on(&manager, "owners").create([id()]).await.unwrap();
+    let things = Table::on(&manager, "things");
+    things.create([id(), string("name", 40), timestamp("deleted_at").nullable()]).await.unwrap();
+    database.run("INSERT INTO things (name) VALUES ('a')").await.unwrap();
+
+    things.add(decimal("price", 12, 2).default("0.5")).await.unwrap();
+    things.add(reference("owner_id", "owners").nullable()).await.unwrap();
+    let price = if database.is_postgres() { "0.50" } else { "50" };
+    assert_eq!(database.text("SELECT CAST(price AS varchar(9)) FROM things").await, price);
+    database.run("UPDATE things SET owner_id = 1").await.unwrap_err();
+
+    things.unique_live(&["name"]).await.unwrap();
+    database.run("INSERT INTO things (name) VALUES ('a')").await.unwrap_err();
+    database.run("UPDATE things SET deleted_at = NOW").await.unwrap();
+    database.run("INSERT INTO things (name) VALUES ('a')").await.unwrap();
+
+    things.index(&["price"]).await.unwrap();
+    things.drop_index("things_price_idx").await.unwrap();
+    things.drop_index("things_name_trgm").await.unwrap();
+    things.remove("price").await.unwrap();
+    let names: Vec<String> = columns(&database, "things").await;
+    assert!(names.iter().all(|column| !column.starts_with("price")), "{names:?}");
+}
+
+async fn long_names_of_indexes_stay_apart(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let things = Table::on(&manager, "things_with_a_long_name");
+    let names = ["a_column_with_a_very_long_name_a", "a_column_with_a_very_long_name_b", "c"];
+    things.create(names.map(|name| string(name, 9))).await.unwrap();
+    things.index(&names[..2]).await.unwrap();
+    things.index(&names).await.unwrap();
+    things.unique(&names[..2]).await.unwrap();
+    let schema = database.schema().await.join("\n");
+    assert_eq!(
+        schema.matches("INDEX \"things_with").count() + schema.matches("INDEX things_with").count(),
+        3,
+        "{schema}"
+    );
+}

@@ -1,0 +1,120 @@
+//! A client of the API, with or without a token.
+
+use std::net::SocketAddr;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::Answer;
+
+/// Sends requests to one server.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    address: SocketAddr,
+    headers: HeaderMap,
+}
+
+impl Client {
+    pub fn new(address: SocketAddr) -> Client {
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        Client { http, address, headers: HeaderMap::new() }
+    }
+
+    /// The same client with this token.
+    pub fn bearing(&self, token: &str) -> Client {
+        self.with("authorization", &format!("Bearer {token}"))
+    }
+
+    /// The same client with a further header, or with another value of it.
+    pub fn with(&self, name: &str, value: &str) -> Client {
+        let mut client = self.clone();
+        let name: HeaderName = name.parse().expect("the name of a header");
+        client.headers.insert(name, HeaderValue::from_str(value).expect("the value of a header"));
+        client
+    }
+
+    /// GET a path below `/api/v1`, whose query string is sent as it is written, apart from what no URL can hold.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, None).await
+    }
+
+    /// GET a list with these parameters, escaped.
+    pub async fn list(&self, path: &str, parameters: &[(&str, &str)]) -> Answer {
+        let mut url = self.url(path);
+        url.query_pairs_mut().extend_pairs(parameters);
+        self.execute(self.http.get(url)).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PATCH, path, Some(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    /// Sends a JSON body, or none.
+    pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        let mut request = self.http.request(method, self.url(path));
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        self.execute(request).await
+    }
+
+    /// Sends these very bytes as the body.
+    pub async fn send_bytes(&self, method: Method, path: &str, kind: Option<&str>, body: impl Into<Vec<u8>>) -> Answer {
+        let mut request = self.http.request(method, self.url(path)).body(body.into());
+        if let Some(kind) = kind {
+            request = request.header("content-type", kind);
+        }
+        self.execute(request).await
+    }
+
+    /// Sends these very bytes as the body and says that they are JSON.
+    pub async fn post_text(&self, path: &str, body: impl Into<Vec<u8>>) -> Answer {
+        self.send_bytes(Method::POST, path, Some("application/json"), body).await
+    }
+
+    /// Sends a request whose target is written into the socket byte by byte, and answers its status.
+    pub async fn raw(&self, method: &str, target: &[u8]) -> u16 {
+        let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
+        let mut request = [method.as_bytes(), b" ", target, b" HTTP/1.1\r\nhost: test\r\nconnection: close\r\n"].concat();
+        for (name, value) in &self.headers {
+            request.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        request.extend(b"\r\n");
+        stream.write_all(&request).await.expect("the server reads");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.expect("the server answers");
+        let head = String::from_utf8_lossy(&answer).into_owned();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        status.unwrap_or_else(|| panic!("not an answer: {head:?}"))
+    }
+
+    /// Below `/api/v1`, unless the path begins with the address itself: `~/health/live`.
+    fn url(&self, path: &str) -> Url {
+        let url = match path.strip_prefix('~') {
+            Some(path) => format!("http://{}{path}", self.address),
+            None => format!("http://{}/api/v1{path}", self.address),
+        };
+        Url::parse(&url).expect("a URL")
+    }
+
+    async fn execute(&self, request: reqwest::RequestBuilder) -> Answer {
+        let response = request.headers(self.headers.clone()).send().await.expect("the server answers");
+        Answer::read(response).await
+    }
+}

@@ -1,0 +1,103 @@
+//! A fresh database for each test: a copy of one that was migrated and seeded once.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sea_orm::{ConnectionTrait, Database as Connector};
+
+use super::postgres;
+
+/// The two that the service runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database {
+    Sqlite,
+    Postgres,
+}
+
+/// A database that was made ready once, to be copied.
+pub enum Template {
+    /// The bytes of the file.
+    Sqlite(Vec<u8>),
+    /// The URL, to which nobody is connected.
+    Postgres(String),
+}
+
+impl Database {
+    /// Whether it is there; PostgreSQL may not be installed, which is said loudly.
+    pub fn is_installed(self) -> bool {
+        self == Database::Sqlite || postgres::server().is_some()
+    }
+
+    /// The URL of an empty database.
+    pub fn create(self, folder: &Folder) -> String {
+        match self {
+            Database::Sqlite => sqlite_url(folder),
+            Database::Postgres => postgres::server().expect("PostgreSQL is installed").create_database(None),
+        }
+    }
+
+    /// What [`Template::copy`] copies, once nobody is connected any more.
+    pub fn template(self, url: String, folder: &Folder) -> Template {
+        match self {
+            Database::Sqlite => Template::Sqlite(std::fs::read(file(folder)).expect("the database is a file")),
+            Database::Postgres => Template::Postgres(url),
+        }
+    }
+
+    /// Removes the database of a test that has passed. SQLite's goes with its folder.
+    pub async fn remove(self, url: &str) {
+        if self == Database::Postgres {
+            let (server, name) = url.rsplit_once('/').expect("a URL has a last segment");
+            let maintenance = Connector::connect(format!("{server}/postgres")).await.expect("PostgreSQL runs");
+            let statement = format!("DROP DATABASE {name} WITH (FORCE)");
+            maintenance.execute_unprepared(&statement).await.expect("a database can be dropped");
+            maintenance.close().await.expect("a connection can be closed");
+        }
+    }
+}
+
+impl Template {
+    /// The URL of a copy.
+    pub fn copy(&self, folder: &Folder) -> String {
+        match self {
+            Template::Sqlite(bytes) => {
+                std::fs::write(file(folder), bytes).expect("the folder can be written");
+                sqlite_url(folder)
+            }
+            Template::Postgres(url) => {
+                postgres::server().expect("PostgreSQL is installed").create_database(Some(url.as_str()))
+            }
+        }
+    }
+}
+
+fn file(folder: &Folder) -> PathBuf {
+    folder.path().join("charter.db")
+}
+
+fn sqlite_url(folder: &Folder) -> String {
+    format!("sqlite://{}", file(folder).display())
+}
+
+/// A temporary folder, removed when this is dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn create() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("charter-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

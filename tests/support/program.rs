@@ -1,0 +1,1 @@
+//! The real program, run as an operator runs it.

@@ -1,0 +1,211 @@
+//! A server in this process, on a free port and over a database of its own.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use charter_runtime::App;
+use charter_runtime::auth::Principal;
+use charter_runtime::config::Config;
+use charter_runtime::context::{Context, State};
+use charter_runtime::crud::{self, Body, BoxFuture};
+use charter_runtime::server;
+use serde_json::{Value, json};
+
+use super::database::{Folder, Template};
+use super::{Client, Database};
+
+/// A running server of the records service.
+pub struct Server {
+    pub database: Database,
+    pub address: SocketAddr,
+    /// What the server works with, for what cannot be asked over HTTP.
+    pub state: Arc<State>,
+    url: String,
+    token: String,
+    _folder: Folder,
+}
+
+/// What a test is given.
+pub trait Fixture: Sized {
+    fn start(database: Database) -> impl Future<Output = Self>;
+
+    fn server(&self) -> &Server;
+}
+
+/// A migrated and seeded database with its first administrator, and that administrator's token.
+pub struct Prepared {
+    template: Template,
+    token: String,
+}
+
+/// What a prepared database holds beside the reference data.
+pub type Fill = fn(&Arc<State>) -> BoxFuture<'_, ()>;
+
+/// Runs a test on a fixture over this database, if it is installed.
+pub fn run<F: Fixture, T: Future<Output = ()>>(database: Database, test: impl FnOnce(F) -> T) {
+    log();
+    if !database.is_installed() {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a runtime starts").block_on(async {
+        let fixture = F::start(database).await;
+        let (state, url) = (fixture.server().state.clone(), fixture.server().url.clone());
+        test(fixture).await;
+        state.db.close().await;
+        database.remove(&url).await;
+    });
+}
+
+/// The causes of answers with 500, which no client learns.
+fn log() {
+    static BEGUN: OnceLock<()> = OnceLock::new();
+    BEGUN.get_or_init(|| {
+        tracing_subscriber::fmt().with_env_filter("error").with_writer(std::io::stderr).init();
+    });
+}
+
+impl Fixture for Server {
+    async fn start(database: Database) -> Server {
+        static SQLITE: OnceLock<Prepared> = OnceLock::new();
+        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        Server::open(charter::app(), database, place, nothing, |_| {}).await
+    }
+
+    fn server(&self) -> &Server {
+        self
+    }
+}
+
+impl Server {
+    /// Starts an application over a copy of what `place` holds, which the first caller makes.
+    pub async fn open(
+        app: App,
+        database: Database,
+        place: &'static OnceLock<Prepared>,
+        fill: Fill,
+        configure: impl FnOnce(&mut Config),
+    ) -> Server {
+        let prepared = match place.get() {
+            Some(prepared) => prepared,
+            None => {
+                // A thread of its own, because the runtime of this one must not be blocked by others who wait.
+                let app = app.clone();
+                let make = move || place.get_or_init(|| prepare(&app, database, fill));
+                tokio::task::spawn_blocking(make).await.expect("a database is prepared")
+            }
+        };
+        let folder = Folder::create();
+        let url = prepared.template.copy(&folder);
+        let mut config = config(&url, &folder);
+        configure(&mut config);
+        let state = app.open(config).await.expect("the application opens");
+        let running = server::serve(state.clone()).await.expect("the server starts");
+        let token = prepared.token.clone();
+        Server { database, address: running.address, state, url, token, _folder: folder }
+    }
+
+    /// The same service with other settings, beside this one and over a database of its own.
+    pub async fn configured(&self, configure: impl FnOnce(&mut Config)) -> Server {
+        static SQLITE: OnceLock<Prepared> = OnceLock::new();
+        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+        let place = if self.database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        Server::open(charter::app(), self.database, place, nothing, configure).await
+    }
+
+    /// A client with the administrator's token for everything.
+    pub fn admin(&self) -> Client {
+        self.client(&self.token)
+    }
+
+    /// A client with this token.
+    pub fn client(&self, token: &str) -> Client {
+        Client::new(self.address).bearing(token)
+    }
+
+    /// A client without a token.
+    pub fn anonymous(&self) -> Client {
+        Client::new(self.address)
+    }
+
+    /// A client with an administrator's token for these abilities alone.
+    pub async fn able(&self, abilities: &[&str]) -> Client {
+        let token = json!({ "name": "Able", "abilities": abilities });
+        let created = self.admin().post("/tokens", token).await.created("token");
+        self.client(text(&created["value"]))
+    }
+
+    /// A new user who is no administrator, with a role of these permissions; and a client with a token of these
+    /// abilities.
+    pub async fn user(&self, permissions: &[&str], abilities: &[&str]) -> (Value, Client) {
+        let admin = self.admin();
+        let number = admin.get("/users").await.ok()["meta"]["total"].as_i64().expect("a total");
+        let role = json!({ "name": format!("Role {number}"), "permissions": permissions });
+        let role = admin.post("/roles", role).await.created("role");
+        let email = format!("user{number}@example.com");
+        let user = json!({ "name": format!("User {number}"), "email": email, "role_ids": [role["id"]] });
+        let user = admin.post("/users", user).await.created("user");
+        let token = json!({ "name": "Theirs", "user_id": user["id"], "abilities": abilities });
+        let token = admin.post("/tokens", token).await.created("token");
+        (user, self.client(text(&token["value"])))
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+fn config(url: &str, folder: &Folder) -> Config {
+    Config {
+        database_url: url.to_string(),
+        listen: "127.0.0.1:0".into(),
+        base_url: None,
+        data_dir: folder.path().to_path_buf(),
+        secret_key: Some("of the tests".into()),
+        admin_email: "admin@example.com".into(),
+        database_pool: 4,
+        body_limit: 1 << 20,
+        request_timeout: Duration::from_secs(60),
+        rate_limit: 0,
+        rate_limit_anonymous: 0,
+        log: "error".into(),
+        log_json: false,
+    }
+}
+
+/// Migrates and seeds a database, and makes its first administrator with a token for everything.
+fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    runtime.block_on(async {
+        let folder = Folder::create();
+        let url = database.create(&folder);
+        let state = app.open(config(&url, &folder)).await.expect("the application opens");
+        app.prepare(&state).await.expect("the database is migrated and seeded");
+        let user = json!({ "name": "Administrator", "email": "admin@example.com", "is_admin": true });
+        let user = create(&state, "user", &user).await;
+        let token = json!({ "name": "First", "user_id": user["id"], "abilities": ["*"] });
+        let token = create(&state, "token", &token).await;
+        fill(&state).await;
+        state.db.close().await;
+        Prepared { template: database.template(url, &folder), token: text(&token["value"]).to_string() }
+    })
+}
+
+fn nothing(_: &Arc<State>) -> BoxFuture<'_, ()> {
+    Box::pin(async {})
+}
+
+/// Creates a record as the operator's commands do.
+pub async fn create(state: &State, resource: &str, fields: &Value) -> Value {
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, state.db.reader());
+    let bytes = fields.to_string();
+    let body = Body::read(bytes.as_bytes(), resource, true).expect("the fields are an object");
+    let created = crud::create(&context, state.catalog.get(resource), &body, None).await;
+    let (_, record) = created.expect("the record is created");
+    let record: Value = serde_json::from_slice(&record).expect("the record is JSON");
+    record[resource].clone()
+}
