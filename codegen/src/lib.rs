@@ -4,6 +4,7 @@ mod check;
 mod diagnostic;
 mod emit;
 mod lower;
+mod migrations;
 mod model;
 mod names;
 mod number;
@@ -19,7 +20,9 @@ mod words;
 use std::path::{Path, PathBuf};
 
 pub use diagnostic::{Code, Diagnostic, Entry, Problems, Report, entry};
+pub use migrations::migrations;
 pub use output::{Generated, Output};
+pub use predicate::table as predicate_table;
 pub use source::Sources;
 
 /// From a folder of resources to Rust, or to all problems in them.

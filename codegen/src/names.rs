@@ -78,3 +78,57 @@ pub fn to_snake_case(text: &str) -> String {
     let spaced: String = snake(text).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     spaced.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plurals() {
+        let pairs = [
+            ("product", "products"),
+            ("currency", "currencies"),
+            ("activity", "activities"),
+            ("day", "days"),
+            ("box", "boxes"),
+            ("address", "addresses"),
+            ("match", "matches"),
+            ("dish", "dishes"),
+            ("exchange_rate", "exchange_rates"),
+        ];
+        for (name, expected) in pairs {
+            assert_eq!(plural(name), expected);
+        }
+    }
+
+    #[test]
+    fn forms_of_a_name() {
+        assert_eq!(label("exchange_rate"), "Exchange rate");
+        assert_eq!(upper_camel("exchange_rate"), "ExchangeRate");
+        assert_eq!(snake("customFieldValues"), "custom_field_values");
+        assert_eq!(to_snake_case("Exchange-Rate"), "exchange_rate");
+        assert_eq!(to_snake_case("isActive"), "is_active");
+    }
+
+    #[test]
+    fn snake_case() {
+        for name in ["a", "product", "exchange_rate", "line2", "a_1"] {
+            assert!(is_snake_case(name), "{name}");
+        }
+        for name in ["", "_a", "a_", "a__b", "A", "aB", "1a", "a-b", "a b", "ä"] {
+            assert!(!is_snake_case(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn camel_case() {
+        assert!(is_camel_case("productGroup") && is_camel_case("owner"));
+        assert!(!is_camel_case("ProductGroup") && !is_camel_case("product_group") && !is_camel_case(""));
+    }
+
+    #[test]
+    fn words_of_rust() {
+        assert!(is_keyword("type") && is_keyword("self") && !is_keyword("name"));
+        assert!(is_never_a_name("self") && !is_never_a_name("type"));
+    }
+}

@@ -1,26 +1,44 @@
 //! Exact decimal numbers of the size that the grammar allows, to compare bounds and defaults.
 
+use std::cmp::Ordering;
+
 /// Digits behind the point that are kept: more than the 18 that a `decimal` may have.
 const SCALE: u32 = 18;
 
 /// A decimal number as an integer scaled by 10^18.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 pub struct Number {
     scaled: i128,
-    /// Digits behind the point as they are needed: `1.50` has one.
+    /// Digits behind the point as they are written: `1.50` has two.
     pub places: u32,
+}
+
+/// `1.5` and `1.50` are the same number.
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        self.scaled == other.scaled
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Number) -> Option<Ordering> {
+        self.scaled.partial_cmp(&other.scaled)
+    }
 }
 
 impl Number {
     /// Reads `-12`, `0.05`; no exponents, no spaces, at most 18 digits on either side of the point.
     pub fn read(text: &str) -> Option<Number> {
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-        let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if !all_digits(whole) || !all_digits(fraction) {
+        let (whole, fraction) = match digits.split_once('.') {
+            Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
+            Some(_) => return None,
+            None => (digits, ""),
+        };
+        let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !all_digits(whole) || !all_digits(fraction) {
             return None;
         }
-        let fraction = fraction.trim_end_matches('0');
         let places = u32::try_from(fraction.len()).ok().filter(|places| *places <= SCALE)?;
         let whole: i128 = whole.parse().ok().filter(|whole| *whole <= 10i128.pow(SCALE))?;
         let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
@@ -47,7 +65,8 @@ mod tests {
     #[test]
     fn reads_exactly() {
         assert!(Number::read("0.1").unwrap() < Number::read("0.10000001").unwrap());
-        assert_eq!(Number::read("1.50").unwrap().places, 1);
+        assert_eq!(Number::read("1.50").unwrap().places, 2);
+        assert_eq!(Number::read("1.50").unwrap(), Number::read("1.5").unwrap());
         assert_eq!(Number::read("-0").unwrap(), Number::read("0").unwrap());
         assert!(Number::read("-2").unwrap() < Number::read("-1.5").unwrap());
     }
@@ -55,7 +74,7 @@ mod tests {
     #[test]
     fn refuses_what_is_not_a_number() {
         for text in ["", "-", "1.", ".5", "1e3", "0x10", " 1", "1_000", "+1"] {
-            assert_eq!(Number::read(text), None, "{text}");
+            assert!(Number::read(text).is_none(), "{text}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The predicates of `q`, and which of them fit which type: the one table of it in this crate.
 
-use crate::model::Kind;
-use crate::words::{Word, words};
+use crate::model::{CodeValue, Kind};
+use crate::source::{Span, Spanned};
+use crate::words::{TimestampForm, Word, words};
 
 words! {
     /// What `q` can ask of a field.
@@ -52,4 +53,53 @@ pub fn fitting(kind: &Kind) -> Vec<Predicate> {
     let mut fitting: Vec<Predicate> = groups.iter().flat_map(|group| group.iter().copied()).collect();
     fitting.sort();
     fitting
+}
+
+/// The words of the types that can be filtered, each with the words of its predicates: for the documentation, and to
+/// compare with the runtime.
+pub fn table() -> Vec<(&'static str, Vec<&'static str>)> {
+    let words = |kind: &Kind| fitting(kind).iter().map(|predicate| predicate.word()).collect();
+    examples().iter().map(|kind| (kind.word(), words(kind))).collect()
+}
+
+/// One kind of each type that can be filtered.
+fn examples() -> Vec<Kind> {
+    let name = || Spanned::new("name".to_owned(), Span::NOWHERE);
+    let code = CodeValue { number: Spanned::new(1, Span::NOWHERE), label: name() };
+    vec![
+        Kind::String { max: 255 },
+        Kind::Text,
+        Kind::Integer,
+        Kind::BigInt,
+        Kind::Boolean,
+        Kind::Decimal { precision: 12, places: 2 },
+        Kind::Timestamp(TimestampForm::Seconds),
+        Kind::Date,
+        Kind::Enum(vec![name()]),
+        Kind::Code(vec![code]),
+        Kind::Uuid,
+        Kind::Ref(name()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_booleans_are_true_or_false() {
+        assert!(fitting(&Kind::Boolean).contains(&True));
+        assert!(!fitting(&Kind::Integer).contains(&True));
+    }
+
+    #[test]
+    fn text_has_parts_and_numbers_have_none() {
+        assert!(fitting(&Kind::Text).contains(&Cont));
+        assert!(!fitting(&Kind::Integer).contains(&Cont) && fitting(&Kind::Integer).contains(&Gteq));
+    }
+
+    #[test]
+    fn lists_and_objects_cannot_be_filtered() {
+        assert!(fitting(&Kind::Json).is_empty() && fitting(&Kind::StringList { max: 50 }).is_empty());
+    }
 }

@@ -13,7 +13,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     let Some(field) = named(resource, owner, "`owner`", problems) else { return };
     let refers_to_user = matches!(&field.kind, Kind::Ref(target) if target.value == "user");
     if !refers_to_user && field.kind != Kind::Unknown {
-        let message = format!("`{}` is a `{}`, and does not hold a user", owner.value, field.kind.word());
+        let message = format!("`{}` is {}, and does not hold a user", owner.value, field.kind.described());
         let problem = Diagnostic::new(Code::OwnerMisfit, owner.span, message, "not a `ref(user)`")
             .help(format!("declare it as `{}: {{ type: ref(user), default: caller }}`", owner.value));
         problems.push(problem);

@@ -46,7 +46,7 @@ fn follow(schema: &Schema, resource: &Resource, path: &Path, problems: &mut Prob
             refuse(problem.help("an include shows the record: `includes: { … }`"));
         }
         other => {
-            let message = format!("`{head}` is a `{}`, and leads nowhere", other.word());
+            let message = format!("`{head}` is {}, and leads nowhere", other.described());
             let problem = Diagnostic::new(Code::DerivedPath, path.head.span, message, "neither `ref` nor `code`");
             refuse(problem.help("follow a `ref` field to one of the other's fields, or a `code` field to its `label`"));
         }
@@ -67,7 +67,7 @@ fn show(target: &Resource, path: &Path, problems: &mut Problems) {
             (format!("`{}.{tail}` is secret, and never shown", target.name.value), "a secret")
         }
         Some(found) => (
-            format!("`{}.{tail}` is a `{}` field, which cannot be derived", target.name.value, found.kind.word()),
+            format!("`{}.{tail}` is {}, which cannot be shown here", target.name.value, found.kind.described()),
             "not one value of its own",
         ),
         None => (format!("`{}` has no field `{tail}`", target.name.value), "unknown field"),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::names::SERVERS_OWN;
 use super::{Scope, ScopeOf, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Name, Resource, Schema};
@@ -91,7 +92,8 @@ fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: 
     let starts_empty = field.kind.is_list()
         || matches!(field.kind, Kind::Json | Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown);
     let is_given = field.nullable || field.required || field.default != Default::None;
-    if is_given || starts_empty || field.places.incomplete {
+    let is_free = !SERVERS_OWN.contains(&field.declared.as_str());
+    if is_given || starts_empty || field.places.incomplete || !is_free {
         return;
     }
     let name = &field.declared;

@@ -38,7 +38,7 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
         other => {
             let message = match other {
                 Some(kind) => {
-                    format!("`{}` is a `{}`, and refers to nothing that could be included", via.value, kind.word())
+                    format!("`{}` is {}, and refers to nothing that could be included", via.value, kind.described())
                 }
                 None => format!("`{}` has no field `{}` to follow", resource.name.value, via.value),
             };

@@ -53,7 +53,7 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
                 "index the field behind it",
             ),
             kind if !kind.has_order() => {
-                (format!("`{}` is a `{}`, which has no order", name.value, kind.word()), "leave it out")
+                (format!("`{}` is {}, which has no order", name.value, kind.described()), "leave it out")
             }
             _ => continue,
         };

@@ -9,7 +9,7 @@ use crate::platform;
 use crate::predicate::Predicate;
 
 /// Fields that the server keeps itself.
-const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
+pub const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     file_name(resource, problems);

@@ -63,7 +63,7 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
     // What custom fields are filtered by is decided by their definitions, which are data.
     let fitting = fitting(&kind);
     if fitting.is_empty() && kind != Kind::CustomFields {
-        let message = format!("`{}` is a `{}`, which no predicate fits", name.value, kind.word());
+        let message = format!("`{}` is {}, which no predicate fits", name.value, kind.described());
         let problem =
             Diagnostic::new(Code::NotQueryable, name.span, message, "cannot be filtered").help("leave it out");
         problems.push(problem);
@@ -74,7 +74,7 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
     for predicate in predicates {
         let word = predicate.value.word();
         if !fitting.contains(&predicate.value) {
-            let message = format!("`{word}` does not fit `{}`, which is a `{}`", name.value, kind.word());
+            let message = format!("`{word}` does not fit `{}`, which is {}", name.value, kind.described());
             let known: Vec<&str> = fitting.iter().map(|predicate| predicate.word()).collect();
             let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not fit the type")
                 .help(format!("those that fit: {}", known.join(", ")));
@@ -91,7 +91,7 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
 fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
     let Some(field) = named(resource, name, "`sorts`", problems) else { return };
     if is_listed(field, name, "sorted by", problems) && !field.kind.has_order() {
-        let message = format!("`{}` is a `{}`, which has no order", name.value, field.kind.word());
+        let message = format!("`{}` is {}, which has no order", name.value, field.kind.described());
         let problem =
             Diagnostic::new(Code::NotQueryable, name.span, message, "cannot be sorted by").help("leave it out");
         problems.push(problem);
@@ -120,7 +120,7 @@ fn searched(resource: &Resource, name: &Name, problems: &mut Problems) {
             "search it in the resource that holds it",
         ),
         kind if !kind.is_text() => (
-            format!("`{}` is a `{}`, and there are no substrings to search", name.value, kind.word()),
+            format!("`{}` is {}, and there are no substrings to search", name.value, kind.described()),
             "only `string` and `text` fields can be searched",
         ),
         _ if field.access == Access::Secret => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::rules::fits;
 use super::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Kind, Name, Path, Resource, Rule, Schema, Shown};
@@ -24,7 +25,9 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
                 _ => {}
             }
             for rule in &field.rules {
-                if let Rule::Exists(path) = &rule.value {
+                if let Rule::Exists(path) = &rule.value
+                    && fits(&rule.value, &field.kind)
+                {
                     exists(schema, field, path, problems);
                 }
             }
@@ -72,7 +75,7 @@ fn exists(schema: &Schema, field: &Field, path: &Path, problems: &mut Problems) 
                 "`{}` cannot be found among the values of `{}.{}`",
                 field.declared, target.name.value, found.name.value
             );
-            let label = format!("a `{}`, not a `{}`", found.kind.word(), field.kind.word());
+            let label = format!("{}, not {}", found.kind.described(), field.kind.described());
             Diagnostic::new(Code::ExistsPath, path.tail.span, message, label).help("the two must be of the same type")
         }
         Some(_) => return,

@@ -59,21 +59,22 @@ fn follows(kind: &Kind) -> bool {
     kind.is_number() || matches!(kind, Kind::Timestamp(_) | Kind::Date)
 }
 
-fn fits(rule: &Rule, kind: &Kind) -> bool {
+/// Whether a rule can be said of a type at all.
+pub fn fits(rule: &Rule, kind: &Kind) -> bool {
     *kind == Kind::Unknown || KEYS.iter().any(|(key, fits)| *key == rule.key() && fits(kind))
 }
 
 fn misfit(field: &Field, rule: &Spanned<Rule>, problems: &mut Problems) {
-    let (key, word) = (rule.value.key(), field.kind.word());
-    let message = format!("`{key}` cannot be said of `{}`, which is a `{word}`", field.declared);
+    let (key, kind) = (rule.value.key(), field.kind.described());
+    let message = format!("`{key}` cannot be said of `{}`, which is {kind}", field.declared);
     let fitting: Vec<&str> = KEYS.iter().filter(|(_, fits)| fits(&field.kind)).map(|(key, _)| *key).collect();
     let help = match (&rule.value, &field.kind) {
         (Rule::MaxLength(_), kind) if kind.is_text() => {
             "the greatest length of a text is part of its type: `string(n)`".to_owned()
         }
         (Rule::Unique, Kind::Text) => "a text of any length has no index: make it a `string(n)`".to_owned(),
-        _ if fitting.is_empty() => format!("a `{word}` has no rules"),
-        _ => format!("for a `{word}` there are: {}", fitting.join(", ")),
+        _ if fitting.is_empty() => format!("{kind} has no rules"),
+        _ => format!("for {kind} there are: {}", fitting.join(", ")),
     };
     problems.push(Diagnostic::new(Code::RuleMisfit, rule.span, message, "does not fit the type").help(help));
 }
@@ -181,7 +182,7 @@ fn other_field(scope: &Scope<'_>, field: &Field, rule: &Spanned<Rule>, other: &s
         }
         Some(found) if !found.is_column() || !field.kind.is_comparable_with(&found.kind) => {
             let message = format!("`{key}` compares `{}` with `{other}`, which is of another kind", field.declared);
-            let label = format!("a `{}`, not a `{}`", found.kind.word(), field.kind.word());
+            let label = format!("{}, not {}", found.kind.described(), field.kind.described());
             Diagnostic::new(Code::OtherField, rule.span, message, label).help("name a field of the same type")
         }
         Some(_) => return,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{IncludeTarget, Kind, Name, Resource, Schema};
+use crate::model::{Field, IncludeTarget, Kind, Name, Resource, Schema};
 use crate::names;
 use crate::platform;
 use crate::source::Span;
@@ -87,6 +87,17 @@ fn within(resource: &Resource, problems: &mut Problems) {
                 problem = problem.help(help);
             }
             problems.push(problem);
+        }
+    }
+    let mut columns: BTreeMap<String, &Field> = BTreeMap::new();
+    for field in resource.fields.iter().filter(|field| field.is_column()) {
+        let first = columns.insert(names::upper_camel(field.name.as_str()), field);
+        if let Some(first) = first.filter(|first| first.name.value != field.name.value) {
+            let message =
+                format!("as columns in Rust, `{}` and `{}` have one name", first.name.value, field.name.value);
+            let problem =
+                Diagnostic::new(Code::NameTaken, field.name.span, message, names::upper_camel(&field.name.value));
+            problems.push(problem.related(first.name.span, "the other").help("choose another name for one of the two"));
         }
     }
     let mut includes: BTreeMap<String, Span> = BTreeMap::new();

@@ -52,18 +52,21 @@ impl Diagnostic {
 }
 
 /// The most words that a help line lists.
-const LISTED: usize = 12;
+const LISTED: usize = 20;
+
+/// The known word that is near enough to the one written to be what was meant.
+pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = written.to_lowercase();
+    let distances = known.into_iter().map(|word| (strsim::damerau_levenshtein(&lower, word), word));
+    let near =
+        distances.filter(|(distance, word)| *distance <= 1 + word.chars().count().max(lower.chars().count()) / 4);
+    near.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
+}
 
 fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
-    let lower = written.to_lowercase();
-    let near = known
-        .iter()
-        .map(|word| (strsim::damerau_levenshtein(&lower, word), *word))
-        .filter(|(distance, word)| *distance <= 1 + word.chars().count().max(lower.chars().count()) / 4)
-        .min_by_key(|(distance, _)| *distance);
-    match near {
-        Some((_, word)) => Some(format!("did you mean `{word}`?")),
+    match nearest(written, known.iter().copied()) {
+        Some(word) => Some(format!("did you mean `{word}`?")),
         None if known.is_empty() || known.len() > LISTED => None,
         None => Some(format!("known here: {}", known.join(", "))),
     }

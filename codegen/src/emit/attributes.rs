@@ -113,8 +113,9 @@ pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
             quote!(#[derived(#name, from = #path #(, #items)*)])
         }
         Kind::Embedded { resource, by } => {
-            let resource = resource.as_str();
-            quote!(#[embedded(#name, resource = #resource, by = #by #(, #items)*)])
+            // Never filtered or sorted by, so that it is only said where they are shown.
+            let (resource, detail) = (resource.as_str(), (field.shown == Shown::Detail).then(|| quote!(, detail)));
+            quote!(#[embedded(#name, resource = #resource, by = #by #detail)])
         }
         _ => unreachable!("every other kind has a column"),
     }

@@ -117,7 +117,6 @@ fn action_function(action: &Action) -> TokenStream {
 
 fn route(resource: &Resource) -> TokenStream {
     let hooks = resource.hooks.iter().map(|point| ident(point.hook.word()));
-    let hooks = (!resource.hooks.is_empty()).then(|| quote!(, hooks(#(#hooks),*)));
     let actions = resource.actions.iter().map(|action| {
         let form = match (action.on, input(action).is_some(), output(action).is_some()) {
             (ActionOn::Record, false, false) => "record",
@@ -131,8 +130,7 @@ fn route(resource: &Resource) -> TokenStream {
         let input = input(action).map(|input| quote!(: #input));
         quote!(#form #name #input)
     });
-    let actions = (!resource.actions.is_empty()).then(|| quote!(, actions(#(#actions),*)));
     quote! {
-        pub fn route() -> Route { route!(Entity, Behaviour #hooks #actions) }
+        pub fn route() -> Route { route!(Entity, Behaviour, hooks(#(#hooks),*), actions(#(#actions),*)) }
     }
 }

@@ -37,7 +37,10 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
         shown,
         rules: written.rules.clone(),
         places: FieldPlaces {
-            kind: Some(written.span),
+            kind: Some(match &written.source {
+                SourceSyntax::Type(found) => found.span,
+                _ => written.span,
+            }),
             values: written.values.as_ref().map(|values| values.span),
             nullable: written.nullable,
             required: written.required,
@@ -60,8 +63,12 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
 fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Kind {
     match &written.source {
         SourceSyntax::Type(found) => {
-            let context =
-                Context { field: &written.name, values: written.values.as_ref(), timestamps: surroundings.timestamps };
+            let context = Context {
+                field: &written.name,
+                values: written.values.as_ref(),
+                incomplete: written.incomplete,
+                timestamps: surroundings.timestamps,
+            };
             kind::lower(found, &context, problems)
         }
         SourceSyntax::From(path) => Kind::Derived(path.clone()),

@@ -14,6 +14,8 @@ use crate::words::TimestampForm;
 pub struct Context<'a> {
     pub field: &'a Name,
     pub values: Option<&'a Spanned<ValuesSyntax>>,
+    /// Something in the field could not be read, which may be its values.
+    pub incomplete: bool,
     pub timestamps: TimestampForm,
 }
 
@@ -160,6 +162,7 @@ impl Lowering<'_> {
         match self.context.values {
             Some(Spanned { value: ValuesSyntax::Words(words), .. }) => Some(words.clone()),
             Some(values) => self.no_values(values.span, "the values of an `enum` are a list of words", help),
+            None if self.context.incomplete => None,
             None => self.no_values(self.written.span, "an `enum` needs its `values`", help),
         }
     }
@@ -169,6 +172,7 @@ impl Lowering<'_> {
         let codes = match self.context.values {
             Some(Spanned { value: ValuesSyntax::Codes(codes), .. }) => codes,
             Some(values) => return self.no_values(values.span, "the values of a `code` are numbers with labels", help),
+            None if self.context.incomplete => return None,
             None => return self.no_values(self.written.span, "a `code` needs its `values`", help),
         };
         let mut values = Vec::new();

@@ -132,6 +132,13 @@ impl Kind {
         }
     }
 
+    /// The word with its article: an `integer`.
+    pub fn described(&self) -> String {
+        let word = self.word();
+        let article = if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        format!("{article} `{word}`")
+    }
+
     pub fn is_text(&self) -> bool {
         matches!(self, Kind::String { .. } | Kind::Text)
     }

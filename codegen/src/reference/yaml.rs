@@ -1,11 +1,8 @@
 //! `docs/yaml-reference.md`: every key, every type, every predicate.
 
-use crate::model::{CodeValue, Kind};
-use crate::predicate::fitting;
-use crate::source::{Span, Spanned};
+use crate::predicate;
 use crate::syntax::keys::{self, Shape, Table};
 use crate::types::TYPES;
-use crate::words::{TimestampForm, Word};
 
 pub fn text() -> String {
     let mut text = String::from(
@@ -86,28 +83,7 @@ fn predicates(text: &mut String) {
         "\n## Predicates\n\nWhat `q[<field>_<predicate>]` accepts, unless `filters` says less. A derived field accepts what the \
          field that it shows would; lists, objects and embedded records accept nothing.\n\n| Type | Predicates |\n|---|---|\n",
     );
-    for kind in examples() {
-        let words: Vec<&str> = fitting(&kind).iter().map(|predicate| predicate.word()).collect();
-        text.push_str(&format!("| `{}` | {} |\n", kind.word(), words.join(", ")));
+    for (kind, words) in predicate::table() {
+        text.push_str(&format!("| `{kind}` | {} |\n", words.join(", ")));
     }
-}
-
-/// One kind of each type that can be filtered.
-fn examples() -> Vec<Kind> {
-    let name = || Spanned::new("name".to_owned(), Span::NOWHERE);
-    let code = CodeValue { number: Spanned::new(1, Span::NOWHERE), label: name() };
-    vec![
-        Kind::String { max: 255 },
-        Kind::Text,
-        Kind::Integer,
-        Kind::BigInt,
-        Kind::Boolean,
-        Kind::Decimal { precision: 12, places: 2 },
-        Kind::Timestamp(TimestampForm::Seconds),
-        Kind::Date,
-        Kind::Enum(vec![name()]),
-        Kind::Code(vec![code]),
-        Kind::Uuid,
-        Kind::Ref(name()),
-    ]
 }

@@ -8,7 +8,7 @@ use crate::source::{FileId, SourceFile, Span, Spanned};
 
 /// The tree of a file; nothing, and a problem told, where it is not a YAML document.
 pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<Node> {
-    let mut reader = Reader { id, file, events: Vec::new(), problems };
+    let mut reader = Reader { id, file, events: Vec::new(), end: 0, problems };
     if let Some(reason) = &file.unreadable {
         let message = format!("`{}` cannot be read: {reason}", file.path);
         reader.refuse(reader.span(0, 0), message, "");
@@ -35,6 +35,8 @@ struct Reader<'a> {
     id: FileId,
     file: &'a SourceFile,
     events: Vec<(Event<'a>, Span)>,
+    /// Where the last list or mapping ended.
+    end: usize,
     problems: &'a mut Problems,
 }
 
@@ -105,14 +107,15 @@ impl Reader<'_> {
             }
         };
         let span = match value {
-            Value::List(_) | Value::Map(_) => {
-                let start = span.start;
-                let line_end = self.file.text[start..].find('\n').map_or(self.file.text.len(), |at| start + at);
-                self.first_line(self.span(start, line_end))
-            }
+            Value::List(_) | Value::Map(_) => self.first_line(self.span(span.start, self.end)),
             _ => self.first_line(span),
         };
         Some(Node { span, value })
+    }
+
+    /// Takes the end of a list or mapping. That of a block is where the next thing begins, lines later perhaps.
+    fn close(&mut self) {
+        self.end = self.events.pop().map_or(self.end, |(_, span)| span.end);
     }
 
     fn list(&mut self) -> Value {
@@ -120,7 +123,7 @@ impl Reader<'_> {
         while !matches!(self.events.last(), None | Some((Event::SequenceEnd, _))) {
             items.extend(self.node());
         }
-        self.events.pop();
+        self.close();
         Value::List(items)
     }
 
@@ -129,7 +132,7 @@ impl Reader<'_> {
         while !matches!(self.events.last(), None | Some((Event::MappingEnd, _))) {
             let (Some(key), Some(value)) = (self.node(), self.node()) else { break };
             let Value::Scalar { text, .. } = key.value else {
-                self.refuse(key.span, format!("a key is a word, not {}", key.kind()), "not a key");
+                self.refuse(key.span, format!("a key is a word, not {}", key.described()), "not a key");
                 continue;
             };
             if let Some(joined) = self.join_torn(entries.last(), key.span, &value) {
@@ -147,7 +150,7 @@ impl Reader<'_> {
             }
             entries.push(Entry { key: Spanned::new(text, key.span), value });
         }
-        self.events.pop();
+        self.close();
         Value::Map(entries)
     }
 

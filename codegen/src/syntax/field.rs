@@ -161,6 +161,7 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         let message = "`by` belongs to `many`";
         mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "there is no `many` here"));
     }
+    let may_lack_type = ["type", "from", "many"].iter().all(|key| mapping.may_lack(key));
     let problems = &mut *mapping.problems;
     match (from, many, written) {
         (Some(text), ..) => path("from", &text, problems).map_or(SourceSyntax::Unreadable, SourceSyntax::From),
@@ -168,6 +169,7 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         (None, None, Some(text)) => {
             type_word::read(&text, problems).map_or(SourceSyntax::Unreadable, SourceSyntax::Type)
         }
+        (None, None, None) if !may_lack_type => SourceSyntax::Unreadable,
         (None, None, None) => {
             let missing = if of_record { "one of `type`, `from` and `many`" } else { "`type`" };
             let message = format!("`{}` needs {missing}", name.value);

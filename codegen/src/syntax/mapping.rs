@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::keys::{Key, Table};
 use super::tree::{Entry, Node, Value};
-use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::source::{Span, Spanned};
 use crate::words::Word;
 
@@ -15,28 +15,34 @@ pub struct Mapping<'a, 'p> {
     pub span: Span,
     entries: &'a [Entry],
     taken: BTreeSet<&'static str>,
+    /// Keys that an unknown one may have been meant to be, so that they are not missing as well.
+    meant: BTreeSet<&'static str>,
+    /// It is a mapping, and not something else that is reported already.
+    is_mapping: bool,
     pub problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Mapping<'a, 'p> {
     /// Opens a node as a mapping with the keys of `table`; each key that the table does not know is reported here.
     pub fn open(table: &'static Table, node: &'a Node, problems: &'p mut Problems) -> Mapping<'a, 'p> {
-        let entries: &[Entry] = match &node.value {
-            Value::Map(entries) => entries,
-            Value::Null => &[],
+        let (entries, is_mapping): (&[Entry], bool) = match &node.value {
+            Value::Map(entries) => (entries, true),
+            Value::Null => (&[], true),
             _ => {
                 problems.push(misshapen(node, table.what, "a mapping"));
-                &[]
+                (&[], false)
             }
         };
+        let mut meant = BTreeSet::new();
         for entry in entries.iter().filter(|entry| table.key(entry.key.as_str()).is_none()) {
             let written = entry.key.as_str();
+            let known = || table.keys.iter().map(|key| key.name);
+            meant.extend(nearest(written, known()));
             let message = format!("{} has no key `{written}`", table.what);
-            let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key")
-                .did_you_mean(written, table.keys.iter().map(|key| key.name));
-            problems.push(problem);
+            let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
+            problems.push(problem.did_you_mean(written, known()));
         }
-        Mapping { table, span: node.span, entries, taken: BTreeSet::new(), problems }
+        Mapping { table, span: node.span, entries, taken: BTreeSet::new(), meant, is_mapping, problems }
     }
 
     /// The node under a key. Asking for a key that the table lacks is a mistake in this crate.
@@ -110,7 +116,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
             self.problems.push(misshapen(node, &format!("`{name}`"), "a list of lists of names"));
             return Vec::new();
         };
-        items.iter().map(|item| Spanned::new(texts(item, name, self.problems), item.span)).collect()
+        let is_list = |item: &&Node| matches!(item.value, Value::List(_));
+        for other in items.iter().filter(|item| !is_list(item)) {
+            self.problems.push(misshapen(other, &format!("a set of `{name}`"), "a list of names"));
+        }
+        let sets = items.iter().filter(is_list);
+        sets.map(|item| Spanned::new(texts(item, name, self.problems), item.span)).collect()
     }
 
     /// The entries of a mapping from names to anything.
@@ -126,9 +137,14 @@ impl<'a, 'p> Mapping<'a, 'p> {
         }
     }
 
+    /// Whether the lack of a key is worth a report of its own.
+    pub fn may_lack(&self, name: &str) -> bool {
+        self.is_mapping && !self.meant.contains(name)
+    }
+
     /// Says that a key must be there.
     pub fn require(&mut self, name: &str) {
-        if self.node(name).is_none() {
+        if self.node(name).is_none() && self.may_lack(name) {
             let message = format!("{} needs the key `{name}`", self.table.what);
             let problem = Diagnostic::new(Code::MissingKey, self.span, message, format!("`{name}` is missing"));
             self.problems.push(problem);
@@ -177,6 +193,6 @@ pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Pro
 
 /// The problem of a value of the wrong shape.
 pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
-    let message = format!("{what} is {expected}, not {}", node.kind());
+    let message = format!("{what} is {expected}, not {}", node.described());
     Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"))
 }

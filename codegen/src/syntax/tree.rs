@@ -31,12 +31,12 @@ pub struct Entry {
 
 impl Node {
     /// What it is, as a report says it.
-    pub fn kind(&self) -> &'static str {
-        match self.value {
-            Value::Null => "nothing",
-            Value::Scalar { .. } => "a single value",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
+    pub fn described(&self) -> String {
+        match &self.value {
+            Value::Null => "nothing".to_owned(),
+            Value::Scalar { text, .. } => format!("`{text}`"),
+            Value::List(_) => "a list".to_owned(),
+            Value::Map(_) => "a mapping".to_owned(),
         }
     }
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/accessory.yaml. `cargo charter expand accessory` prints it.
-// Fingerprint e51bcf850300ba74: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/activity.yaml. `cargo charter expand activity` prints it.
-// Fingerprint c763782cda7af69e: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

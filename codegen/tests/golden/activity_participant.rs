@@ -1,5 +1,4 @@
 // Generated from tests/golden/activity_participant.yaml. `cargo charter expand activity_participant` prints it.
-// Fingerprint 8831a8702c3da53c: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/currency.yaml. `cargo charter expand currency` prints it.
-// Fingerprint ec1eb1109aacf0b6: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/delivery.yaml. `cargo charter expand delivery` prints it.
-// Fingerprint 54554bae76148e09: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/document.yaml. `cargo charter expand document` prints it.
-// Fingerprint 11188264b96e97db: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/employee.yaml. `cargo charter expand employee` prints it.
-// Fingerprint 4526cc56163f3ca2: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/exchange_rate.yaml. `cargo charter expand exchange_rate` prints it.
-// Fingerprint afd6145e473eb911: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/member.yaml. `cargo charter expand member` prints it.
-// Fingerprint adb41f1cb84d6c82: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

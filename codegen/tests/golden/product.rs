@@ -1,5 +1,4 @@
 // Generated from tests/golden/product.yaml. `cargo charter expand product` prints it.
-// Fingerprint 439a632ad849575e: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/product_group.yaml. `cargo charter expand product_group` prints it.
-// Fingerprint beb56a9a292372fa: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/saved_list.yaml. `cargo charter expand saved_list` prints it.
-// Fingerprint 52a9cf3dfe61b826: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

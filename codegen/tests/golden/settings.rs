@@ -1,5 +1,4 @@
 // Generated from tests/golden/settings.yaml. `cargo charter expand settings` prints it.
-// Fingerprint 863ab4d3af9f9945: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/stock_level.yaml. `cargo charter expand stock_level` prints it.
-// Fingerprint 57fdd737ff14c996: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/subscription.yaml. `cargo charter expand subscription` prints it.
-// Fingerprint 4c4dcee7c7b8025f: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -1,5 +1,4 @@
 // Generated from tests/golden/tax_class.yaml. `cargo charter expand tax_class` prints it.
-// Fingerprint d0a075b384808546: the same tokens are not formatted again.
 
 use charter_runtime::generated::*;
 

@@ -8,7 +8,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::DefaultMisfit,
         title: "a default that is not a value of its type",
         explanation: "A literal must be what a client could send: a number in range, one of the values, `true` or `false`. \
-            `now` is for timestamps, `caller` for `ref(user)`. A text that is one of these words stands in quotes.",
+            `now` is for timestamps and dates, `caller` for `ref(user)`. A text that is one of these words stands in quotes.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: hire }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: rental }\n",
     },

@@ -6,7 +6,7 @@ use crate::words::{AccessWord, Format};
 const TYPE: Key = key(
     "type",
     Shape::Type,
-    "none: one of `type`, `from` and `many` must be given",
+    "an error, unless a field of a record has `from` or `many` instead",
     "type: decimal(12, 4)",
     "What values it holds.",
 );
@@ -36,7 +36,7 @@ const DEFAULT: Key = key(
     Shape::Literal,
     "none",
     "default: now",
-    "The value when none is given: a literal; `now`, the time of the request; `caller`, the calling user; `hook`, what the `before_save` hook sets. A text that is one of these words stands in quotes.",
+    "The value when none is given: a literal; `now`, the time or the day of the request; `caller`, the calling user; `hook`, what the `before_save` hook sets. A text that is one of these words stands in quotes.",
 );
 const MIN: Key = key("min", Shape::Number, "none", "min: 0", "The number is at least this.");
 const MAX: Key = key("max", Shape::Number, "none", "max: 100", "The number is at most this.");

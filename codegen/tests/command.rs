@@ -1,0 +1,140 @@
+//! `cargo charter`, as developers call it: what it prints and how it ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const GOOD: &str = "resource: product\nfields:\n  name: { type: text, nullable: true }\n";
+const BAD: &str = "resource: product\nfields:\n  name: { type: txt, nulable: true }\n";
+
+/// A folder that holds `resources/product.yaml`.
+fn project(name: &str, product: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("resources")).unwrap();
+    fs::write(folder.join("resources/product.yaml"), product).unwrap();
+    folder
+}
+
+fn charter(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
+    command.args(arguments).current_dir(folder).output().unwrap()
+}
+
+#[track_caller]
+fn ends(output: Output, code: i32) -> (String, String) {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{out}\n{err}");
+    (out, err)
+}
+
+#[test]
+fn check_of_good_resources() {
+    let folder = project("check_good", GOOD);
+    let (out, _) = ends(charter(&folder, &["check"]), 0);
+    assert_eq!(out, "1 resource, no problems\n");
+    let (out, _) = ends(charter(&folder, &["check", "--format", "json"]), 0);
+    assert_eq!(out, "[]\n");
+}
+
+#[test]
+fn check_reports_every_problem_and_a_summary() {
+    let folder = project("check_bad", BAD);
+    let (out, _) = ends(charter(&folder, &["check"]), 1);
+    assert!(out.contains("error[C0201]: there is no type `txt`\n --> resources/product.yaml:3:17"), "{out}");
+    assert!(out.contains("help: did you mean `nullable`?"), "{out}");
+    assert!(out.ends_with("\n2 problems in 1 of 1 files\n"), "{out}");
+}
+
+#[test]
+fn check_as_json_has_the_places() {
+    let folder = project("check_json", BAD);
+    let (out, _) = ends(charter(&folder, &["check", "--format", "json"]), 1);
+    let problems: Value = serde_json::from_str(&out).unwrap();
+    let second = &problems[1];
+    assert_eq!(second["code"], "C0002");
+    assert_eq!(second["file"], "resources/product.yaml");
+    assert_eq!((&second["line"], &second["column"], &second["end_column"]), (&3.into(), &22.into(), &29.into()));
+    assert_eq!(second["help"], "did you mean `nullable`?");
+}
+
+#[test]
+fn the_folder_can_be_said() {
+    let folder = project("dir", GOOD);
+    fs::rename(folder.join("resources"), folder.join("declared")).unwrap();
+    ends(charter(&folder, &["check", "--dir", "declared"]), 0);
+    let (_, err) = ends(charter(&folder, &["check"]), 2);
+    assert!(err.contains("there is no folder `resources`"), "{err}");
+}
+
+#[test]
+fn expand_prints_one_resource_or_the_index() {
+    let folder = project("expand", GOOD);
+    let (out, _) = ends(charter(&folder, &["expand", "product"]), 0);
+    assert!(out.starts_with("// Generated from resources/product.yaml."), "{out}");
+    assert!(out.contains("pub name: Option<String>"), "{out}");
+    let (out, _) = ends(charter(&folder, &["expand", "resources"]), 0);
+    assert!(out.contains("pub mod product;"), "{out}");
+    let (_, err) = ends(charter(&folder, &["expand", "prodct"]), 2);
+    assert!(err.contains("there are: product, resources"), "{err}");
+}
+
+#[test]
+fn expand_of_bad_resources_reports_them() {
+    let folder = project("expand_bad", BAD);
+    let (out, err) = ends(charter(&folder, &["expand", "product"]), 1);
+    assert!(out.is_empty() && err.contains("C0201"), "{out}\n{err}");
+}
+
+#[test]
+fn schema_is_a_json_schema() {
+    let folder = project("schema", GOOD);
+    let (out, _) = ends(charter(&folder, &["schema"]), 0);
+    let schema: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(schema["required"][0], "resource");
+}
+
+#[test]
+fn explain_lists_and_explains() {
+    let folder = project("explain", GOOD);
+    let (out, _) = ends(charter(&folder, &["explain"]), 0);
+    assert!(out.contains("C0002  a key that the grammar does not have\n"), "{out}");
+    let (out, _) = ends(charter(&folder, &["explain", "c0002"]), 0);
+    assert!(out.starts_with("## C0002:") && out.contains("nulable"), "{out}");
+    let (out, _) = ends(charter(&folder, &["explain", "--format", "json"]), 0);
+    assert!(serde_json::from_str::<Value>(&out).unwrap().as_array().unwrap().len() > 40);
+    let (out, _) = ends(charter(&folder, &["explain", "C0002", "--format", "json"]), 0);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["code"], "C0002");
+    ends(charter(&folder, &["explain", "C9999"]), 2);
+}
+
+#[test]
+fn docs_are_written_and_compared() {
+    let folder = project("docs", GOOD);
+    let (out, _) = ends(charter(&folder, &["docs"]), 1);
+    assert!(out.contains("cargo charter docs --write"), "{out}");
+    ends(charter(&folder, &["docs", "--write"]), 0);
+    ends(charter(&folder, &["docs", "--check"]), 0);
+    fs::write(folder.join("docs/diagnostics.md"), "changed by hand").unwrap();
+    let (out, _) = ends(charter(&folder, &["docs", "--check"]), 1);
+    assert_eq!(out.lines().count(), 1, "{out}");
+}
+
+#[test]
+fn wrong_usage_is_2_and_help_is_0() {
+    let folder = project("usage", GOOD);
+    ends(charter(&folder, &[]), 2);
+    ends(charter(&folder, &["chek"]), 2);
+    ends(charter(&folder, &["check", "--format", "xml"]), 2);
+    ends(charter(&folder, &["docs", "--write", "--check"]), 2);
+    ends(charter(&folder, &["--help"]), 0);
+}
+
+#[test]
+fn cargo_passes_the_name_of_the_subcommand_along() {
+    let folder = project("subcommand", GOOD);
+    ends(charter(&folder, &["charter", "check"]), 0);
+}

@@ -1,0 +1,103 @@
+//! Reading: what YAML makes of the grammar's types, and that no text, however broken, ends the program.
+
+use std::fs;
+use std::path::Path;
+
+use charter_codegen::{Report, Sources, compile_sources};
+
+/// The generated Rust of one resource called `note`.
+fn note(yaml: &str) -> String {
+    let sources = Sources::from_texts([("resources/note.yaml", yaml)]);
+    let output = compile_sources(sources).unwrap_or_else(|report| panic!("{}", report.render()));
+    output.file("note").unwrap().text()
+}
+
+fn report(yaml: &str) -> Report {
+    compile_sources(Sources::from_texts([("resources/note.yaml", yaml)])).unwrap_err()
+}
+
+#[test]
+fn a_comma_in_a_type_is_read_in_every_style() {
+    let styles = [
+        "resource: note\nfields:\n  size: { type: decimal(12, 4), default: 0 }\n",
+        "resource: note\nfields:\n  size: { default: 0, type: decimal(12,4) }\n",
+        "resource: note\nfields:\n  size: { type: \"decimal(12, 4)\", default: 0 }\n",
+        "resource: note\nfields:\n  size:\n    type: decimal(12, 4)\n    default: 0\n",
+        "resource: note\nfields: { size: { type: decimal( 12 , 4 ), default: 0 } }\n",
+    ];
+    for style in styles {
+        assert!(note(style).contains("#[field(decimal(12, 4), default = \"0\")]"), "{style}");
+    }
+}
+
+#[test]
+fn two_torn_types_in_one_mapping_are_two_types() {
+    let yaml = "resource: note\nactions:\n  sum:\n    on: collection\n    answer: sum\n    \
+                output: { a: decimal(9, 2), b: decimal(8, 2), c: decimal(9, 2) }\n";
+    let text = note(yaml);
+    assert!(text.contains("pub a: Decimal<2>") && text.contains("decimal(8, 2)") && text.contains("pub c: Decimal<2>"));
+}
+
+#[test]
+fn windows_line_ends_and_a_byte_order_mark_change_nothing() {
+    let yaml = "resource: note\nfields:\n  title: { type: string(9), required: true }\n";
+    assert_eq!(note(&yaml.replace('\n', "\r\n")), note(yaml));
+    assert_eq!(note(&format!("\u{feff}{yaml}")), note(yaml));
+}
+
+#[test]
+fn columns_count_characters() {
+    let report = report("resource: note\nlabel: \"Größe\"\nfields:\n  ä: { type: text, nullable: true, ö: 1 }\n");
+    let places: Vec<String> = report.problems().iter().map(|problem| report.locate(problem)).collect();
+    assert_eq!(places, ["resources/note.yaml:4:3", "resources/note.yaml:4:36"]);
+}
+
+#[test]
+fn words_of_the_defaults_are_texts_in_quotes() {
+    let yaml = "resource: note\nfields:\n  title: { type: string(9), default: \"now\" }\n  at: { type: timestamp, default: now }\n";
+    let text = note(yaml);
+    assert!(text.contains("default = \"now\"") && text.contains("default_now"), "{text}");
+}
+
+#[test]
+fn an_empty_folder_is_an_empty_index() {
+    let output = compile_sources(Sources::from_texts([])).unwrap();
+    assert_eq!(output.files().len(), 1);
+}
+
+/// Every golden case without each of its lines in turn, and cut off at every tenth byte.
+#[test]
+fn no_text_ends_the_program() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for name in ["activity", "exchange_rate", "document", "settings"] {
+        let text = fs::read_to_string(golden.join(format!("{name}.yaml"))).unwrap();
+        let path = format!("resources/{name}.yaml");
+        let lines: Vec<&str> = text.lines().collect();
+        for skipped in 0..lines.len() {
+            let rest = lines.iter().enumerate().filter(|(at, _)| *at != skipped).map(|(_, line)| format!("{line}\n"));
+            render(&path, &rest.collect::<String>());
+        }
+        for end in (0..text.len()).step_by(10).filter(|end| text.is_char_boundary(*end)) {
+            render(&path, &text[..end]);
+        }
+    }
+    for odd in [
+        "", "\n", "-", "- a", "a", "[", "{", "? a", "&a *a", "*a", "!!x", "\t", "a: b: c", "%YAML 9", "---\n---",
+        "\u{0}",
+    ] {
+        render("resources/odd.yaml", odd);
+        render("resources/odd.yaml", &format!("resource: odd\nfields: {odd}\n"));
+        render("resources/odd.yaml", &format!("resource: odd\nfields:\n  a: {{ type: {odd} }}\n"));
+    }
+}
+
+fn render(path: &str, text: &str) {
+    match compile_sources(Sources::from_texts([(path, text)])) {
+        Ok(output) => output.files().iter().for_each(|file| drop(file.text())),
+        Err(report) => {
+            assert!(!report.problems().is_empty());
+            report.render();
+            report.to_json();
+        }
+    }
+}
