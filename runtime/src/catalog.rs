@@ -1,9 +1,9 @@
 //! The resources of an application, linked: every name that metadata mentions is looked up once, at the start.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
 
 use crate::crud::Route;
-use crate::db::Sql;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, ResourceMeta, Shown};
 use crate::record::Shape;
 
@@ -129,10 +129,7 @@ impl Entry {
     }
 
     /// A shape with other fields than the two plain ones.
-    pub fn shape<'f>(&self, fields: impl Iterator<Item = &'f FieldMeta>) -> Shape
-    where
-        'static: 'f,
-    {
+    pub fn shape<'f>(&self, fields: impl Iterator<Item = &'f FieldMeta>) -> Shape {
         Shape::of(self.meta, &self.derived, fields)
     }
 
@@ -169,17 +166,17 @@ impl Source {
     }
 
     /// Writes `"alias"."column"`.
-    pub fn write(&self, sql: &mut Sql) {
-        sql.name(self.alias).push(".").name(self.column);
+    pub fn write(&self, text: &mut String) {
+        let _ = write!(text, "\"{}\".\"{}\"", self.alias, self.column);
     }
 
     /// Writes the join that makes the alias known. A deleted record joins as if it were not there.
-    pub fn write_join(&self, sql: &mut Sql) {
+    pub fn write_join(&self, text: &mut String) {
         if let Some(target) = self.join {
-            sql.push(" LEFT JOIN ").name(target.table).push(" AS ").name(self.alias).push(" ON ");
-            sql.name(self.alias).push(".\"id\" = t.").name(self.alias);
+            let (alias, table) = (self.alias, target.table);
+            let _ = write!(text, " LEFT JOIN \"{table}\" AS \"{alias}\" ON \"{alias}\".\"id\" = t.\"{alias}\"");
             if target.soft_delete {
-                sql.push(" AND ").name(self.alias).push(".\"deleted_at\" IS NULL");
+                let _ = write!(text, " AND \"{alias}\".\"deleted_at\" IS NULL");
             }
         }
     }

@@ -13,6 +13,8 @@ use sea_orm::sqlx::error::Error as SqlxError;
 use sea_orm::{ColIdx, ColumnType, DbErr, QueryResult, RuntimeErr, TryGetError, TryGetable, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::number::{self, Scaled};
+
 /// An exact number with exactly `PLACES` digits behind the point. Arithmetic is [`rust_decimal::Decimal`]'s, which it
 /// converts into; the way back says what happens to further places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,19 +110,17 @@ impl<const PLACES: u32> fmt::Display for Decimal<PLACES> {
     }
 }
 
-/// Reads `-12.5`, exactly.
+/// Reads `-12.5` as bodies and queries do, exactly.
 impl<const PLACES: u32> FromStr for Decimal<PLACES> {
     type Err = NotDecimal;
 
     fn from_str(text: &str) -> Result<Self, NotDecimal> {
-        let number = rust_decimal::Decimal::from_str_exact(text).map_err(|error| match error {
-            rust_decimal::Error::Underflow => NotDecimal::Places { places: PLACES },
-            rust_decimal::Error::ExceedsMaximumPossibleValue | rust_decimal::Error::LessThanMinimumPossibleValue => {
-                NotDecimal::Range { places: PLACES }
-            }
-            _ => NotDecimal::Text,
-        })?;
-        Decimal::new(number)
+        match number::scale(text, PLACES) {
+            Some(Scaled::Exact(units)) => Ok(Decimal::from_scaled(units)),
+            Some(Scaled::Between(_)) => Err(NotDecimal::Places { places: PLACES }),
+            Some(Scaled::Below | Scaled::Above) => Err(NotDecimal::Range { places: PLACES }),
+            None => Err(NotDecimal::Text),
+        }
     }
 }
 
@@ -199,4 +199,100 @@ impl<const PLACES: u32> TryGetable for Decimal<PLACES> {
 
 fn query_error(error: SqlxError) -> DbErr {
     DbErr::Query(RuntimeErr::SqlxError(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::{ConnectionTrait, Database, Statement};
+
+    use super::*;
+
+    fn exact(text: &str) -> rust_decimal::Decimal {
+        rust_decimal::Decimal::from_str_exact(text).expect("a number")
+    }
+
+    /// Whole numbers of units at and around every edge of 18 digits, and a spread between.
+    fn units() -> impl Iterator<Item = i64> {
+        let edges = (0..=18).map(|digits| 10_i64.pow(digits)).flat_map(|power| [power - 1, power, power + 1]);
+        let spread = (1..200_i64).map(|step| step.wrapping_mul(48_271 * 1_000_003).wrapping_mul(step) % 10_i64.pow(18));
+        let all = edges.chain(spread).flat_map(|units| [units, -units]);
+        all.filter(|units| units.unsigned_abs() < 10_u64.pow(18))
+    }
+
+    #[test]
+    fn every_number_of_18_digits_survives_text_units_and_values() {
+        for units in units() {
+            let decimal = Decimal::<8>::from_scaled(units);
+            assert_eq!(decimal.scaled(), Some(units));
+            let text = decimal.to_string();
+            assert_eq!(text.split_once('.').expect("a point").1.len(), 8, "{text}");
+            assert_eq!(text.parse(), Ok(decimal));
+            let value = Value::from(decimal);
+            assert!(
+                matches!(value, Value::Decimal(Some(number)) if number.scale() == 8 && number.mantissa() == units.into())
+            );
+            assert_eq!(<Decimal<8> as ValueType>::try_from(value).ok(), Some(decimal));
+        }
+    }
+
+    #[test]
+    fn the_order_of_decimals_is_that_of_their_units() {
+        let mut decimals: Vec<(Decimal<4>, i64)> = units().map(|units| (Decimal::from_scaled(units), units)).collect();
+        decimals.sort();
+        assert!(decimals.is_sorted_by_key(|(_, units)| *units));
+    }
+
+    #[test]
+    fn it_is_written_with_all_its_places() {
+        assert_eq!(Decimal::<4>::ZERO.to_string(), "0.0000");
+        assert_eq!(Decimal::<0>::from_scaled(-7).to_string(), "-7");
+        assert_eq!(Decimal::<2>::from_scaled(-5).to_string(), "-0.05");
+        assert_eq!(Decimal::<8>::from_scaled(999_999_999_999_999_999).to_string(), "9999999999.99999999");
+        assert_eq!(serde_json::to_string(&Decimal::<2>::from_scaled(150)).ok().as_deref(), Some("\"1.50\""));
+        assert_eq!(serde_json::from_str::<Decimal<2>>("\"1.5\"").ok(), Some(Decimal::from_scaled(150)));
+    }
+
+    #[test]
+    fn there_is_no_negative_zero() {
+        let negative = Decimal::<2>::new(-exact("0.00")).expect("zero");
+        assert_eq!(negative.to_string(), "0.00");
+        assert_eq!(Decimal::<2>::round_half_even(exact("-0.001")).expect("nearly zero").to_string(), "0.00");
+    }
+
+    #[test]
+    fn further_places_are_refused_or_rounded_to_even() {
+        assert_eq!(Decimal::<2>::new(exact("1.5000")).map(|d| d.to_string()), Ok("1.50".to_owned()));
+        assert_eq!(Decimal::<2>::new(exact("1.505")), Err(NotDecimal::Places { places: 2 }));
+        for (text, rounded) in [("1.505", "1.50"), ("1.515", "1.52"), ("-1.505", "-1.50"), ("1.5051", "1.51")] {
+            let decimal = Decimal::<2>::round_half_even(exact(text)).expect("a number that fits");
+            assert_eq!(decimal.to_string(), rounded);
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_such_number_is_refused() {
+        assert_eq!("".parse::<Decimal<2>>(), Err(NotDecimal::Text));
+        assert_eq!("1,5".parse::<Decimal<2>>(), Err(NotDecimal::Text));
+        assert_eq!("NaN".parse::<Decimal<2>>(), Err(NotDecimal::Text));
+        assert_eq!("0.005".parse::<Decimal<2>>(), Err(NotDecimal::Places { places: 2 }));
+        assert_eq!("0.00000000000000000000000000005".parse::<Decimal<2>>(), Err(NotDecimal::Places { places: 2 }));
+        let huge = "79228162514264337593543950335";
+        assert_eq!(huge.parse::<Decimal<2>>(), Err(NotDecimal::Range { places: 2 }));
+        assert_eq!(format!("{huge}0").parse::<Decimal<2>>(), Err(NotDecimal::Range { places: 2 }));
+        assert_eq!(Decimal::<0>::new(exact(huge)).expect("29 digits").scaled(), None);
+    }
+
+    #[tokio::test]
+    async fn sqlite_keeps_the_units() -> Result<(), DbErr> {
+        let database = Database::connect("sqlite::memory:").await?;
+        let backend = database.get_database_backend();
+        let sql = "SELECT 999999999999999999 AS a, -5 AS b, NULL AS c, 'x' AS d";
+        let row = database.query_one_raw(Statement::from_string(backend, sql)).await?.expect("a row");
+        assert_eq!(row.try_get::<Decimal<8>>("", "a")?.to_string(), "9999999999.99999999");
+        assert_eq!(row.try_get_by_index::<Decimal<2>>(1)?.to_string(), "-0.05");
+        assert_eq!(row.try_get::<Option<Decimal<2>>>("", "c")?, None);
+        assert!(row.try_get::<Decimal<2>>("", "c").is_err());
+        assert!(row.try_get::<Decimal<2>>("", "d").is_err());
+        Ok(())
+    }
 }

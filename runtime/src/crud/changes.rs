@@ -20,13 +20,15 @@ pub struct Changes {
     pub before: Option<QueryResult>,
     values: Vec<Option<Value>>,
     pub errors: FieldErrors,
+    /// What was given as it is stored already: nothing to write, but a behaviour is to see that it was given.
+    resent: Vec<&'static str>,
     /// Secrets that the answer of this write shows, this once.
     pub revealed: Vec<(&'static str, String)>,
 }
 
 impl Changes {
     pub fn new(meta: &'static ResourceMeta, before: Option<QueryResult>) -> Changes {
-        Changes { meta, before, values: vec![None; meta.fields.len()], errors: FieldErrors::default(), revealed: Vec::new() }
+        Changes { meta, before, values: vec![None; meta.fields.len()], errors: FieldErrors::default(), resent: Vec::new(), revealed: Vec::new() }
     }
 
     pub fn is_new(&self) -> bool {
@@ -55,10 +57,11 @@ impl Changes {
         self.values.iter().all(Option::is_none)
     }
 
-    /// Leaves a column as it is after all.
-    pub fn unset(&mut self, name: &str) {
+    /// Leaves a column as it is after all, because it was given the value that it has.
+    pub fn unset(&mut self, name: &'static str) {
         if let Some(position) = self.meta.fields.iter().position(|f| f.name == name) {
             self.values[position] = None;
+            self.resent.push(name);
         }
     }
 
@@ -97,6 +100,12 @@ impl Changes {
             Some(model) => model.clone().into_active_model(),
             None => <R::ActiveModel as ActiveModelTrait>::default(),
         };
+        for name in &self.resent {
+            let column = column::<R>(name)?;
+            if let Some(value) = typed.get(column).into_value() {
+                typed.set(column, value);
+            }
+        }
         for (field, value) in self.iter() {
             typed.set(column::<R>(field.name)?, value.clone());
         }

@@ -1,5 +1,6 @@
 //! Related records: one query for each include, however many records the page holds.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use sea_orm::QueryResult;
@@ -29,8 +30,9 @@ impl Related {
 }
 
 /// Adds to a shape the columns that the includes start from.
-pub fn prepare(shape: &mut Shape, entry: &Entry, includes: &[&'static IncludeMeta]) {
+pub fn prepare(shape: &mut Cow<'_, Shape>, entry: &Entry, includes: &[&'static IncludeMeta]) {
     for include in includes {
+        let shape = shape.to_mut();
         match include.target {
             IncludeTarget::One { via } => {
                 shape.hide(entry.meta, via);
@@ -66,12 +68,12 @@ pub async fn load(
         let values = match include.target {
             IncludeTarget::Many { resource, by } => {
                 let target = context.catalog().get(resource);
-                many(context, target, limited(target, include), by, &integers(rows, shape, "id")?).await?
+                many(context, target, limited(target, include).into_owned(), by, &integers(rows, shape, "id")?).await?
             }
             IncludeTarget::One { via } => match entry.field(via).map(|f| f.kind) {
                 Some(Kind::Ref { resource }) => {
                     let target = context.catalog().get(resource);
-                    one(context, target, limited(target, include), &integers(rows, shape, via)?).await?
+                    one(context, target, &limited(target, include), &integers(rows, shape, via)?).await?
                 }
                 Some(Kind::PolymorphicRef { type_field }) => polymorphic(context, shape, rows, via, type_field, include).await?,
                 _ => return Err(Error::internal(format!("the include `{}` has no reference", include.name))),
@@ -84,11 +86,11 @@ pub async fn load(
 }
 
 /// The list item of the target, or those of its fields that the include names.
-fn limited(target: &Entry, include: &IncludeMeta) -> Shape {
+fn limited<'t>(target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
     if include.fields.is_empty() {
-        return target.list.clone();
+        return Cow::Borrowed(&target.list);
     }
-    target.shape(include.fields.iter().filter_map(|name| target.field(name)))
+    Cow::Owned(target.shape(include.fields.iter().filter_map(|name| target.field(name))))
 }
 
 /// The ids in a column of the rows.
@@ -98,15 +100,15 @@ fn integers(rows: &[QueryResult], shape: &Shape, name: &str) -> Result<Vec<Optio
 }
 
 /// The record that each id names, or null.
-async fn one(context: &Context<'_>, target: &Entry, shape: Shape, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
+async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
     let mut wanted: Vec<i64> = ids.iter().flatten().copied().collect();
     wanted.sort_unstable();
     wanted.dedup();
     let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
     if !wanted.is_empty() {
-        for row in select(context, target, &shape, "id", &wanted).await? {
-            if let Some(id) = key(&shape, &row, "id")? {
-                found.insert(id, object(&shape, &row)?);
+        for row in select(context, target, shape, "id", &wanted).await? {
+            if let Some(id) = key(shape, &row, "id")? {
+                found.insert(id, object(shape, &row)?);
             }
         }
     }
@@ -158,7 +160,7 @@ async fn polymorphic(
         let Some(target) = context.catalog().by_type(name) else { continue };
         let of_type: Vec<Option<i64>> =
             ids.iter().zip(&types).map(|(id, t)| if *t == Some(name) { *id } else { None }).collect();
-        for (index, value) in one(context, target, limited(target, include), &of_type).await?.into_iter().enumerate() {
+        for (index, value) in one(context, target, &limited(target, include), &of_type).await?.into_iter().enumerate() {
             if of_type[index].is_some() {
                 values[index] = value;
             }

@@ -1,5 +1,6 @@
 //! A page of records: `GET /<path>`.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use sea_orm::QueryResult;
@@ -36,9 +37,9 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
     let plan = planner.plan(&request)?;
     let condition = store::visible(context, entry)?.and(within).and(viewed).and(plan.condition.clone());
     let mut shape = match (&view, &plan.fields) {
-        (_, Some(fields)) => entry.shape(fields.iter().copied()),
-        (Some(view), None) => view.shape(entry),
-        (None, None) => entry.list.clone(),
+        (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
+        (Some(view), None) => Cow::Owned(view.shape(entry)),
+        (None, None) => Cow::Borrowed(&entry.list),
     };
     include::prepare(&mut shape, entry, &plan.includes);
 
@@ -94,7 +95,7 @@ async fn count(context: &Context<'_>, entry: &Entry, condition: &Condition, plan
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT COUNT(*) AS \"total\"");
-    write_from(&mut sql, entry.meta.table, sources.iter());
+    write_from(&mut sql, entry.meta.table, &sources);
     sql.push(" WHERE ");
     write_condition(&mut sql, condition);
     let row = sql.one(context.db()).await?;

@@ -1,5 +1,7 @@
 //! One record: `GET /<path>/{id}`, and what every write answers.
 
+use std::borrow::Cow;
+
 use super::include;
 use super::store;
 use crate::catalog::Entry;
@@ -19,8 +21,8 @@ pub async fn show(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
     let fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
     errors.into_result()?;
     let shape = match fields {
-        Some(fields) => entry.shape(fields.into_iter()),
-        None => entry.single.clone(),
+        Some(fields) => Cow::Owned(entry.shape(fields.into_iter())),
+        None => Cow::Borrowed(&entry.single),
     };
     let condition = store::visible(context, entry)?.and(within);
     let record = read(context, entry, shape, id, &condition, &includes).await?.ok_or(Error::NotFound)?;
@@ -29,7 +31,7 @@ pub async fn show(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
 
 /// The record as `show` answers it, without its key: for writes and events. `None` when it is not there.
 pub async fn single(context: &Context<'_>, entry: &Entry, id: i64) -> Result<Option<Vec<u8>>> {
-    read(context, entry, entry.single.clone(), id, &Condition::always(), &[]).await
+    read(context, entry, Cow::Borrowed(&entry.single), id, &Condition::always(), &[]).await
 }
 
 /// `{"product": {...}}`
@@ -46,7 +48,7 @@ pub fn wrap(key: &str, record: &[u8]) -> Vec<u8> {
 async fn read(
     context: &Context<'_>,
     entry: &Entry,
-    mut shape: Shape,
+    mut shape: Cow<'_, Shape>,
     id: i64,
     condition: &Condition,
     includes: &[&'static IncludeMeta],

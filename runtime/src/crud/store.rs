@@ -47,7 +47,7 @@ pub async fn load(
     }
     let mut sources = Vec::new();
     condition.sources(&mut sources);
-    write_from(&mut sql, entry.meta.table, sources.iter());
+    write_from(&mut sql, entry.meta.table, &sources);
     sql.push(" WHERE t.\"id\" = ").bind(id).push(" AND ");
     write_condition(&mut sql, condition);
     // An immediate transaction on SQLite already excludes other writers.

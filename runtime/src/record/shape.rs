@@ -6,13 +6,19 @@ use crate::catalog::Source;
 use crate::db::Sql;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 
-/// The columns of an answer in order. One shape serves every row of it.
+/// The columns of an answer in order, and the SQL that reads them. One shape serves every row of an answer, and the two
+/// plain ones of a resource serve every request.
 #[derive(Debug, Clone)]
 pub struct Shape {
-    pub table: &'static str,
     pub columns: Vec<Column>,
-    /// Embedded fields stand in the answer without a column of their own: position among the columns, and the field.
+    /// Embedded fields stand in the answer without a column of their own.
     pub embedded: Vec<&'static FieldMeta>,
+    /// `SELECT "t"."id", ...`
+    select: String,
+    /// ` FROM "products" AS t LEFT JOIN ...`
+    from: String,
+    /// The aliases that `from` knows beside `t`.
+    joined: Vec<&'static str>,
 }
 
 /// One column of an answer.
@@ -28,46 +34,46 @@ pub struct Column {
     pub only: Option<Vec<String>>,
 }
 
-impl Column {
-    fn new(name: &'static str, source: Source, hidden: bool) -> Column {
-        Column { key: format!("\"{name}\":"), name, source, hidden, only: None }
-    }
-}
-
 impl Shape {
     pub fn of<'f>(
         meta: &'static ResourceMeta,
         derived: &HashMap<&'static str, Source>,
         fields: impl Iterator<Item = &'f FieldMeta>,
-    ) -> Shape
-    where
-        'static: 'f,
-    {
-        let mut shape = Shape { table: meta.table, columns: Vec::new(), embedded: Vec::new() };
-        let mut has_id = false;
+    ) -> Shape {
+        let mut shape = Shape {
+            columns: Vec::new(),
+            embedded: Vec::new(),
+            select: String::from("SELECT "),
+            from: String::new(),
+            joined: Vec::new(),
+        };
+        write_table(&mut shape.from, meta.table);
         for wanted in fields {
             // The metadata is static; the iterator's shorter life is only that of the caller's choice.
             let Some(field) = meta.fields.iter().find(|f| f.name == wanted.name) else { continue };
-            has_id |= field.name == "id";
             match field.kind {
                 Kind::Embedded { .. } => shape.embedded.push(field),
-                _ => {
-                    let source = derived.get(field.name).copied().unwrap_or_else(|| Source::own(field));
-                    shape.columns.push(Column::new(field.name, source, false));
-                }
+                _ => shape.add(field.name, derived.get(field.name).copied().unwrap_or_else(|| Source::own(field)), false),
             }
         }
-        if !has_id {
-            shape.hide(meta, "id");
-        }
+        shape.hide(meta, "id");
         shape
+    }
+
+    fn add(&mut self, name: &'static str, source: Source, hidden: bool) {
+        if !self.columns.is_empty() {
+            self.select.push_str(", ");
+        }
+        source.write(&mut self.select);
+        join(&mut self.from, &mut self.joined, &source);
+        self.columns.push(Column { key: format!("\"{name}\":"), name, source, hidden, only: None });
     }
 
     /// Adds a column that is read but not written, unless it is read already.
     pub fn hide(&mut self, meta: &'static ResourceMeta, name: &str) {
         let known = self.columns.iter().any(|c| c.name == name && c.source.alias == "t");
         if let (false, Some(field)) = (known, meta.fields.iter().find(|f| f.name == name)) {
-            self.columns.push(Column::new(field.name, Source::own(field), true));
+            self.add(field.name, Source::own(field), true);
         }
     }
 
@@ -76,28 +82,36 @@ impl Shape {
         self.columns.iter().position(|c| c.name == name)
     }
 
-    /// Writes `SELECT ... FROM ... LEFT JOIN ...`; `joined` are further sources that the condition or order needs.
-    pub fn write_select(&self, sql: &mut Sql, joined: &[Source]) {
-        sql.push("SELECT ");
-        for (index, column) in self.columns.iter().enumerate() {
-            if index > 0 {
-                sql.push(", ");
+    /// Writes `SELECT ... FROM ... LEFT JOIN ...`; `sources` are those that the condition and the order need too.
+    pub fn write_select(&self, sql: &mut Sql, sources: &[Source]) {
+        sql.push(&self.select).push(&self.from);
+        if sources.iter().any(|source| source.join.is_some()) {
+            let mut joined = self.joined.clone();
+            for source in sources {
+                join(&mut sql.text, &mut joined, source);
             }
-            column.source.write(sql);
         }
-        let own: Vec<Source> = self.columns.iter().map(|c| c.source).collect();
-        write_from(sql, self.table, own.iter().chain(joined));
     }
 }
 
 /// Writes ` FROM "table" AS t` and each join once.
-pub fn write_from<'s>(sql: &mut Sql, table: &str, sources: impl Iterator<Item = &'s Source>) {
-    sql.push(" FROM ").name(table).push(" AS t");
-    let mut done: Vec<&str> = Vec::new();
+pub fn write_from(sql: &mut Sql, table: &str, sources: &[Source]) {
+    write_table(&mut sql.text, table);
+    let mut joined = Vec::new();
     for source in sources {
-        if source.join.is_some() && !done.contains(&source.alias) {
-            done.push(source.alias);
-            source.write_join(sql);
-        }
+        join(&mut sql.text, &mut joined, source);
+    }
+}
+
+fn write_table(text: &mut String, table: &str) {
+    text.push_str(" FROM \"");
+    text.push_str(table);
+    text.push_str("\" AS t");
+}
+
+fn join(text: &mut String, joined: &mut Vec<&'static str>, source: &Source) {
+    if source.join.is_some() && !joined.contains(&source.alias) {
+        joined.push(source.alias);
+        source.write_join(text);
     }
 }
