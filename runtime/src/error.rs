@@ -41,6 +41,11 @@ impl FieldErrors {
         }
     }
 
+    /// The same problems, each under a longer name: `member_id` is `participants.0.member_id`.
+    pub fn under(self, prefix: &str) -> FieldErrors {
+        FieldErrors(self.0.into_iter().map(|(field, messages)| (format!("{prefix}.{field}"), messages)).collect())
+    }
+
     /// `Ok` when nothing was added, else the 422.
     pub fn into_result(self) -> Result<()> {
         if self.is_empty() { Ok(()) } else { Err(Error::Invalid(self)) }

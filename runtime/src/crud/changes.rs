@@ -7,6 +7,7 @@ use rust_decimal::Decimal;
 use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoActiveModel, QueryResult, Value};
 use uuid::Uuid;
 
+use super::embedded::EmbeddedSet;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 use crate::record::{Cell, write_text};
@@ -24,11 +25,15 @@ pub struct Changes {
     resent: Vec<&'static str>,
     /// Secrets that the answer of this write shows, this once.
     pub revealed: Vec<(&'static str, String)>,
+    /// The embedded records that are given, by field.
+    pub embedded: Vec<EmbeddedSet>,
 }
 
 impl Changes {
     pub fn new(meta: &'static ResourceMeta, before: Option<QueryResult>) -> Changes {
-        Changes { meta, before, values: vec![None; meta.fields.len()], errors: FieldErrors::default(), resent: Vec::new(), revealed: Vec::new() }
+        let values = vec![None; meta.fields.len()];
+        let errors = FieldErrors::default();
+        Changes { meta, before, values, errors, resent: Vec::new(), revealed: Vec::new(), embedded: Vec::new() }
     }
 
     pub fn is_new(&self) -> bool {
@@ -53,8 +58,9 @@ impl Changes {
         self.meta.fields.iter().zip(&self.values).filter_map(|(field, value)| Some((field, value.as_ref()?)))
     }
 
+    /// Whether storing it changes nothing.
     pub fn is_empty(&self) -> bool {
-        self.values.iter().all(Option::is_none)
+        self.values.iter().all(Option::is_none) && self.embedded.iter().all(EmbeddedSet::is_unchanged)
     }
 
     /// Leaves a column as it is after all, because it was given the value that it has.

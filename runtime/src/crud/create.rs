@@ -4,7 +4,7 @@ use sea_orm::Value;
 
 use super::body::Body;
 use super::changes::Changes;
-use super::{input, references, rules, show, store};
+use super::{embedded, input, references, rules, show, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
@@ -25,7 +25,7 @@ pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         changes.set(parent.field, Value::from(id));
     }
-    input::read(entry, body, &definitions, &mut changes)?;
+    input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         // The path decides, whatever the body says.
         changes.set(parent.field, Value::from(id));
@@ -43,16 +43,18 @@ pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under
 
 /// Checks and inserts a complete set of changes, with the hooks of the transaction.
 pub async fn store_new(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<i64> {
-    check(context, entry, changes).await?;
+    check(context, entry, None, changes).await?;
     let id = store::insert(context, changes).await?;
+    embedded::write(context, changes, id).await?;
     after_save(context, entry, id).await?;
     Ok(id)
 }
 
 /// Every rule, then the resource's own say. A hook sees only values that passed the rules.
-pub async fn check(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<()> {
+pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     rules::check_together(changes)?;
     references::check(context, changes).await?;
+    embedded::check(context, changes, id).await?;
     if let (true, Some(hook)) = (changes.errors.is_empty(), entry.route.hooks.before_save) {
         hook(context, changes).await?;
     }
@@ -85,7 +87,7 @@ pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Resu
 /// Inserts a row of reference data: the same rules, no event.
 pub async fn insert_seed(context: &Context<'_>, entry: &Entry, body: &Body<'_>, id: Option<Value>) -> Result<()> {
     let mut changes = Changes::new(entry.meta, None);
-    input::read(entry, body, &[], &mut changes)?;
+    input::read(context.catalog(), entry, body, &[], &mut changes)?;
     input::complete(entry, context, &[], &mut changes)?;
     if let Some(id) = id {
         changes.set("id", id);

@@ -6,7 +6,8 @@ use sea_orm::Value;
 
 use super::body::{Body, Given};
 use super::changes::Changes;
-use crate::catalog::Entry;
+use super::embedded;
+use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{Definition, merge};
 use crate::error::{Error, FieldErrors, Result};
@@ -14,14 +15,20 @@ use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
 use crate::query::{hint, read_value};
 
 /// A list holds at most so many elements.
-const MOST_ELEMENTS: usize = 1_000;
+pub const MOST_ELEMENTS: usize = 1_000;
 
 /// Reads a body into changes; problems are collected in `changes.errors`.
 ///
 /// Omitted and null leave a field as it is (on create: to its default); `""` clears a field that may be null
 /// (the specification, "Update semantics"). A known field that a client cannot write is ignored, so that what GET
 /// answered can be sent back.
-pub fn read(entry: &Entry, body: &Body<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {
+pub fn read(
+    catalog: &Catalog,
+    entry: &Entry,
+    body: &Body<'_>,
+    definitions: &[Definition],
+    changes: &mut Changes,
+) -> Result<()> {
     for (name, raw) in &body.0 {
         let given = Given::read(raw);
         let Some(field) = entry.field(name).filter(|f| f.access != Access::Internal) else {
@@ -34,13 +41,13 @@ pub fn read(entry: &Entry, body: &Body<'_>, definitions: &[Definition], changes:
         if !writable(field) || matches!(given, Given::Null) {
             continue;
         }
-        if field.kind == Kind::CustomFields {
-            read_custom(field, &given, definitions, changes)?;
-            continue;
-        }
-        match read_field(field, &given) {
-            Ok(value) => changes.set(field.name, value),
-            Err(problem) => changes.errors.add(field.name, problem),
+        match field.kind {
+            Kind::CustomFields => read_custom(field, &given, definitions, changes)?,
+            Kind::Embedded { .. } => embedded::read(catalog, field, &given, changes)?,
+            _ => match read_field(field, &given) {
+                Ok(value) => changes.set(field.name, value),
+                Err(problem) => changes.errors.add(field.name, problem),
+            },
         }
     }
     Ok(())
@@ -71,7 +78,7 @@ pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition]
 
 /// Whether a client may write the field at all.
 fn writable(field: &FieldMeta) -> bool {
-    field.is_column() && matches!(field.access, Access::Writable | Access::Immutable | Access::Secret)
+    !matches!(field.kind, Kind::Derived { .. }) && matches!(field.access, Access::Writable | Access::Immutable | Access::Secret)
 }
 
 /// The value of a field that a new record was not given; `None` leaves it to a hook or to the table.

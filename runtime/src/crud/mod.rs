@@ -6,6 +6,7 @@ mod body;
 mod changes;
 mod create;
 mod delete;
+mod embedded;
 mod include;
 mod input;
 mod list;

@@ -40,21 +40,32 @@ pub async fn load(
     condition: &Condition,
     lock: bool,
 ) -> Result<Option<QueryResult>> {
-    let dialect = context.state().db.dialect();
-    let mut sql = Sql::new(dialect, "SELECT ");
+    let mut sql = select(context, entry, condition);
+    sql.push(" AND t.\"id\" = ").bind(id);
+    // An immediate transaction on SQLite already excludes other writers.
+    if lock && sql.dialect == Dialect::Postgres {
+        sql.push(" FOR UPDATE OF t");
+    }
+    sql.one(context.db()).await
+}
+
+/// The stored rows of all records for which `condition` holds, with every column.
+pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Vec<QueryResult>> {
+    select(context, entry, condition).all(context.db()).await
+}
+
+/// `SELECT` of every column `WHERE` the condition holds.
+fn select(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Sql {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
     for (index, field) in entry.meta.fields.iter().filter(|f| f.is_column()).enumerate() {
         sql.push(if index > 0 { ", t." } else { "t." }).name(field.name);
     }
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     write_from(&mut sql, entry.meta.table, &sources);
-    sql.push(" WHERE t.\"id\" = ").bind(id).push(" AND ");
+    sql.push(" WHERE ");
     write_condition(&mut sql, condition);
-    // An immediate transaction on SQLite already excludes other writers.
-    if lock && dialect == Dialect::Postgres {
-        sql.push(" FOR UPDATE OF t");
-    }
-    sql.one(context.db()).await
+    sql
 }
 
 /// Inserts a record and answers its id.

@@ -5,7 +5,7 @@ use sea_orm::Value;
 use super::body::Body;
 use super::changes::{Changes, stored};
 use super::create::{after_commit, after_save, check};
-use super::{input, show, store};
+use super::{embedded, input, show, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
@@ -23,7 +23,7 @@ pub async fn update(context: &Context<'_>, entry: &Entry, id: i64, within: Condi
         true => custom_field::load(&transaction, entry.meta.plural).await?,
         false => Vec::new(),
     };
-    input::read(entry, body, &definitions, &mut changes)?;
+    input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     let record = finish(&context_in, entry, id, &mut changes).await?;
     drop(context_in);
     transaction.commit().await?;
@@ -41,12 +41,13 @@ pub async fn lock(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
 /// Checks and stores what really changes, and answers the record. Nothing is written when nothing does.
 pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut Changes) -> Result<Vec<u8>> {
     drop_unchanged(changes)?;
-    check(context, entry, changes).await?;
+    check(context, entry, Some(id), changes).await?;
     drop_unchanged(changes)?;
     let changed = !changes.is_empty();
     if changed {
         changes.set("updated_at", context.now().into());
         store::update(context, changes, id).await?;
+        embedded::write(context, changes, id).await?;
         after_save(context, entry, id).await?;
     }
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
@@ -58,7 +59,7 @@ pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut
 }
 
 /// Leaves out values that are stored already, and refuses those that may not change.
-fn drop_unchanged(changes: &mut Changes) -> Result<()> {
+pub fn drop_unchanged(changes: &mut Changes) -> Result<()> {
     let Some(row) = &changes.before else { return Ok(()) };
     let mut same = Vec::new();
     let mut fixed = Vec::new();

@@ -24,6 +24,10 @@ pub fn merge(
     let mut merged = before;
     for (name, given) in given {
         let key = format!("custom_fields.{name}");
+        // What a record has can be sent back, also when its definition has changed or gone since.
+        if is_stored(merged.get(name), given) {
+            continue;
+        }
         let Some(definition) = definitions.iter().find(|d| d.name == *name) else {
             let hint = hint(name, definitions.iter().map(|d| d.name.as_str()));
             errors.add(key, format!("is not a custom field of this entity type{hint}"));
@@ -52,6 +56,16 @@ pub fn merge(
         }
     }
     merged
+}
+
+/// Whether a value is given as it is stored.
+fn is_stored(stored: Option<&Value>, given: &Given<'_>) -> bool {
+    match (stored, given) {
+        (Some(Value::String(stored)), Given::Text(given)) => stored == given,
+        (Some(Value::Number(stored)), Given::Number(given)) => stored.to_string() == *given,
+        (Some(Value::Bool(stored)), Given::Bool(given)) => stored == given,
+        _ => false,
+    }
 }
 
 fn read(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {

@@ -69,7 +69,8 @@ impl Planner<'_> {
 
     /// The conditions of the `q` parameters, all of which must hold.
     pub fn terms(self, terms: &[Term], errors: &mut FieldErrors) -> Condition {
-        if terms.len() > MOST_CONDITIONS {
+        // Each field that a parameter names is a condition.
+        if terms.iter().map(|term| self.names(&term.name).len()).sum::<usize>() > MOST_CONDITIONS {
             errors.add("q", format!("must have at most {MOST_CONDITIONS} conditions"));
             return Condition::always();
         }
@@ -86,21 +87,18 @@ impl Planner<'_> {
     /// One condition, or what is wrong with it.
     pub fn term(self, term: &Term) -> Result<Condition, String> {
         let Some(predicate) = term.predicate else { return Err(self.unknown_predicate(&term.name)) };
-        let names: Vec<&str> = match self.resolve(&term.name) {
-            Ok(_) => vec![&term.name],
-            // `name_or_sku` is two fields, unless a field has that very name.
-            Err(_) if term.name.contains("_or_") => term.name.split("_or_").collect(),
-            Err(problem) => return Err(problem),
-        };
-        if names.len() > MOST_CONDITIONS {
-            return Err(format!("must name at most {MOST_CONDITIONS} fields"));
-        }
+        let names = self.names(&term.name);
         let texts = read_texts(predicate, &term.values)?;
         let mut conditions = Vec::with_capacity(names.len());
         for name in names {
             conditions.push(self.condition(name, predicate, &texts)?);
         }
         Ok(if conditions.len() == 1 { conditions.remove(0) } else { Condition::Any(conditions) })
+    }
+
+    /// The fields that a parameter names: `name_or_sku` is two, unless a field has that very name.
+    fn names(self, name: &str) -> Vec<&str> {
+        if self.resolve(name).is_ok() { vec![name] } else { name.split("_or_").collect() }
     }
 
     fn condition(self, name: &str, predicate: Predicate, texts: &[String]) -> Result<Condition, String> {
@@ -173,6 +171,8 @@ impl Planner<'_> {
             match self.entry.include(name) {
                 Some(include) if includes.iter().any(|i| i.name == include.name) => {}
                 Some(include) => includes.push(include),
+                // What is embedded is there without being asked for.
+                None if self.entry.field(name).is_some_and(|f| matches!(f.kind, Kind::Embedded { .. })) => {}
                 None => {
                     let known: Vec<&str> = self.entry.meta.includes.iter().map(|i| i.name).collect();
                     let known = if known.is_empty() { "there are none".into() } else { format!("known are {}", known.join(", ")) };
@@ -261,7 +261,10 @@ fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, Stri
 fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
     let first = texts.first().map(String::as_str).unwrap_or_default();
     let compare = |comparison| value::read_comparison(kind, comparison, first).map_err(|p| blank_or(first, p));
-    let like = |place, negated| Ok(Test::Like { place, needle: fold(first), negated });
+    let like = |place, negated| {
+        value::read_value(Kind::Text, first)?;
+        Ok(Test::Like { place, needle: fold(first), negated })
+    };
     let switch = |affirmed: bool| value::read_boolean(first).map(|holds| holds == affirmed);
     match predicate {
         Predicate::Eq => compare(Comparison::Equal),
@@ -284,7 +287,8 @@ fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Resul
         Predicate::False => Ok(Test::Compare(Comparison::Equal, switch(false)?.into())),
         Predicate::In | Predicate::NotIn => {
             let negated = predicate == Predicate::NotIn;
-            let values = value::read_list(kind, texts)?;
+            let blank = texts.iter().find(|text| text.trim().is_empty()).map_or(first, String::as_str);
+            let values = value::read_list(kind, texts).map_err(|p| blank_or(blank, p))?;
             Ok(if values.is_empty() { Test::Known(negated) } else { Test::Among { values, negated } })
         }
     }

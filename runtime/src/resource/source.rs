@@ -28,7 +28,7 @@ impl<'r> Source<'r> {
     }
 
     /// The next value; its type's default when it cannot be read.
-    pub fn next<T: TryGetable + ValueType + Default>(&mut self) -> T {
+    pub fn take<T: TryGetable + ValueType + Default>(&mut self) -> T {
         let name = self.names.get(self.position).copied().unwrap_or_default();
         self.position += 1;
         let read = match &mut self.from {

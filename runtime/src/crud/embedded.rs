@@ -1,0 +1,155 @@
+//! Records that are read and written with the one they belong to: the participants of an activity.
+//!
+//! A write gives all of them: those with an id are changed, those without are added, those not given are deleted. They
+//! are plain rows; hooks belong to the record that holds them.
+
+use std::collections::HashMap;
+
+use sea_orm::{QueryResult, Value};
+
+use super::body::{Body, Given};
+use super::changes::Changes;
+use super::{input, references, rules, store, update};
+use crate::catalog::{Catalog, Entry};
+use crate::context::Context;
+use crate::error::{FieldErrors, Result};
+use crate::meta::{FieldMeta, Kind};
+use crate::query::{Condition, read_value};
+
+/// The embedded records that a write gives for one field.
+#[derive(Debug)]
+pub struct EmbeddedSet {
+    field: &'static FieldMeta,
+    items: Vec<Item>,
+    /// The ids of those that the record has and the write does not give.
+    gone: Vec<i64>,
+}
+
+#[derive(Debug)]
+struct Item {
+    id: Option<i64>,
+    changes: Changes,
+}
+
+impl EmbeddedSet {
+    /// Whether storing it changes anything.
+    pub fn is_unchanged(&self) -> bool {
+        self.gone.is_empty() && self.items.iter().all(|item| item.id.is_some() && item.changes.is_empty())
+    }
+}
+
+/// The resource of an embedded field, and the field of it that refers back.
+fn target<'c>(catalog: &'c Catalog, field: &FieldMeta) -> Option<(&'c Entry, &'static str)> {
+    match field.kind {
+        Kind::Embedded { resource, by } => Some((catalog.get(resource), by)),
+        _ => None,
+    }
+}
+
+/// Reads the list of one field; problems are reported under `participants.0.member_id`.
+pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, changes: &mut Changes) -> Result<()> {
+    let Some((entry, by)) = target(catalog, field) else { return Ok(()) };
+    let raw = match given {
+        Given::Text(text) if text.is_empty() => Some(Vec::new()),
+        Given::Nested(json) => serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json).ok(),
+        _ => None,
+    };
+    let Some(raw) = raw.filter(|raw| raw.len() <= input::MOST_ELEMENTS) else {
+        changes.errors.add(field.name, format!("must be a list of at most {} objects", input::MOST_ELEMENTS));
+        return Ok(());
+    };
+    let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: Vec::new() };
+    for (index, raw) in raw.into_iter().enumerate() {
+        let Some(body) = Body::nested(raw.get()) else {
+            changes.errors.add(format!("{}.{index}", field.name), "must be an object");
+            continue;
+        };
+        let mut item = Item { id: None, changes: Changes::new(entry.meta, None) };
+        if let Some((_, raw)) = body.0.iter().find(|(name, _)| name == "id") {
+            match Given::read(raw) {
+                Given::Null => {}
+                given => match given.scalar().and_then(|text| read_value(Kind::BigInt, text)) {
+                    Ok(Value::BigInt(id)) => item.id = id,
+                    Ok(_) => {}
+                    Err(problem) => item.changes.errors.add("id", problem),
+                },
+            }
+        }
+        input::read(catalog, entry, &body, &[], &mut item.changes)?;
+        // Which record it belongs to is not the client's to say.
+        item.changes.unset(by);
+        collect(field, index, &mut item.changes.errors, &mut changes.errors);
+        set.items.push(item);
+    }
+    changes.embedded.retain(|known| known.field.name != field.name);
+    changes.embedded.push(set);
+    Ok(())
+}
+
+/// Finds what each item changes, completes the new ones and checks every rule. `id` is that of the record that holds
+/// them; a new one has none.
+pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>) -> Result<()> {
+    for set in &mut changes.embedded {
+        let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
+        let mut stored = match id {
+            Some(id) => rows(context, entry, by, id).await?,
+            None => HashMap::new(),
+        };
+        for (index, item) in set.items.iter_mut().enumerate() {
+            match item.id {
+                Some(id) => match stored.remove(&id) {
+                    Some(row) => item.changes.before = Some(row),
+                    None => item.changes.errors.add("id", "names none of this record"),
+                },
+                None => {
+                    // The reference back is known only once the record is stored; it is set then.
+                    item.changes.set(by, Value::BigInt(Some(0)));
+                    input::complete(entry, context, &[], &mut item.changes)?;
+                    item.changes.unset(by);
+                }
+            }
+            update::drop_unchanged(&mut item.changes)?;
+            rules::check_together(&mut item.changes)?;
+            references::check(context, &mut item.changes).await?;
+            collect(set.field, index, &mut item.changes.errors, &mut changes.errors);
+        }
+        set.gone = stored.into_keys().collect();
+    }
+    Ok(())
+}
+
+/// Stores what [`check`] found.
+pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Result<()> {
+    for set in &mut changes.embedded {
+        let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
+        // What goes first makes room for what comes.
+        for gone in &set.gone {
+            store::delete(context, entry, *gone).await?;
+        }
+        for item in &mut set.items {
+            match item.id {
+                Some(_) if item.changes.is_empty() => {}
+                Some(id) => {
+                    item.changes.set("updated_at", context.now().into());
+                    store::update(context, &item.changes, id).await?;
+                }
+                None => {
+                    item.changes.set(by, id.into());
+                    store::insert(context, &item.changes).await?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<HashMap<i64, QueryResult>> {
+    let Some(field) = entry.field(by) else { return Ok(HashMap::new()) };
+    let found = store::load_all(context, entry, &Condition::equals(field, id)).await?;
+    let keyed = found.into_iter().map(|row| Ok((row.try_get::<i64>("", "id")?, row)));
+    keyed.collect()
+}
+
+fn collect(field: &FieldMeta, index: usize, from: &mut FieldErrors, to: &mut FieldErrors) {
+    to.merge(std::mem::take(from).under(&format!("{}.{index}", field.name)));
+}
