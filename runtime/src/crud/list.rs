@@ -10,8 +10,8 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::db::Sql;
-use crate::error::Result;
-use crate::query::{Condition, Plan, Planner, Request, parse, write_condition, write_order};
+use crate::error::{Error, Result};
+use crate::query::{Condition, MOST_VALUES, Plan, Planner, Request, parse, write_condition, write_order};
 use crate::record::{Shape, write_from, write_record};
 use crate::view;
 
@@ -36,6 +36,9 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
     };
     let plan = planner.plan(&request)?;
     let condition = store::visible(context, entry)?.and(within).and(viewed).and(plan.condition.clone());
+    if condition.values() > MOST_VALUES {
+        return Err(Error::invalid("q", format!("must have at most {MOST_VALUES} values in all")));
+    }
     let mut shape = match (&view, &plan.fields) {
         (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
         (Some(view), None) => Cow::Owned(view.shape(entry)),

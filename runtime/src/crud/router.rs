@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use salvo::http::{HeaderValue, Method, StatusCode};
+use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, Router, async_trait};
 
 use super::action::{self, ActionCall};
@@ -55,7 +55,8 @@ pub fn router(state: &Arc<State>) -> Router {
     for (index, entry) in state.catalog.entries().iter().enumerate() {
         for place in places(entry) {
             let path = path(state, entry, place);
-            router = router.push(Router::with_path(path).goal(Endpoint::new(state.clone(), At { index, place })));
+            let at = At { index, place, methods: methods(entry, place) };
+            router = router.push(Router::with_path(path).goal(Endpoint::new(state.clone(), at)));
         }
     }
     router
@@ -66,10 +67,9 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
     let mut routes = Vec::new();
     for entry in state.catalog.entries() {
         for place in places(entry) {
-            for (method, call) in methods(entry, place) {
-                let (ability, permission) = needs(entry, call);
+            for Method { name, ability, permission, .. } in methods(entry, place) {
                 let path = format!("/api/v1/{}", path(state, entry, place));
-                routes.push(RouteInfo { method, path, resource: entry.meta.name, ability, permission });
+                routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission });
             }
         }
     }
@@ -90,8 +90,21 @@ fn places(entry: &Entry) -> Vec<Place> {
     places
 }
 
+/// A method of a place, and what it needs.
+#[derive(Debug, Clone)]
+struct Method {
+    name: &'static str,
+    call: Call,
+    ability: String,
+    permission: Option<&'static str>,
+}
+
 /// The methods at a place, in the order in which `Allow` lists them.
-fn methods(entry: &Entry, place: Place) -> Vec<(&'static str, Call)> {
+fn methods(entry: &Entry, place: Place) -> Vec<Method> {
+    let method = |name, call| {
+        let (ability, permission) = needs(entry, call);
+        Method { name, call, ability, permission }
+    };
     let all: &[(&str, Operation)] = match place {
         Place::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
         Place::Member => {
@@ -99,12 +112,12 @@ fn methods(entry: &Entry, place: Place) -> Vec<(&'static str, Call)> {
         }
         Place::Singleton => &[("GET", Operation::Show), ("PUT", Operation::Update), ("PATCH", Operation::Update)],
         Place::Action(action) => {
-            let method = if action.method == ActionMethod::Get { "GET" } else { "POST" };
-            return vec![(method, Call::Action(action))];
+            let name = if action.method == ActionMethod::Get { "GET" } else { "POST" };
+            return vec![method(name, Call::Action(action))];
         }
     };
     let served = |(_, operation): &&(&str, Operation)| entry.meta.operations.contains(operation);
-    all.iter().filter(served).map(|(method, operation)| (*method, Call::Operation(*operation))).collect()
+    all.iter().filter(served).map(|(name, operation)| method(name, Call::Operation(*operation))).collect()
 }
 
 /// `products/{parent_id}/accessories/{id}`
@@ -137,10 +150,12 @@ fn needs(entry: &Entry, call: Call) -> (String, Option<&'static str>) {
 }
 
 /// One path of one resource.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct At {
+    /// The position of the resource in the catalog.
     index: usize,
     place: Place,
+    methods: Vec<Method>,
 }
 
 #[async_trait]
@@ -149,14 +164,15 @@ impl crate::server::Answers for At {
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         let caller = authenticate(state, request).await?;
         let entry = &state.catalog.entries()[self.index];
-        let methods = methods(entry, self.place);
-        let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
-        let Some((_, call)) = methods.iter().find(|(method, _)| *method == asked.as_str()).copied() else {
-            return Err(Error::MethodNotAllowed(methods.iter().map(|(method, _)| *method).collect()));
+        let asked = match request.method().as_str() {
+            "HEAD" => "GET",
+            other => other,
         };
-        let (ability, permission) = needs(entry, call);
-        caller.need_ability(&ability)?;
-        if let Some(permission) = permission {
+        let Some(method) = self.methods.iter().find(|method| method.name == asked) else {
+            return Err(Error::MethodNotAllowed(self.methods.iter().map(|method| method.name).collect()));
+        };
+        caller.need_ability(&method.ability)?;
+        if let Some(permission) = method.permission {
             caller.need_permission(permission)?;
         }
         let context = Context::new(state, &caller, state.db.reader());
@@ -169,7 +185,7 @@ impl crate::server::Answers for At {
                 None => None,
             },
         };
-        let bytes = match asked.as_str() {
+        let bytes = match method.name {
             "GET" | "DELETE" => Default::default(),
             _ => {
                 // What is not there is 404 before its body is judged.
@@ -179,7 +195,7 @@ impl crate::server::Answers for At {
                 read_body(request, state.config.body_limit).await?
             }
         };
-        run(&context, state, entry, call, Arguments { id, parent, within, query: &query, bytes: &bytes }).await
+        run(&context, state, entry, method.call, Arguments { id, parent, within, query: &query, bytes: &bytes }).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! SQL text under construction: pieces and bound values, with what differs between the dialects in one place.
 
+use std::fmt::Write;
+
 use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, Value};
 
 use super::{Connection, Dialect};
@@ -37,7 +39,7 @@ impl Sql {
         self.values.push(value.into());
         // SQLite's driver reads `$n` like PostgreSQL's.
         self.text.push('$');
-        self.text.push_str(&self.values.len().to_string());
+        let _ = write!(self.text, "{}", self.values.len());
         self
     }
 

@@ -114,6 +114,17 @@ impl Condition {
         Condition::Not(Box::new(self))
     }
 
+    /// How many values a statement binds for it.
+    pub fn values(&self) -> usize {
+        match self {
+            Condition::All(list) | Condition::Any(list) => list.iter().map(Condition::values).sum(),
+            Condition::Not(inner) => inner.values(),
+            Condition::Test { test: Test::Among { values, .. }, .. } => values.len(),
+            // A substring is bound with its length.
+            Condition::Test { .. } | Condition::Overlaps { .. } => 2,
+        }
+    }
+
     /// The sources that a query has to join for it.
     pub fn sources(&self, found: &mut Vec<Source>) {
         match self {

@@ -14,7 +14,7 @@ mod value;
 
 pub use condition::Condition;
 pub use parse::parse;
-pub use plan::{Order, Plan, Planner};
+pub use plan::{MOST_CONDITIONS, MOST_VALUES, Order, Plan, Planner};
 pub use predicate::Predicate;
 pub use request::{Pair, Request, Term, Values, decode};
 pub use sql::{write_condition, write_order};

@@ -15,6 +15,8 @@ use crate::meta::{FieldMeta, Filter, IncludeMeta, Kind, Shown};
 pub const MOST_CONDITIONS: usize = 50;
 /// At most so many elements in one list.
 pub const MOST_ELEMENTS: usize = 1_000;
+/// At most so many values in all conditions together, those of a saved view included: SQLite binds 32,766 in one go.
+pub const MOST_VALUES: usize = 30_000;
 /// At most so many characters in one value, or one element of a list.
 pub const MOST_CHARACTERS: usize = 2_000;
 /// How many records a page holds when nobody says.
@@ -88,6 +90,9 @@ impl Planner<'_> {
     pub fn term(self, term: &Term) -> Result<Condition, String> {
         let Some(predicate) = term.predicate else { return Err(self.unknown_predicate(&term.name)) };
         let names = self.names(&term.name);
+        if names.len() > MOST_CONDITIONS {
+            return Err(format!("must name at most {MOST_CONDITIONS} fields"));
+        }
         let texts = read_texts(predicate, &term.values)?;
         let mut conditions = Vec::with_capacity(names.len());
         for name in names {
@@ -145,9 +150,9 @@ impl Planner<'_> {
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.get(resource);
-        match other.field(name).filter(|f| asked(f) && f.is_column()) {
+        match other.field(name).filter(|f| asked(f) && f.is_column() && self.entry.reaches(via, f.name)) {
             Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
-            None => Err(format!("names an unknown field `{name}` of {relation}{}", hint(name, other.meta.fields.iter().map(|f| f.name)))),
+            None => Err(format!("names an unknown field `{name}` of {relation}{}", hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, f))))),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::crud::{Context, Draft, Route};
 use crate::custom_field;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta, Shown};
-use crate::query::{Condition, Planner, Predicate, Term, Values, hint};
+use crate::query::{Condition, MOST_CONDITIONS, Planner, Predicate, Term, Values, hint};
 use crate::resource::Resource as _;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -147,6 +147,10 @@ impl Behaviour for Entity {
         let filters: Json = draft.model.filters.try_as_ref().cloned().unwrap_or(Json::Array(Vec::new()));
         match serde_json::from_value::<Vec<Filter>>(filters) {
             Err(error) => draft.error("filters", format!("cannot be read: {error}")),
+            // They are folded into a tree as deep as they are many.
+            Ok(filters) if filters.len() > MOST_CONDITIONS => {
+                draft.error("filters", format!("must have at most {MOST_CONDITIONS} elements"));
+            }
             Ok(filters) => {
                 for (index, filter) in filters.iter().enumerate() {
                     if let Err(problem) = filter.term().and_then(|term| planner.term(&term)) {
