@@ -21,7 +21,7 @@ pub struct Resource {
 impl Resource {
     pub fn columns(&self) -> impl Iterator<Item = &Field> {
         self.members.iter().filter_map(|member| match member {
-            Member::Column(field) => Some(field),
+            Member::Column(field) => Some(&**field),
             Member::Derived(_) | Member::Embedded(_) => None,
         })
     }
@@ -34,6 +34,8 @@ impl Resource {
 /// What `#[resource]` says; the defaults are filled in when it is written out.
 #[derive(Default)]
 pub struct Settings {
+    /// Part of it could not be read, so nothing is known to be missing.
+    pub malformed: bool,
     pub name: Option<Word>,
     pub plural: Option<Word>,
     pub label: Option<Word>,
@@ -86,7 +88,7 @@ pub struct Action {
 
 /// One entry of a record.
 pub enum Member {
-    Column(Field),
+    Column(Box<Field>),
     Derived(Derived),
     Embedded(Embedded),
 }
@@ -107,6 +109,8 @@ pub struct Field {
     /// The name without `r#`.
     pub name: String,
     pub ty: Type,
+    /// The type is one that a column can have; otherwise that was reported.
+    pub known_type: bool,
     /// The type is an `Option`.
     pub nullable: bool,
     pub kind: Kind,
@@ -151,7 +155,10 @@ pub enum Kind {
     Integer,
     BigInt,
     Boolean,
-    Decimal { precision: u8, places: u8 },
+    Decimal {
+        precision: u8,
+        places: u8,
+    },
     Timestamp(&'static str),
     Date,
     Enum(Vec<Word>),

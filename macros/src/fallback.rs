@@ -5,11 +5,13 @@ use quote::quote;
 use syn::DeriveInput;
 
 use crate::ast::Resource;
-use crate::expand::id_variant;
+use crate::expand::{entity, id_variant};
 
 pub fn resource(resource: &Resource) -> TokenStream {
     let Some(id) = id_variant(resource) else { return TokenStream::new() };
+    let entity = entity::expand(resource, false);
     quote! {
+        #entity
         impl ::charter_runtime::generated::Resource for Entity {
             const ID: Column = Column::#id;
             fn meta() -> &'static ::charter_runtime::generated::ResourceMeta {

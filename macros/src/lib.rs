@@ -17,16 +17,21 @@ use syn::{DeriveInput, parse_macro_input};
 
 /// Makes a resource of a struct `Model`: the SeaORM entity around it, and its metadata.
 ///
-/// ```ignore
-/// use charter_runtime::generated::*;
+/// ```
+/// mod note {
+///     use charter_runtime::generated::*;
 ///
-/// #[derive(Clone, Debug, PartialEq, Resource)]
-/// #[resource(name = "note")]
-/// pub struct Model {
-///     pub id: i64,
-///     #[field(text, required)]
-///     pub body: String,
+///     #[derive(Clone, Debug, PartialEq, Resource)]
+///     #[resource(name = "note")]
+///     pub struct Model {
+///         pub id: i64,
+///         #[field(text, required)]
+///         pub body: String,
+///     }
 /// }
+///
+/// use charter_runtime::generated::Resource as _;
+/// assert_eq!(note::Entity::meta().path, "notes");
 /// ```
 ///
 /// It declares `Entity`, `Column`, `PrimaryKey`, `Relation` and `ActiveModel` beside the struct and implements SeaORM's

@@ -24,7 +24,7 @@ pub fn suggestion<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> S
     let close = known
         .iter()
         .map(|name| (strsim::damerau_levenshtein(word, name), *name))
-        .filter(|(distance, name)| *distance <= 1 + name.len().min(word.len()) / 4)
+        .filter(|(distance, name)| *distance <= 1 + word.len() / 4 && *distance < name.len().min(word.len()))
         .min_by_key(|(distance, _)| *distance);
     match close {
         Some((_, name)) => format!("; did you mean `{name}`?"),

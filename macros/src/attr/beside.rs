@@ -13,9 +13,9 @@ use crate::problems::Problems;
 /// Reads an attribute if it is one of the two.
 pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
     if attribute.path().is_ident("derived") {
-        derived(attribute.path().span(), &entries(attribute, problems), problems).map(Member::Derived)
+        derived(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Derived)
     } else if attribute.path().is_ident("embedded") {
-        embedded(attribute.path().span(), &entries(attribute, problems), problems).map(Member::Embedded)
+        embedded(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Embedded)
     } else {
         None
     }
@@ -36,7 +36,8 @@ fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Der
         return None;
     };
     let Some((via, field)) = split(&from.text) else {
-        problems.report(from.span, "write a field of this struct, a point, and a field of what it refers to (or `label`)");
+        problems
+            .report(from.span, "write a field of this struct, a point, and a field of what it refers to (or `label`)");
         return None;
     };
     let word = |text: &str| Word { text: text.to_owned(), span: from.span };

@@ -22,7 +22,9 @@ pub enum Entry {
 pub enum Value {
     Text(Word),
     Number(Number),
-    Type(Type),
+    Type(Box<Type>),
+    /// A literal that means nothing in any place: `true`, `1.5`.
+    Other(Span),
 }
 
 pub struct Number {
@@ -53,6 +55,7 @@ impl Value {
             Value::Text(word) => word.span,
             Value::Number(number) => number.span,
             Value::Type(ty) => ty.span(),
+            Value::Other(span) => *span,
         }
     }
 }
@@ -93,9 +96,9 @@ impl Parse for Value {
         } else if input.peek(LitInt) || input.peek(Token![-]) {
             Ok(Value::Number(input.parse()?))
         } else if input.peek(syn::Lit) {
-            Err(input.error("write a text in quotes"))
+            Ok(Value::Other(input.parse::<syn::Lit>()?.span()))
         } else {
-            Ok(Value::Type(input.parse()?))
+            Ok(Value::Type(Box::new(input.parse()?)))
         }
     }
 }

@@ -5,7 +5,7 @@ use syn::Type;
 
 use super::beside::split;
 use super::entry::Entry;
-use super::{any_text, flag, infer, kind, number, once, text, texts, unknown};
+use super::{Written, any_text, flag, infer, kind, number, once, once_as, text, texts, unknown};
 use crate::ast::{Field, Fill, Flags, Kind, Rule, Says, Settings};
 use crate::names::plain;
 use crate::problems::Problems;
@@ -35,43 +35,81 @@ const RULES: &[&str] = &[
 
 const DEFAULTS: &[&str] = &["default", "default_now", "default_caller"];
 
+/// What the words of the YAML, and of other places, are here.
+const MEANT: &[(&str, &str)] = &[
+    ("enum", "write `enumeration(\"…\")`"),
+    ("ref", "write `reference(\"…\")`"),
+    ("bool", "write `boolean`"),
+    ("int", "write `integer`"),
+    ("nullable", "make the type an `Option`"),
+    ("access", "write `read_only`, `immutable` or `secret`"),
+    ("type", "write the kind itself, such as `string(255)`"),
+];
+
 /// Reads one field. `settings` are those of its resource; a parameter has none.
-pub fn read(
-    ident: &Ident,
-    ty: &Type,
-    entries: &[Entry],
-    settings: Option<&Settings>,
-    problems: &mut Problems,
-) -> Field {
+pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settings>, problems: &mut Problems) -> Field {
     let name = plain(ident);
+    let Written { mut entries, malformed: mut unread } = written;
+    if settings.is_some() && name == "id" {
+        entries.retain(|entry| fits_id(entry, problems));
+    }
     let (mut kind, mut default, mut flags, mut rules) = (None, None, Flags::default(), Vec::<Rule>::new());
-    for entry in entries {
-        let key = entry.key();
-        match key.as_str() {
-            key if kind::WORDS.contains(&key) => once(&mut kind, Some(kind::read(entry, problems)), entry, problems),
-            "default" => once(&mut default, any_text(entry, problems).map(Fill::Literal), entry, problems),
-            "default_now" => once(&mut default, flag(entry, problems).map(Fill::Now), entry, problems),
-            "default_caller" => once(&mut default, flag(entry, problems).map(Fill::Caller), entry, problems),
+    for entry in &entries {
+        let mut fill = |value, problems: &mut Problems| {
+            once_as(&mut default, value, entry, "this field has a default already", problems);
+        };
+        match entry.key().as_str() {
+            key if kind::WORDS.contains(&key) => {
+                let read = kind::read(entry, problems);
+                once_as(&mut kind, Some(read), entry, "this field has a kind already", problems);
+            }
+            "default" => fill(any_text(entry, problems).map(Fill::Literal), problems),
+            "default_now" => fill(flag(entry, problems).map(Fill::Now), problems),
+            "default_caller" => fill(flag(entry, problems).map(Fill::Caller), problems),
             key if FLAGS.contains(&key) => read_flag(&mut flags, entry, problems),
             key if RULES.contains(&key) => rules.extend(read_rule(entry, problems)),
-            _ => unknown(entry, &[kind::WORDS, FLAGS, DEFAULTS, RULES].concat(), problems),
+            key => {
+                // It may have been meant as the kind.
+                unread = true;
+                match MEANT.iter().find(|(word, _)| *word == key) {
+                    Some((_, help)) => problems.report(entry.span(), format!("there is no `{key}` here; {help}")),
+                    None => unknown(entry, &[kind::WORDS, FLAGS, DEFAULTS, RULES].concat(), problems),
+                }
+            }
         }
     }
     let inner = infer::inside_option(ty);
     let kind = match kind {
         _ if name == "custom_fields" && settings.is_some_and(|s| s.custom_fields.is_some()) => Kind::CustomFields,
         Some(kind) => kind,
+        None if unread => Kind::Unknown,
         None => infer::kind(inner.unwrap_or(ty), ident, problems),
     };
     if settings.is_some() {
-        for entry in entries.iter().filter(|entry| name == "id" && !QUERYING.contains(&entry.key().as_str())) {
-            let message = "`id` is the same for every resource; only how it is filtered and sorted can be said";
-            problems.report(entry.span(), message);
-        }
         known_column(&name, ident, &mut flags, settings);
     }
-    infer::check(&kind, inner.unwrap_or(ty), problems);
-    Field { ident: ident.clone(), name, ty: ty.clone(), nullable: inner.is_some(), kind, flags, default, rules }
+    let known_type = infer::check(&kind, inner.unwrap_or(ty), problems);
+    Field {
+        ident: ident.clone(),
+        name,
+        ty: ty.clone(),
+        known_type,
+        nullable: inner.is_some(),
+        kind,
+        flags,
+        default,
+        rules,
+    }
+}
+
+/// The key is the same everywhere, but for how it is filtered and sorted.
+fn fits_id(entry: &Entry, problems: &mut Problems) -> bool {
+    let fits = QUERYING.contains(&entry.key().as_str());
+    if !fits {
+        let message = "`id` is the same for every resource; only how it is filtered and sorted can be said";
+        problems.report(entry.span(), message);
+    }
+    fits
 }
 
 /// The access of the columns that every resource, or every soft-deleted one, has.
@@ -124,7 +162,8 @@ fn read_rule(entry: &Entry, problems: &mut Problems) -> Option<Rule> {
         _ => {
             let word = text(entry, problems)?;
             let Some((resource, field)) = split(&word.text) else {
-                problems.report(word.span, "write a resource, a point, and a field of it: `exists = \"currency.code\"`");
+                problems
+                    .report(word.span, "write a resource, a point, and a field of it: `exists = \"currency.code\"`");
                 return None;
             };
             Says::Exists { resource: resource.to_owned(), field: field.to_owned() }

@@ -42,8 +42,9 @@ pub fn kind(ty: &Type, ident: &Ident, problems: &mut Problems) -> Kind {
     }
 }
 
-/// Reports a type that cannot hold the kind. Types that are not known here are left to the compiler.
-pub fn check(kind: &Kind, ty: &Type, problems: &mut Problems) {
+/// Reports a type that cannot hold the kind, and answers whether it is a type of columns at all.
+pub fn check(kind: &Kind, ty: &Type, problems: &mut Problems) -> bool {
+    let known = known(ty);
     let fitting = match kind {
         Kind::String(_) | Kind::Text | Kind::Enum(_) | Kind::PolymorphicType(_) => "String",
         Kind::Integer | Kind::Code(_) => "i32",
@@ -54,16 +55,19 @@ pub fn check(kind: &Kind, ty: &Type, problems: &mut Problems) {
         Kind::Date => "Date",
         Kind::Uuid => "Uuid",
         Kind::StringList(_) | Kind::RefList(_) | Kind::Json | Kind::CustomFields => "Json",
-        Kind::Unknown => return,
+        Kind::Unknown => return known.is_some(),
     };
-    let Some(known) = known(ty) else { return };
     if let Kind::Decimal { places: wanted, .. } = kind {
-        if known != "Decimal" || places(ty).is_some_and(|places| places != u32::from(*wanted)) {
-            problems.report(ty.span(), format!("a decimal with {wanted} places is a `Decimal<{wanted}>`"));
+        if known != Some("Decimal") || places(ty).is_some_and(|places| places != u32::from(*wanted)) {
+            problems.report(
+                ty.span(),
+                format!("the type of such a field is `Decimal<{wanted}>`, or `Option<Decimal<{wanted}>>`"),
+            );
         }
-    } else if known != fitting {
-        problems.report(ty.span(), format!("this kind of field is a `{fitting}`, or an `Option<{fitting}>`"));
+    } else if known != Some(fitting) {
+        problems.report(ty.span(), format!("the type of such a field is `{fitting}`, or `Option<{fitting}>`"));
     }
+    known.is_some()
 }
 
 /// The one name under which a type is known here.

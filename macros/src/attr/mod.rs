@@ -20,11 +20,16 @@ use entry::{Entry, Value};
 /// Reads a resource. What could not be read is reported and left out, or replaced by what fits everything.
 pub fn resource(input: &DeriveInput, problems: &mut Problems) -> Option<Resource> {
     let settings = resource::read(&attributes(&input.attrs, "resource", problems), problems);
+    if !input.generics.params.is_empty() {
+        problems.report(input.generics.span(), "a table has no type parameters; remove them");
+        return None;
+    }
     let mut members = Vec::new();
     for written in named_fields(input, problems)? {
         let Some(ident) = &written.ident else { continue };
-        let entries = attributes(&written.attrs, "field", problems);
-        members.push(Member::Column(field::read(ident, &written.ty, &entries, Some(&settings), problems)));
+        let written_on = attributes(&written.attrs, "field", problems);
+        let column = field::read(ident, &written.ty, written_on, Some(&settings), problems);
+        members.push(Member::Column(Box::new(column)));
         for attribute in &written.attrs {
             members.extend(beside::read(attribute, problems));
         }
@@ -37,19 +42,13 @@ pub fn parameters(input: &DeriveInput, problems: &mut Problems) -> Option<Vec<Fi
     let mut fields = Vec::new();
     for written in named_fields(input, problems)? {
         let Some(ident) = &written.ident else { continue };
-        let entries = attributes(&written.attrs, "field", problems);
-        fields.push(field::read(ident, &written.ty, &entries, None, problems));
+        let written_on = attributes(&written.attrs, "field", problems);
+        fields.push(field::read(ident, &written.ty, written_on, None, problems));
     }
     Some(fields)
 }
 
-fn named_fields<'i>(
-    input: &'i DeriveInput,
-    problems: &mut Problems,
-) -> Option<&'i Punctuated<syn::Field, Token![,]>> {
-    if !input.generics.params.is_empty() {
-        problems.report(input.generics.span(), "a table has no type parameters; remove them");
-    }
+fn named_fields<'i>(input: &'i DeriveInput, problems: &mut Problems) -> Option<&'i Punctuated<syn::Field, Token![,]>> {
     match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => return Some(&fields.named),
@@ -67,15 +66,27 @@ fn span_or(span: Span, ident: &syn::Ident) -> Span {
 }
 
 /// The entries of all attributes of a name.
-fn attributes(attributes: &[Attribute], name: &str, problems: &mut Problems) -> Vec<Entry> {
-    let named = attributes.iter().filter(|attribute| attribute.path().is_ident(name));
-    named.flat_map(|attribute| entries(attribute, problems)).collect()
+struct Written {
+    entries: Vec<Entry>,
+    /// An attribute could not be read, so that what seems to be missing may stand in it.
+    malformed: bool,
 }
 
-/// The entries of one attribute.
-fn entries(attribute: &Attribute, problems: &mut Problems) -> Vec<Entry> {
+fn attributes(attributes: &[Attribute], name: &str, problems: &mut Problems) -> Written {
+    let mut written = Written { entries: Vec::new(), malformed: false };
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
+        match entries(attribute, problems) {
+            Some(entries) => written.entries.extend(entries),
+            None => written.malformed = true,
+        }
+    }
+    written
+}
+
+/// The entries of one attribute; `None` when it is no list of entries, which is reported.
+fn entries(attribute: &Attribute, problems: &mut Problems) -> Option<Vec<Entry>> {
     let parsed = attribute.parse_args_with(Punctuated::<Entry, Token![,]>::parse_terminated);
-    problems.keep(parsed).into_iter().flatten().collect()
+    problems.keep(parsed).map(|entries| entries.into_iter().collect())
 }
 
 /// `key = "text"`, which is not empty.
@@ -139,12 +150,20 @@ fn texts(entry: &Entry, problems: &mut Problems) -> Vec<Word> {
 
 /// Fills a place once.
 fn once<T>(place: &mut Option<T>, value: Option<T>, entry: &Entry, problems: &mut Problems) {
+    once_as(place, value, entry, &format!("`{}` is given twice", entry.key()), problems);
+}
+
+/// Fills a place once, for places that several keys fill.
+fn once_as<T>(place: &mut Option<T>, value: Option<T>, entry: &Entry, filled: &str, problems: &mut Problems) {
     if place.is_some() {
-        problems.report(entry.span(), format!("`{}` is given twice", entry.key()));
+        problems.report(entry.span(), filled);
     } else {
         *place = value;
     }
 }
+
+/// A list of names that is longer than this helps nobody.
+const LISTED: usize = 400;
 
 /// An entry whose key is none of the known ones.
 fn unknown(entry: &Entry, known: &[&str], problems: &mut Problems) {
@@ -154,7 +173,11 @@ fn unknown(entry: &Entry, known: &[&str], problems: &mut Problems) {
         }
         _ => {
             let key = entry.key();
-            problems.report(entry.span(), format!("there is no `{key}` here{}", suggestion(&key, known.iter().copied())));
+            let mut help = suggestion(&key, known.iter().copied());
+            if help.len() > LISTED {
+                help = "; docs/adding-a-resource.md lists what there is".to_owned();
+            }
+            problems.report(entry.span(), format!("there is no `{key}` here{help}"));
         }
     }
 }

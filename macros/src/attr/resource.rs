@@ -1,7 +1,9 @@
 //! Reads `#[resource(…)]`.
 
+use syn::Type;
+
 use super::entry::{Entry, Value};
-use super::{flag, once, text, texts, unknown};
+use super::{Written, flag, once, text, texts, unknown};
 use crate::ast::{Action, Include, Settings, Target, Under, Word};
 use crate::problems::Problems;
 
@@ -29,9 +31,9 @@ const KEYS: &[&str] = &[
     "action",
 ];
 
-pub fn read(entries: &[Entry], problems: &mut Problems) -> Settings {
-    let mut settings = Settings::default();
-    for entry in entries {
+pub fn read(written: &Written, problems: &mut Problems) -> Settings {
+    let mut settings = Settings { malformed: written.malformed, ..Settings::default() };
+    for entry in &written.entries {
         match entry.key().as_str() {
             "name" => once(&mut settings.name, text(entry, problems), entry, problems),
             "plural" => once(&mut settings.plural, text(entry, problems), entry, problems),
@@ -128,9 +130,9 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     Some(Action { name: name?, on: on?, method, input, output, key })
 }
 
-fn named_type(entry: &Entry, problems: &mut Problems) -> Option<syn::Type> {
+fn named_type(entry: &Entry, problems: &mut Problems) -> Option<Type> {
     if let Entry::Pair(_, Value::Type(ty)) = entry {
-        return Some(ty.clone());
+        return Some(Type::clone(ty));
     }
     problems.report(entry.span(), format!("write `{} = ` and the name of a struct, without quotes", entry.key()));
     None

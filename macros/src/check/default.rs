@@ -47,7 +47,9 @@ fn misfit(kind: &Kind, word: &Word) -> Option<String> {
             (!codes.iter().any(|code| code == text)).then(|| format!("no code `{text}`{}", suggestion(text, known)))
         }
         Kind::Timestamp(_) | Kind::Date => Some("write `default_now`; a fixed time is no default".to_owned()),
-        Kind::Json => (!matches!(text, "[]" | "{}")).then(|| "the default of a `json` field is `{}` or `[]`".to_owned()),
+        Kind::Json => {
+            (!matches!(text, "[]" | "{}")).then(|| "the default of a `json` field is `{}` or `[]`".to_owned())
+        }
         _ => Some("a field of this kind takes no literal as its default".to_owned()),
     }
 }

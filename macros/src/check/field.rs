@@ -29,10 +29,8 @@ pub fn column(field: &Field, resource: &Resource, problems: &mut Problems) {
     if let (Some(span), Some(why)) = (flags.required, unwritten) {
         problems.report(span, format!("a client cannot write a field that is `{why}`, so it cannot be `required`"));
     }
-    if let (Some(span), Some(hidden)) =
-        (flags.detail, flags.secret.map(|_| "secret").or(flags.internal.map(|_| "internal")))
-    {
-        problems.report(span, format!("a field that is `{hidden}` is not shown, so `detail` means nothing"));
+    if let (Some(span), Some(_)) = (flags.detail, flags.internal) {
+        problems.report(span, "a field that is `internal` is not shown, so `detail` means nothing");
     }
     required(field, problems);
     filter(flags, problems);
@@ -40,7 +38,8 @@ pub fn column(field: &Field, resource: &Resource, problems: &mut Problems) {
         && let Some(other) = find_column(resource, type_field, problems)
         && !matches!(other.kind, Kind::PolymorphicType(_) | Kind::Unknown)
     {
-        problems.report(type_field.span, "the field that names the type says `polymorphic_type(\"…\")`; this one does not");
+        problems
+            .report(type_field.span, "the field that names the type says `polymorphic_type(\"…\")`; this one does not");
     }
     words(&field.kind, problems);
 }
@@ -60,10 +59,8 @@ pub fn input(field: &Field, problems: &mut Problems) {
     no_record(&field.flags, problems);
     required(field, problems);
     let given = field.nullable || field.flags.required.is_some() || field.default.is_some();
-    let empty = matches!(
-        field.kind,
-        Kind::StringList(_) | Kind::RefList(_) | Kind::Json | Kind::CustomFields | Kind::Unknown
-    );
+    let empty =
+        matches!(field.kind, Kind::StringList(_) | Kind::RefList(_) | Kind::Json | Kind::CustomFields | Kind::Unknown);
     if !given && !empty {
         let message = "nothing gives it a value: say `required` or a default, or make it an `Option`";
         problems.report(field.ident.span(), message);
@@ -195,4 +192,25 @@ pub fn is_number(text: &str) -> bool {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
     let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     all_digits(whole) && all_digits(fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtime_knows_every_predicate() {
+        for name in PREDICATES {
+            assert_eq!(
+                charter_runtime::query::Predicate::from_name(name).map(|predicate| predicate.name()),
+                Some(*name)
+            );
+        }
+    }
+
+    #[test]
+    fn a_bound_is_plain_decimal_text() {
+        assert!(["0", "-1", "0.01", "1000.5"].into_iter().all(is_number));
+        assert!(!["", "-", ".5", "5.", "1e3", "1,5", "+1", "ten"].into_iter().any(is_number));
+    }
 }

@@ -43,24 +43,19 @@ fn collisions(resource: &Resource, problems: &mut Problems) {
         if let Some(other) = variants.insert(upper_camel(&column.name), &column.name)
             && other != column.name
         {
-            problems.report(column.ident.span(), format!("as a variant of `Column` this reads like `{other}`; rename one"));
+            problems
+                .report(column.ident.span(), format!("as a variant of `Column` this reads like `{other}`; rename one"));
         }
     }
 }
 
 /// A setting that asks for a column of a certain name and type, and a name that asks for the setting.
-fn asked_column(
-    resource: &Resource,
-    setting: Option<Span>,
-    key: &str,
-    name: &str,
-    ty: &str,
-    problems: &mut Problems,
-) {
+fn asked_column(resource: &Resource, setting: Option<Span>, key: &str, name: &str, ty: &str, problems: &mut Problems) {
     match (setting, resource.column(name)) {
         (Some(span), None) => problems.report(span, format!("`{key}` needs the column `pub {name}: {ty}`")),
         (None, Some(column)) => {
-            let message = format!("the name `{name}` is reserved for `#[resource({key})]`; say that, or rename the field");
+            let message =
+                format!("the name `{name}` is reserved for `#[resource({key})]`; say that, or rename the field");
             problems.report(column.ident.span(), message);
         }
         (Some(_), Some(column)) if column.nullable != ty.starts_with("Option") => {

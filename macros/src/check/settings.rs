@@ -11,6 +11,7 @@ pub const OPERATIONS: &[&str] = &["list", "show", "create", "update", "delete"];
 pub fn check(resource: &Resource, problems: &mut Problems) {
     let settings = &resource.settings;
     match &settings.name {
+        None if settings.malformed => {}
         None => problems.report(
             resource.ident.span(),
             "a resource has a name, its singular in snake_case: `#[resource(name = \"note\")]`",
@@ -86,10 +87,16 @@ fn actions(resource: &Resource, problems: &mut Problems) {
         }
         match (&action.output, &action.key) {
             (Some(_), None) | (None, Some(_)) => {
-                problems.report(action.name.span, "`output` and `key` go together: the answer, and the key it stands under");
+                problems.report(
+                    action.name.span,
+                    "`output` and `key` go together: the answer, and the key it stands under",
+                );
             }
             (None, None) if action.on.text == "collection" => {
-                problems.report(action.name.span, "an action on the collection has no record to answer; give it `output` and `key`");
+                problems.report(
+                    action.name.span,
+                    "an action on the collection has no record to answer; give it `output` and `key`",
+                );
             }
             _ => {}
         }

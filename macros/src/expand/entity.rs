@@ -10,14 +10,15 @@ use quote::quote;
 use super::variant_of;
 use crate::ast::{Resource, Word};
 
-pub fn expand(resource: &Resource) -> TokenStream {
+/// Writes the entity. When the struct has misuses, which were reported, only the declarations are real: `sound` is false.
+pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
     let model = &resource.ident;
     let mut variants: Vec<Ident> = Vec::new();
     let (mut idents, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for column in resource.columns() {
         let variant = variant_of(column);
-        // Colliding names were reported; a second declaration would be an error of its own.
-        if variants.contains(&variant) {
+        // What collides, or cannot be stored, was reported; declaring it would be an error of its own.
+        if variants.contains(&variant) || !column.known_type {
             continue;
         }
         variants.push(variant);
@@ -27,6 +28,18 @@ pub fn expand(resource: &Resource) -> TokenStream {
     }
     let positions: Vec<usize> = (0..names.len()).collect();
     let table = table(resource);
+    let (assemble, into_active) = if sound {
+        (
+            quote! {
+                let mut source = source;
+                let model = #model { #(#idents: source.take()),* };
+                source.finish(model)
+            },
+            quote!(ActiveModel { #(#idents: ::charter_runtime::generated::ActiveValue::Unchanged(self.#idents)),* }),
+        )
+    } else {
+        (quote!(let _ = source; ::core::unimplemented!()), quote!(::core::unimplemented!()))
+    };
     quote! {
         /// The table.
         #[derive(Clone, Copy, Debug, Default)]
@@ -126,10 +139,9 @@ pub fn expand(resource: &Resource) -> TokenStream {
                 }
             }
             fn assemble(
-                mut source: ::charter_runtime::generated::Source<'_>,
+                source: ::charter_runtime::generated::Source<'_>,
             ) -> ::core::result::Result<Self, ::charter_runtime::generated::TryGetError> {
-                let model = #model { #(#idents: source.next()),* };
-                source.finish(model)
+                #assemble
             }
         }
         #[automatically_derived]
@@ -167,7 +179,7 @@ pub fn expand(resource: &Resource) -> TokenStream {
         #[automatically_derived]
         impl ::charter_runtime::generated::IntoActiveModel<ActiveModel> for #model {
             fn into_active_model(self) -> ActiveModel {
-                ActiveModel { #(#idents: ::charter_runtime::generated::ActiveValue::Unchanged(self.#idents)),* }
+                #into_active
             }
         }
         #[automatically_derived]

@@ -4,7 +4,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::id_variant;
-use crate::ast::{Action, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target, Word};
+use crate::ast::{
+    Action, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target, Word,
+};
 use crate::names::{label, upper_camel};
 
 pub fn resource(resource: &Resource) -> TokenStream {

@@ -1,6 +1,6 @@
 //! Runs the passes of each derive and writes what comes of them.
 
-mod entity;
+pub mod entity;
 mod meta;
 mod parameters;
 
@@ -19,15 +19,14 @@ pub fn resource(input: &DeriveInput) -> TokenStream {
         return problems.into_tokens().unwrap_or_default();
     };
     check::resource(&resource, &mut problems);
-    let entity = entity::expand(&resource);
     match problems.into_tokens() {
         None => {
-            let meta = meta::resource(&resource);
+            let (entity, meta) = (entity::expand(&resource, true), meta::resource(&resource));
             quote!(#entity #meta)
         }
         Some(errors) => {
-            let meta = fallback::resource(&resource);
-            quote!(#errors #entity #meta)
+            let fallback = fallback::resource(&resource);
+            quote!(#errors #fallback)
         }
     }
 }
@@ -65,5 +64,5 @@ fn variant_of(column: &Field) -> Ident {
 
 /// The variant of the key; of any column when the key is missing, which was reported.
 pub fn id_variant(resource: &Resource) -> Option<Ident> {
-    resource.column("id").or_else(|| resource.columns().next()).map(variant_of)
+    resource.column("id").or_else(|| resource.columns().find(|column| column.known_type)).map(variant_of)
 }

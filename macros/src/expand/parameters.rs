@@ -18,7 +18,7 @@ pub fn input(ident: &Ident, fields: &[Field]) -> TokenStream {
                 values: ::std::vec::Vec<::charter_runtime::generated::Value>,
             ) -> ::core::result::Result<Self, ::charter_runtime::generated::DbErr> {
                 let mut source = ::charter_runtime::generated::Source::values(values, &[#(#names),*]);
-                let input = #ident { #(#idents: source.next()),* };
+                let input = #ident { #(#idents: source.take()),* };
                 ::core::result::Result::map_err(source.finish(input), ::core::convert::Into::into)
             }
         }

@@ -1,0 +1,310 @@
+//! The metadata that the derives write, compared with what a reader of the struct expects.
+
+use charter_runtime::generated::*;
+
+/// Every key of every attribute.
+mod everything {
+    use charter_runtime::generated::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(
+        name = "work_order",
+        plural = "work_orders",
+        label = "Order",
+        type_name = "Work",
+        table = "orders",
+        path = "jobs",
+        ability = "members"
+    )]
+    #[resource(read_permission = "orders.see", write_permission = "orders.manage", owner = "user_id")]
+    #[resource(under(resource = "member", field = "member_id"), operations("list", "show"))]
+    #[resource(singleton, soft_delete, custom_fields, events)]
+    #[resource(unique("member_id", "name"), index("name"), index("weight", "id"), search("name", "notes"))]
+    #[resource(
+        include(name = "member", via = "member_id", fields("id", "name")),
+        include(name = "lines", many = "order_line", by = "work_order_id"),
+        include(name = "customFieldValues", custom_fields)
+    )]
+    #[resource(action(name = "close", on = "record"))]
+    #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote"))]
+    pub struct Model {
+        #[field(no_sort)]
+        pub id: i64,
+        #[field(string(255), required, min_length = 1, pattern = "[A-Z].*")]
+        pub name: String,
+        #[field(text, filter("eq", "cont"), no_sort)]
+        pub notes: Option<String>,
+        #[field(reference("member"), immutable, required)]
+        #[derived("member_name", from = "member_id.name", detail)]
+        #[embedded("lines", resource = "order_line", by = "work_order_id", detail)]
+        pub member_id: i64,
+        #[field(enumeration("rental", "sale"), default = "rental")]
+        pub r#type: String,
+        #[field(code(1 = "Bulk", -2 = "Serialised"), default = "-2")]
+        #[derived("stock_method_name", from = "stock_method.label", no_filter)]
+        pub stock_method: i32,
+        #[field(decimal(12, 4), min = "0", max = "1000.5", above = "-1", below = "2000")]
+        pub weight: Decimal<4>,
+        pub count: i32,
+        pub total: i64,
+        #[field(default = "true")]
+        pub active: bool,
+        #[field(timestamp(offset), default_now, detail)]
+        pub starts_at: DateTimeUtc,
+        #[field(timestamp(millis), after = "starts_at", not_before = "created_at")]
+        pub ends_at: Option<DateTimeUtc>,
+        pub due: Option<Date>,
+        pub key: Uuid,
+        #[field(list(50), max_length = 3)]
+        pub tags: Json,
+        #[field(ref_list("role"))]
+        pub role_ids: Json,
+        pub extra: Json,
+        #[field(polymorphic_type("member", "product"))]
+        pub regarding_type: Option<String>,
+        #[field(polymorphic_id(type_field = "regarding_type"))]
+        pub regarding_id: Option<i64>,
+        #[field(reference("user"), default_caller, read_only)]
+        pub user_id: i64,
+        #[field(string(2000), url, secret)]
+        pub hook: String,
+        #[field(string(255), email, unique, exists = "member.email", differs_from = "hook", no_filter)]
+        pub email: String,
+        pub custom_fields: Json,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        pub deleted_at: Option<DateTimeUtc>,
+    }
+
+    #[derive(Clone, Debug, Input)]
+    pub struct QuoteInput {
+        #[field(string(3), required, exists = "currency.code")]
+        pub from: String,
+        #[field(decimal(18, 8), default = "1")]
+        pub amount: Decimal<8>,
+        pub at: Option<DateTimeUtc>,
+    }
+
+    #[derive(Clone, Debug, Output)]
+    pub struct QuoteOutput {
+        #[field(string(3))]
+        pub from: String,
+        pub at: Option<DateTimeUtc>,
+        #[field(list(3))]
+        pub path: Json,
+    }
+}
+
+/// As short as a resource can be.
+mod note {
+    use charter_runtime::generated::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "field_note")]
+    pub struct Model {
+        pub id: i64,
+        #[field(text, required)]
+        pub body: String,
+    }
+}
+
+fn id() -> FieldMeta {
+    FieldMeta { access: Access::ReadOnly, ..FieldMeta::new("id", Kind::BigInt) }
+}
+
+/// Metadata holds no numbers that print alike and differ, so its debug text stands for it.
+#[track_caller]
+fn assert_same(actual: impl std::fmt::Debug, expected: impl std::fmt::Debug) {
+    assert_eq!(format!("{actual:#?}"), format!("{expected:#?}"));
+}
+
+#[test]
+fn a_short_resource_has_every_default() {
+    const EXPECTED: ResourceMeta = ResourceMeta {
+        name: "field_note",
+        plural: "field_notes",
+        label: "Field note",
+        type_name: "FieldNote",
+        table: "field_notes",
+        path: "field_notes",
+        under: None,
+        ability: "field_notes",
+        read_permission: None,
+        write_permission: None,
+        owner: None,
+        operations: Operation::ALL,
+        singleton: false,
+        soft_delete: false,
+        custom_fields: false,
+        events: false,
+        fields: &[
+            FieldMeta { access: Access::ReadOnly, ..FieldMeta::new("id", Kind::BigInt) },
+            FieldMeta { required: true, ..FieldMeta::new("body", Kind::Text) },
+        ],
+        unique: &[],
+        indexes: &[],
+        search: &[],
+        includes: &[],
+        actions: &[],
+    };
+    assert_same(note::Entity::meta(), EXPECTED);
+    assert_same(note::Entity::meta().fields[0], id());
+}
+
+#[test]
+fn every_key_of_the_resource_arrives() {
+    let meta = everything::Entity::meta();
+    let names = (meta.name, meta.plural, meta.label, meta.type_name, meta.table, meta.path, meta.ability);
+    assert_eq!(names, ("work_order", "work_orders", "Order", "Work", "orders", "jobs", "members"));
+    assert_eq!((meta.read_permission, meta.write_permission), (Some("orders.see"), Some("orders.manage")));
+    assert_eq!(meta.owner, Some("user_id"));
+    assert_same(meta.under, Some(Under { resource: "member", field: "member_id" }));
+    assert_eq!(meta.operations, [Operation::List, Operation::Show]);
+    assert!(meta.singleton && meta.soft_delete && meta.custom_fields && meta.events);
+    assert_eq!(meta.unique, [["member_id", "name"]]);
+    assert_eq!(meta.indexes, [&["name"][..], &["weight", "id"]]);
+    assert_eq!(meta.search, ["name", "notes"]);
+    let includes = [
+        IncludeMeta { name: "member", target: IncludeTarget::One { via: "member_id" }, fields: &["id", "name"] },
+        IncludeMeta {
+            name: "lines",
+            target: IncludeTarget::Many { resource: "order_line", by: "work_order_id" },
+            fields: &[],
+        },
+        IncludeMeta { name: "customFieldValues", target: IncludeTarget::CustomFieldValues, fields: &[] },
+    ];
+    assert_same(meta.includes, includes);
+    let actions = [
+        ActionMeta {
+            name: "close",
+            on: ActionOn::Record,
+            method: ActionMethod::Post,
+            input: &[],
+            output: ActionOutput::Record,
+        },
+        ActionMeta {
+            name: "quote",
+            on: ActionOn::Collection,
+            method: ActionMethod::Get,
+            input: everything::QuoteInput::FIELDS,
+            output: ActionOutput::Fields { key: "quote", fields: everything::QuoteOutput::FIELDS },
+        },
+    ];
+    assert_same(meta.actions, actions);
+}
+
+#[test]
+fn every_key_of_a_field_arrives_in_the_order_of_the_record() {
+    let plain = FieldMeta::new;
+    let unsorted = |name, kind| FieldMeta { sortable: false, ..plain(name, kind) };
+    let hidden = |name, kind, access| FieldMeta {
+        access,
+        shown: Shown::Never,
+        filter: Filter::Off,
+        sortable: false,
+        ..plain(name, kind)
+    };
+    let expected = [
+        hidden("id", Kind::BigInt, Access::Internal),
+        FieldMeta {
+            required: true,
+            rules: &[Rule::MinLength(1), Rule::Pattern("[A-Z].*")],
+            ..plain("name", Kind::String { max: 255 })
+        },
+        FieldMeta { nullable: true, filter: Filter::Only(&["eq", "cont"]), ..unsorted("notes", Kind::Text) },
+        FieldMeta { required: true, access: Access::Immutable, ..plain("member_id", Kind::Ref { resource: "member" }) },
+        FieldMeta {
+            nullable: true,
+            access: Access::ReadOnly,
+            shown: Shown::Detail,
+            ..plain("member_name", Kind::Derived { via: "member_id", field: "name" })
+        },
+        FieldMeta {
+            shown: Shown::Detail,
+            filter: Filter::Off,
+            ..unsorted("lines", Kind::Embedded { resource: "order_line", by: "work_order_id" })
+        },
+        FieldMeta {
+            default: DefaultValue::Literal("rental"),
+            ..plain("type", Kind::Enum { values: &["rental", "sale"] })
+        },
+        FieldMeta {
+            default: DefaultValue::Literal("-2"),
+            ..plain("stock_method", Kind::Code { values: &[(1, "Bulk"), (-2, "Serialised")] })
+        },
+        FieldMeta {
+            access: Access::ReadOnly,
+            filter: Filter::Off,
+            ..plain("stock_method_name", Kind::Derived { via: "stock_method", field: "label" })
+        },
+        FieldMeta {
+            rules: &[Rule::Min("0"), Rule::Max("1000.5"), Rule::Above("-1"), Rule::Below("2000")],
+            ..plain("weight", Kind::Decimal { precision: 12, places: 4 })
+        },
+        plain("count", Kind::Integer),
+        plain("total", Kind::BigInt),
+        FieldMeta { default: DefaultValue::Literal("true"), ..plain("active", Kind::Boolean) },
+        FieldMeta {
+            default: DefaultValue::Now,
+            shown: Shown::Detail,
+            ..plain("starts_at", Kind::Timestamp { form: TimestampForm::Offset })
+        },
+        FieldMeta {
+            nullable: true,
+            rules: &[Rule::After("starts_at"), Rule::NotBefore("created_at")],
+            ..plain("ends_at", Kind::Timestamp { form: TimestampForm::Millis })
+        },
+        FieldMeta { nullable: true, ..plain("due", Kind::Date) },
+        plain("key", Kind::Uuid),
+        FieldMeta { rules: &[Rule::MaxLength(3)], ..unsorted("tags", Kind::StringList { max: 50 }) },
+        unsorted("role_ids", Kind::RefList { resource: "role" }),
+        unsorted("extra", Kind::Json),
+        FieldMeta {
+            nullable: true,
+            ..plain("regarding_type", Kind::PolymorphicType { resources: &["member", "product"] })
+        },
+        FieldMeta { nullable: true, ..plain("regarding_id", Kind::PolymorphicRef { type_field: "regarding_type" }) },
+        FieldMeta {
+            default: DefaultValue::Caller,
+            access: Access::ReadOnly,
+            ..plain("user_id", Kind::Ref { resource: "user" })
+        },
+        FieldMeta { rules: &[Rule::Url], ..hidden("hook", Kind::String { max: 2000 }, Access::Secret) },
+        FieldMeta {
+            rules: &[
+                Rule::Email,
+                Rule::Unique,
+                Rule::Exists { resource: "member", field: "email" },
+                Rule::DiffersFrom("hook"),
+            ],
+            filter: Filter::Off,
+            ..plain("email", Kind::String { max: 255 })
+        },
+        unsorted("custom_fields", Kind::CustomFields),
+        FieldMeta { access: Access::ReadOnly, ..plain("created_at", Kind::Timestamp { form: TimestampForm::Seconds }) },
+        FieldMeta {
+            nullable: true,
+            ..hidden("deleted_at", Kind::Timestamp { form: TimestampForm::Seconds }, Access::Internal)
+        },
+    ];
+    assert_same(everything::Entity::meta().fields, expected);
+}
+
+#[test]
+fn parameters_are_read_in_order_and_an_answer_is_written_in_order() {
+    let names: Vec<&str> = everything::QuoteInput::FIELDS.iter().map(|field| field.name).collect();
+    assert_eq!(names, ["from", "amount", "at"]);
+    let amount: Decimal<8> = "2.5".parse().expect("a number");
+    let values = vec!["GBP".into(), amount.into(), Value::ChronoDateTimeUtc(None)];
+    let input = everything::QuoteInput::from_values(values).expect("three values of the right types");
+    assert_eq!((input.from.as_str(), input.amount, input.at), ("GBP", amount, None));
+
+    let wrong = everything::QuoteInput::from_values(vec!["GBP".into(), "2.5".into(), Value::ChronoDateTimeUtc(None)]);
+    assert!(wrong.expect_err("an amount of text").to_string().contains("`amount`"));
+    let missing = everything::QuoteInput::from_values(vec!["GBP".into()]);
+    assert!(missing.expect_err("no amount").to_string().contains("amount"));
+
+    let output = everything::QuoteOutput { from: "GBP".into(), at: None, path: Json::from(vec!["GBP"]) };
+    let expected = [Value::from("GBP"), Value::ChronoDateTimeUtc(None), Value::from(Json::from(vec!["GBP"]))];
+    assert_eq!(output.into_values(), expected);
+}
