@@ -23,10 +23,24 @@ pub const DEMO: Demo = Demo {
 /// So many rows go in one statement: below the limit of bound values of either database.
 const BATCH: u64 = 500;
 
-const KINDS: [&str; 10] = ["Lighting", "Audio", "Video", "Staging", "Rigging", "Furniture", "Power", "Cabling", "Tools", "Tents"];
-const MAKES: [&str; 10] = ["Oak", "Steel", "Black", "Folding", "Compact", "Outdoor", "Vintage", "LED", "Portable", "Modular"];
-const THINGS: [&str; 12] =
-    ["Lamp", "Chair", "Table", "Speaker", "Microphone", "Projector", "Truss", "Stand", "Mixer", "Tent", "Generator", "Dimmer"];
+const KINDS: [&str; 10] =
+    ["Lighting", "Audio", "Video", "Staging", "Rigging", "Furniture", "Power", "Cabling", "Tools", "Tents"];
+const MAKES: [&str; 10] =
+    ["Oak", "Steel", "Black", "Folding", "Compact", "Outdoor", "Vintage", "LED", "Portable", "Modular"];
+const THINGS: [&str; 12] = [
+    "Lamp",
+    "Chair",
+    "Table",
+    "Speaker",
+    "Microphone",
+    "Projector",
+    "Truss",
+    "Stand",
+    "Mixer",
+    "Tent",
+    "Generator",
+    "Dimmer",
+];
 const PRODUCT_TYPES: [&str; 4] = ["rental", "sale", "service", "loss_and_damage"];
 const RATES: [(&str, &str, i64, i64); 6] = [
     ("GBP", "EUR", 117_000_000, 85_470_085),
@@ -44,7 +58,12 @@ struct Ground {
     start: DateTime<Utc>,
 }
 
-fn fill<'a>(state: &'a Arc<State>, resource: &'a str, wanted: u64, progress: &'a (dyn Fn(u64) + Sync)) -> BoxFuture<'a, Result<u64>> {
+fn fill<'a>(
+    state: &'a Arc<State>,
+    resource: &'a str,
+    wanted: u64,
+    progress: &'a (dyn Fn(u64) + Sync),
+) -> BoxFuture<'a, Result<u64>> {
     Box::pin(async move {
         match resource {
             "tax_classes" => add::<tax_class::Entity>(state, wanted, progress, tax_class_row).await,
@@ -73,7 +92,12 @@ where
 {
     let db = state.db.reader();
     let ground = Ground {
-        groups: product_group::Entity::find().select_only().column(product_group::Column::Id).into_tuple().all(db).await?,
+        groups: product_group::Entity::find()
+            .select_only()
+            .column(product_group::Column::Id)
+            .into_tuple()
+            .all(db)
+            .await?,
         tax_classes: tax_class::Entity::find().select_only().column(tax_class::Column::Id).into_tuple().all(db).await?,
         start: Utc::now().trunc_subsecs(0) - TimeDelta::days(365),
     };
@@ -108,7 +132,8 @@ fn time(ground: &Ground, index: u64) -> DateTime<Utc> {
 }
 
 fn tax_class_row(index: u64, ground: &Ground) -> tax_class::ActiveModel {
-    let (name, percentage) = pick(&[("Standard", 2000), ("Reduced", 500), ("Zero", 0)], index).unwrap_or(("Standard", 2000));
+    let (name, percentage) =
+        pick(&[("Standard", 2000), ("Reduced", 500), ("Zero", 0)], index).unwrap_or(("Standard", 2000));
     let name = if index < 3 { name.to_string() } else { format!("{name} {index}") };
     tax_class::ActiveModel {
         name: Set(name),
@@ -152,7 +177,9 @@ fn product_row(index: u64, ground: &Ground) -> product::ActiveModel {
     let thing = pick(&THINGS, number >> 8).unwrap_or_default();
     product::ActiveModel {
         name: Set(format!("{make} {thing} {}", index + 1)),
-        description: Set((!number.is_multiple_of(3)).then(|| format!("{make} {}, inspected and packed", thing.to_lowercase()))),
+        description: Set(
+            (!number.is_multiple_of(3)).then(|| format!("{make} {}, inspected and packed", thing.to_lowercase()))
+        ),
         product_type: Set(pick(&PRODUCT_TYPES, (number >> 12) % 7).unwrap_or("rental").to_string()),
         product_group_id: Set(pick(&ground.groups, number >> 16)),
         sku: Set(Some(format!("SKU-{:08}", index + 1))),
@@ -180,11 +207,17 @@ fn product_row(index: u64, ground: &Ground) -> product::ActiveModel {
 
 fn member_row(index: u64, ground: &Ground) -> member::ActiveModel {
     let number = scatter(index);
-    let first = pick(&["Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Ken"], number).unwrap_or_default();
-    let last = pick(&["Field", "Marsh", "Stone", "Brook", "Hill", "Wood", "Lake", "Ford"], number >> 8).unwrap_or_default();
+    let first =
+        pick(&["Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Ken"], number).unwrap_or_default();
+    let last =
+        pick(&["Field", "Marsh", "Stone", "Brook", "Hill", "Wood", "Lake", "Ford"], number >> 8).unwrap_or_default();
     let organisation = number.is_multiple_of(4);
     member::ActiveModel {
-        name: Set(if organisation { format!("{last} Events {}", index + 1) } else { format!("{first} {last} {}", index + 1) }),
+        name: Set(if organisation {
+            format!("{last} Events {}", index + 1)
+        } else {
+            format!("{first} {last} {}", index + 1)
+        }),
         membership_type: Set(if organisation { "organisation" } else { "contact" }.to_string()),
         is_active: Set(!number.is_multiple_of(9)),
         custom_fields: Set(json!({})),

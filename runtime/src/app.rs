@@ -55,8 +55,15 @@ impl App {
     /// An application whose tables the migrator makes. The platform's own resources (users, roles, tokens, custom
     /// fields, saved views) come with it.
     pub fn new<M: MigratorTrait>(name: &'static str, routes: Vec<Route>) -> App {
-        let platform = [auth::user::route(), auth::role::route(), auth::token::route(), custom_field::route(), view::route()];
-        App { name, routes: routes.into_iter().chain(platform).collect(), seeds: &[], migrate: migrate::<M>, demo: None }
+        let platform =
+            [auth::user::route(), auth::role::route(), auth::token::route(), custom_field::route(), view::route()];
+        App {
+            name,
+            routes: routes.into_iter().chain(platform).collect(),
+            seeds: &[],
+            migrate: migrate::<M>,
+            demo: None,
+        }
     }
 
     /// The reference data that every start makes sure of: resource and YAML.

@@ -68,13 +68,18 @@ impl Catalog {
             check_references(meta, &metas, &mut problems);
             let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();
             let shown = |shape: Shown| {
-                let wanted = |f: &&FieldMeta| f.shown == Shown::Always || (shape == Shown::Detail && f.shown == Shown::Detail);
+                let wanted =
+                    |f: &&FieldMeta| f.shown == Shown::Always || (shape == Shown::Detail && f.shown == Shown::Detail);
                 Shape::of(meta, &derived, meta.fields.iter().filter(wanted))
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
             entries.push(Entry { meta, route, fields, list, single, derived });
         }
-        if problems.is_empty() { Ok(Catalog { entries, by_name, by_plural, by_type }) } else { Err(problems.join("\n")) }
+        if problems.is_empty() {
+            Ok(Catalog { entries, by_name, by_plural, by_type })
+        } else {
+            Err(problems.join("\n"))
+        }
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -214,17 +219,21 @@ fn link_derived(
     for field in meta.fields {
         let Kind::Derived { via, field: target } = field.kind else { continue };
         let source = meta.fields.iter().find(|f| f.name == via).and_then(|via_field| match via_field.kind {
-            Kind::Code { values } if target == "label" => Some(Source { labels: Some(values), ..Source::own(via_field) }),
+            Kind::Code { values } if target == "label" => {
+                Some(Source { labels: Some(values), ..Source::own(via_field) })
+            }
             Kind::Ref { resource } => {
                 let other = metas.get(resource)?;
-                let found = other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
+                let found =
+                    other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
                 Some(Source::through(via, other, found))
             }
             _ => None,
         });
         match source {
             Some(source) => drop(sources.insert(field.name, source)),
-            None => problems.push(format!("{}.{} is derived from `{via}.{target}`, which is not there", meta.name, field.name)),
+            None => problems
+                .push(format!("{}.{} is derived from `{via}.{target}`, which is not there", meta.name, field.name)),
         }
     }
     sources
@@ -238,7 +247,9 @@ fn check_references(
     let mut named: Vec<&str> = Vec::new();
     for field in meta.fields {
         match field.kind {
-            Kind::Ref { resource } | Kind::RefList { resource } | Kind::Embedded { resource, .. } => named.push(resource),
+            Kind::Ref { resource } | Kind::RefList { resource } | Kind::Embedded { resource, .. } => {
+                named.push(resource)
+            }
             Kind::PolymorphicType { resources } => named.extend(resources),
             _ => {}
         }
@@ -253,14 +264,16 @@ fn check_references(
         match include.target {
             IncludeTarget::Many { resource, .. } => named.push(resource),
             IncludeTarget::One { via } if !meta.fields.iter().any(|f| f.name == via) => {
-                problems.push(format!("{} includes `{}` through `{via}`, which is not a field", meta.name, include.name));
+                problems
+                    .push(format!("{} includes `{}` through `{via}`, which is not a field", meta.name, include.name));
             }
             _ => {}
         }
     }
     for name in named {
         if !metas.contains_key(name) {
-            problems.push(format!("{} refers to the resource `{name}`, which the application does not have", meta.name));
+            problems
+                .push(format!("{} refers to the resource `{name}`, which the application does not have", meta.name));
         }
     }
 }

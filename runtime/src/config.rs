@@ -19,18 +19,42 @@ pub struct Setting {
 
 /// Every setting. The table in `docs/operations.md` is generated from it.
 pub const SETTINGS: &[Setting] = &[
-    Setting { flag: "database-url", default: "", about: "`sqlite://<file>` or `postgres://...`; by default `charter.db` in the data folder" },
-    Setting { flag: "listen", default: "127.0.0.1:8000", about: "Address and port to listen on; port 0 takes a free one" },
+    Setting {
+        flag: "database-url",
+        default: "",
+        about: "`sqlite://<file>` or `postgres://...`; by default `charter.db` in the data folder",
+    },
+    Setting {
+        flag: "listen",
+        default: "127.0.0.1:8000",
+        about: "Address and port to listen on; port 0 takes a free one",
+    },
     Setting { flag: "base-url", default: "", about: "The address that clients use; by default that of `listen`" },
     Setting { flag: "data-dir", default: "./data", about: "Folder for the SQLite database and the secret key" },
-    Setting { flag: "secret-key", default: "", about: "Signs links; made on the first start and kept in the data folder when unset" },
-    Setting { flag: "admin-email", default: "admin@example.com", about: "The administrator that the first start creates" },
+    Setting {
+        flag: "secret-key",
+        default: "",
+        about: "Signs links; made on the first start and kept in the data folder when unset",
+    },
+    Setting {
+        flag: "admin-email",
+        default: "admin@example.com",
+        about: "The administrator that the first start creates",
+    },
     Setting { flag: "database-pool", default: "8", about: "Connections to PostgreSQL, or readers of SQLite" },
     Setting { flag: "body-limit", default: "1048576", about: "Bytes of a JSON body; more is 413" },
     Setting { flag: "request-timeout", default: "30", about: "Seconds for one request; longer is 503" },
     Setting { flag: "rate-limit", default: "1000", about: "Requests a minute for one token; 0 turns it off" },
-    Setting { flag: "rate-limit-anonymous", default: "60", about: "Requests a minute without a valid token, for one address; 0 turns it off" },
-    Setting { flag: "log", default: "info", about: "What is logged: a level, or directives such as `charter_runtime=debug`" },
+    Setting {
+        flag: "rate-limit-anonymous",
+        default: "60",
+        about: "Requests a minute without a valid token, for one address; 0 turns it off",
+    },
+    Setting {
+        flag: "log",
+        default: "info",
+        about: "What is logged: a level, or directives such as `charter_runtime=debug`",
+    },
     Setting { flag: "log-format", default: "text", about: "`text` or `json`, one line an event, on standard error" },
 ];
 
@@ -95,7 +119,8 @@ impl Config {
             let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
             let from_flag = matches.get_one::<String>(flag).cloned();
             let variable = setting.map(Setting::variable).unwrap_or_default();
-            let from_environment = || environment.iter().find(|(name, _)| *name == variable).map(|(_, value)| value.clone());
+            let from_environment =
+                || environment.iter().find(|(name, _)| *name == variable).map(|(_, value)| value.clone());
             let default = || setting.map(|setting| setting.default.to_string()).unwrap_or_default();
             from_flag.or_else(from_environment).filter(|value| !value.is_empty()).unwrap_or_else(default)
         };
@@ -103,7 +128,8 @@ impl Config {
         let number = |flag: &str, least: u64, most: u64, problems: &mut Vec<String>| match value(flag).parse::<u64>() {
             Ok(number) if (least..=most).contains(&number) => number,
             _ => {
-                problems.push(format!("{flag} must be a whole number from {least} to {most}, and is `{}`", value(flag)));
+                problems
+                    .push(format!("{flag} must be a whole number from {least} to {most}, and is `{}`", value(flag)));
                 least
             }
         };
@@ -127,7 +153,10 @@ impl Config {
             problems.push(format!("log-format must be `text` or `json`, and is `{}`", value("log-format")));
         }
         if config.listen.parse::<std::net::SocketAddr>().is_err() {
-            problems.push(format!("listen must be an address and a port such as 127.0.0.1:8000, and is `{}`", config.listen));
+            problems.push(format!(
+                "listen must be an address and a port such as 127.0.0.1:8000, and is `{}`",
+                config.listen
+            ));
         }
         let scheme = config.database_url.split_once("://").map(|(scheme, _)| scheme);
         if !matches!(scheme, Some("sqlite" | "postgres" | "postgresql")) {
@@ -145,7 +174,8 @@ impl Config {
     /// # Errors
     /// When the folder cannot be written.
     pub fn prepare(&mut self) -> Result<()> {
-        let problem = |error: std::io::Error| Error::Internal(format!("the data folder {}: {error}", self.data_dir.display()));
+        let problem =
+            |error: std::io::Error| Error::Internal(format!("the data folder {}: {error}", self.data_dir.display()));
         std::fs::create_dir_all(&self.data_dir).map_err(problem)?;
         if self.secret_key.is_none() {
             self.secret_key = Some(kept_key(&self.data_dir).map_err(problem)?);
@@ -186,14 +216,18 @@ mod tests {
 
     #[test]
     fn a_flag_wins_over_the_environment_and_that_over_the_default() {
-        let config = read(&["--listen", "127.0.0.1:1"], &[("CHARTER_LISTEN", "127.0.0.1:2"), ("CHARTER_LOG", "debug")]).unwrap();
+        let config =
+            read(&["--listen", "127.0.0.1:1"], &[("CHARTER_LISTEN", "127.0.0.1:2"), ("CHARTER_LOG", "debug")]).unwrap();
         assert_eq!((config.listen.as_str(), config.log.as_str(), config.database_pool), ("127.0.0.1:1", "debug", 8));
         assert_eq!(config.database_url, "sqlite://./data/charter.db");
     }
 
     #[test]
     fn an_unknown_or_malformed_setting_is_told_by_name() {
-        let problem = read(&[], &[("CHARTER_LISTN", "x"), ("CHARTER_BODY_LIMIT", "many"), ("CHARTER_DATABASE_URL", "mysql://u:secret@h")]);
+        let problem = read(
+            &[],
+            &[("CHARTER_LISTN", "x"), ("CHARTER_BODY_LIMIT", "many"), ("CHARTER_DATABASE_URL", "mysql://u:secret@h")],
+        );
         let problem = problem.unwrap_err();
         assert!(problem.contains("CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"), "{problem}");
         assert!(problem.contains("body-limit must be a whole number") && problem.contains("database-url"), "{problem}");

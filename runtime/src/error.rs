@@ -206,7 +206,9 @@ impl From<DbErr> for Error {
     fn from(error: DbErr) -> Error {
         match error.sql_err() {
             Some(SqlErr::ForeignKeyConstraintViolation(_)) => {
-                return Error::Conflict("Another record still refers to this one, or the one it refers to is gone.".into());
+                return Error::Conflict(
+                    "Another record still refers to this one, or the one it refers to is gone.".into(),
+                );
             }
             Some(SqlErr::UniqueConstraintViolation(_)) => {
                 return Error::Conflict(TAKEN.into());

@@ -24,8 +24,14 @@ pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, record: &[u8
     body.extend_from_slice(b"\",\"data\":");
     body.extend_from_slice(&wrap(entry.meta.name, record));
     body.push(b'}');
-    let mut sql = Sql::new(context.state().db.dialect(), "INSERT INTO \"events\" (\"name\", \"body\", \"created_at\") VALUES (");
-    sql.bind(name).push(", ").bind(String::from_utf8_lossy(&body).into_owned()).push(", ").bind(context.now()).push(")");
+    let mut sql =
+        Sql::new(context.state().db.dialect(), "INSERT INTO \"events\" (\"name\", \"body\", \"created_at\") VALUES (");
+    sql.bind(name)
+        .push(", ")
+        .bind(String::from_utf8_lossy(&body).into_owned())
+        .push(", ")
+        .bind(context.now())
+        .push(")");
     sql.run(context.db()).await?;
     Ok(())
 }

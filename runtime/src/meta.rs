@@ -127,7 +127,9 @@ impl FieldMeta {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// One line of text of at most `max` characters (Unicode scalar values).
-    String { max: u32 },
+    String {
+        max: u32,
+    },
     /// Text of any length.
     Text,
     /// 32 bits.
@@ -136,33 +138,58 @@ pub enum Kind {
     BigInt,
     Boolean,
     /// An exact number with `places` digits behind the point and at most `precision` in all (18 at most).
-    Decimal { precision: u8, places: u8 },
-    Timestamp { form: TimestampForm },
+    Decimal {
+        precision: u8,
+        places: u8,
+    },
+    Timestamp {
+        form: TimestampForm,
+    },
     /// A calendar day, `2026-03-21`.
     Date,
     /// One of the words; compared without regard to case.
-    Enum { values: &'static [&'static str] },
+    Enum {
+        values: &'static [&'static str],
+    },
     /// One of the numbers, each with a label.
-    Code { values: &'static [(i32, &'static str)] },
+    Code {
+        values: &'static [(i32, &'static str)],
+    },
     /// A list of strings of at most `max` characters each, stored as JSON.
-    StringList { max: u32 },
+    StringList {
+        max: u32,
+    },
     /// A list of ids of another resource, stored as JSON.
-    RefList { resource: &'static str },
+    RefList {
+        resource: &'static str,
+    },
     /// Any JSON object or list. Without a default it is `{}` where it cannot be null.
     Json,
     Uuid,
     /// The id of a record of another resource.
-    Ref { resource: &'static str },
+    Ref {
+        resource: &'static str,
+    },
     /// The id in a polymorphic reference; `type_field` names the column that holds the other's type name.
-    PolymorphicRef { type_field: &'static str },
+    PolymorphicRef {
+        type_field: &'static str,
+    },
     /// The type name in a polymorphic reference: one of the named resources.
-    PolymorphicType { resources: &'static [&'static str] },
+    PolymorphicType {
+        resources: &'static [&'static str],
+    },
     /// The values of the custom fields by name.
     CustomFields,
     /// Read-only: field `field` of the record that `via` refers to, or the label of the code `via` when `field` is `label`.
-    Derived { via: &'static str, field: &'static str },
+    Derived {
+        via: &'static str,
+        field: &'static str,
+    },
     /// The records of `resource` whose `by` is this record's id, read and written with it.
-    Embedded { resource: &'static str, by: &'static str },
+    Embedded {
+        resource: &'static str,
+        by: &'static str,
+    },
 }
 
 /// How a timestamp goes out. It comes in as RFC 3339 with any offset.
@@ -247,7 +274,10 @@ pub enum Rule {
     /// No other record (that is not deleted) has this value.
     Unique,
     /// Some record of `resource` has this value in `field`.
-    Exists { resource: &'static str, field: &'static str },
+    Exists {
+        resource: &'static str,
+        field: &'static str,
+    },
     /// Not equal to another field of the record.
     DiffersFrom(&'static str),
     /// Later, or more, than another field of the record when both are given.

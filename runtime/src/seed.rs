@@ -20,8 +20,8 @@ pub async fn reference(state: &State, seeds: &[(&str, &str)]) -> Result<()> {
     let context = Context::new(state, &operator, &transaction);
     for (resource, yaml) in seeds {
         let entry = state.catalog.get(resource);
-        let rows: Vec<serde_json::Map<String, serde_json::Value>> =
-            serde_yaml::from_str(yaml).map_err(|e| Error::Internal(format!("the reference data of {resource}: {e}")))?;
+        let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_yaml::from_str(yaml)
+            .map_err(|e| Error::Internal(format!("the reference data of {resource}: {e}")))?;
         let key = natural_key(entry)?;
         let known = known_keys(&context, entry, key).await?;
         for row in rows {
@@ -37,7 +37,6 @@ pub async fn reference(state: &State, seeds: &[(&str, &str)]) -> Result<()> {
             insert(&context, entry, serde_json::Map::new()).await?;
         }
     }
-    drop(context);
     transaction.commit().await
 }
 
@@ -45,13 +44,17 @@ async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<Strin
     let json = serde_json::to_vec(&row).map_err(Error::internal)?;
     let body = Body::read(&json, entry.meta.name, true)?;
     let id = entry.meta.singleton.then_some(Value::BigInt(Some(1)));
-    insert_seed(context, entry, &body, id).await.map_err(|error| Error::Internal(format!("{}: {error}", entry.meta.name)))
+    insert_seed(context, entry, &body, id)
+        .await
+        .map_err(|error| Error::Internal(format!("{}: {error}", entry.meta.name)))
 }
 
 /// The field that tells the rows of reference data apart.
 fn natural_key(entry: &Entry) -> Result<&'static str> {
     let unique = entry.meta.fields.iter().find(|field| field.rules.contains(&Rule::Unique));
-    unique.map(|field| field.name).ok_or_else(|| Error::Internal(format!("{} has reference data but no unique field", entry.meta.name)))
+    unique
+        .map(|field| field.name)
+        .ok_or_else(|| Error::Internal(format!("{} has reference data but no unique field", entry.meta.name)))
 }
 
 async fn known_keys(context: &Context<'_>, entry: &Entry, key: &str) -> Result<HashSet<String>> {

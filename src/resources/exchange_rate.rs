@@ -71,7 +71,10 @@ async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Numbe
             let rate = rate.ok_or_else(|| Error::invalid("to", "is reached by rates too large to multiply"))?;
             Ok((rate, "triangulated", path(&[from, &base, to])))
         }
-        _ => Err(Error::invalid("to", format!("has no rate from {from} at that time, neither direct, nor inverse, nor through {base}"))),
+        _ => Err(Error::invalid(
+            "to",
+            format!("has no rate from {from} at that time, neither direct, nor inverse, nor through {base}"),
+        )),
     }
 }
 

@@ -15,7 +15,7 @@ impl MigrationTrait for Migration {
                 string("entity_type", 64),
                 string("name", 63),
                 string("label", 255),
-                string("field_type", 16),
+                enumeration("field_type"),
                 list("choices"),
                 boolean("required").default(false),
                 timestamp("created_at"),

@@ -103,9 +103,16 @@ fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {
     if let Some(header) = headers.get("authorization") {
         let text = header.to_str().map_err(|_| Error::InvalidToken)?;
         let (scheme, token) = text.trim().split_once(' ').unwrap_or((text, ""));
-        return if scheme.eq_ignore_ascii_case("bearer") { Ok(Some(token.trim())) } else { Err(Error::Unauthenticated) };
+        return if scheme.eq_ignore_ascii_case("bearer") {
+            Ok(Some(token.trim()))
+        } else {
+            Err(Error::Unauthenticated)
+        };
     }
-    headers.get("x-auth-token").map(|header| header.to_str().map(str::trim).map_err(|_| Error::InvalidToken)).transpose()
+    headers
+        .get("x-auth-token")
+        .map(|header| header.to_str().map(str::trim).map_err(|_| Error::InvalidToken))
+        .transpose()
 }
 
 /// Reads the token, its user and the user's roles; answers how long they may be remembered.
@@ -124,7 +131,8 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
         true => Vec::new(),
         false => role::Entity::find().filter(role::Column::Id.is_in(role_ids.clone())).all(db).await?,
     };
-    let permissions = roles.into_iter().filter_map(|r| serde_json::from_value::<Vec<String>>(r.permissions).ok()).flatten();
+    let permissions =
+        roles.into_iter().filter_map(|r| serde_json::from_value::<Vec<String>>(r.permissions).ok()).flatten();
     let caller = Principal {
         user_id: Some(user.id),
         is_admin: user.is_admin,

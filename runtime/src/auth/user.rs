@@ -58,7 +58,10 @@ impl Behaviour for Entity {
         if let Some(before) = &draft.before {
             let active = draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active);
             if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, before.id).await? {
-                draft.error(if active { "is_admin" } else { "is_active" }, "cannot change: this is the last administrator");
+                draft.error(
+                    if active { "is_admin" } else { "is_active" },
+                    "cannot change: this is the last administrator",
+                );
             }
         }
         Ok(())
@@ -85,6 +88,7 @@ impl Behaviour for Entity {
 
 /// Whether no other active administrator would be left.
 async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
-    let others = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true)).filter(Column::Id.ne(id));
+    let others =
+        Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true)).filter(Column::Id.ne(id));
     Ok(others.one(context.db()).await?.is_none())
 }

@@ -15,7 +15,11 @@ pub fn init(config: &Config) {
         .iter()
         .filter_map(|directive| directive.parse().ok())
         .fold(filter, EnvFilter::add_directive);
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr).with_span_events(FmtSpan::NONE);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .with_span_events(FmtSpan::NONE);
     // A second call, in tests, keeps the first.
     let _ = if config.log_json { builder.json().try_init() } else { builder.with_target(false).try_init() };
 }

@@ -14,7 +14,8 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     match matches.subcommand() {
         Some(("status", matches)) => {
             let migrations = (app.migrate)(&state.db, Direction::Status).await?;
-            let rows: Vec<_> = migrations.iter().map(|(name, applied)| json!({ "name": name, "applied": applied })).collect();
+            let rows: Vec<_> =
+                migrations.iter().map(|(name, applied)| json!({ "name": name, "applied": applied })).collect();
             output::print(matches, &["name", "applied"], &rows)
         }
         Some(("down", matches)) => {

@@ -65,17 +65,19 @@ fn environment() -> impl Iterator<Item = (String, String)> {
 
 /// The grammar of the command line.
 pub fn command(app: &App) -> Command {
-    let format = Arg::new("format").long("format").value_parser(["text", "json"]).default_value("text").help("How the list is written");
+    let format = Arg::new("format")
+        .long("format")
+        .value_parser(["text", "json"])
+        .default_value("text")
+        .help("How the list is written");
     let required = |name: &'static str, help: &'static str| Arg::new(name).long(name).required(true).help(help);
     let migrate = Command::new("migrate")
         .about("Bring the tables up to date")
         .subcommand(Command::new("up").about("Apply every migration that is not applied (the default)"))
         .subcommand(Command::new("status").about("Tell which migrations are applied").arg(format.clone()))
-        .subcommand(
-            Command::new("down")
-                .about("Undo migrations")
-                .arg(Arg::new("steps").long("steps").default_value("1").value_parser(clap::value_parser!(u32)).help("How many")),
-        );
+        .subcommand(Command::new("down").about("Undo migrations").arg(
+            Arg::new("steps").long("steps").default_value("1").value_parser(clap::value_parser!(u32)).help("How many"),
+        ));
     let user = Command::new("user").about("Users").subcommand_required(true).subcommand(
         Command::new("create")
             .about("Create a user")
@@ -92,11 +94,25 @@ pub fn command(app: &App) -> Command {
                 .about("Create a token and print it, alone, on standard output")
                 .arg(required("user", "The user's e-mail address"))
                 .arg(required("name", "What the token is for"))
-                .arg(Arg::new("ability").long("ability").action(ArgAction::Append).required(true).help("For example products:read, or * for all; may be repeated"))
-                .arg(Arg::new("expires-at").long("expires-at").help("An RFC 3339 time; without it the token does not expire")),
+                .arg(
+                    Arg::new("ability")
+                        .long("ability")
+                        .action(ArgAction::Append)
+                        .required(true)
+                        .help("For example products:read, or * for all; may be repeated"),
+                )
+                .arg(
+                    Arg::new("expires-at")
+                        .long("expires-at")
+                        .help("An RFC 3339 time; without it the token does not expire"),
+                ),
         )
         .subcommand(Command::new("list").about("List the tokens, without their secrets").arg(format.clone()))
-        .subcommand(Command::new("revoke").about("Revoke a token").arg(Arg::new("id").required(true).value_parser(clap::value_parser!(i64))));
+        .subcommand(
+            Command::new("revoke")
+                .about("Revoke a token")
+                .arg(Arg::new("id").required(true).value_parser(clap::value_parser!(i64))),
+        );
     let mut command = Command::new(app.name)
         .about("Serves the API; `serve` is what it does without a command")
         .version(env!("CARGO_PKG_VERSION"))
@@ -105,12 +121,14 @@ pub fn command(app: &App) -> Command {
         .subcommands([migrate, user, token])
         .subcommand(Command::new("routes").about("List every path with the ability that it needs").arg(format));
     if let Some(sample) = app.demo {
-        let mut demo = Command::new("demo").about("Add realistic sample data; running it again adds only what is missing");
+        let mut demo =
+            Command::new("demo").about("Add realistic sample data; running it again adds only what is missing");
         for (resource, default) in sample.counts {
             let help = format!("How many {resource} there shall be [default: {default}]");
             demo = demo.arg(Arg::new(*resource).long(*resource).value_parser(clap::value_parser!(u64)).help(help));
         }
-        command = command.subcommand(Command::new("seed").about("Fill the database").subcommand_required(true).subcommand(demo));
+        command = command
+            .subcommand(Command::new("seed").about("Fill the database").subcommand_required(true).subcommand(demo));
     }
     command
 }

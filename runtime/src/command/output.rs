@@ -14,7 +14,9 @@ pub fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<(
     let text = |value: &Value| match value {
         Value::Null => "-".to_string(),
         Value::String(text) => text.clone(),
-        Value::Array(list) => list.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), String::from)).collect::<Vec<_>>().join(" "),
+        Value::Array(list) => {
+            list.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), String::from)).collect::<Vec<_>>().join(" ")
+        }
         other => other.to_string(),
     };
     let cells: Vec<Vec<String>> = std::iter::once(columns.iter().map(ToString::to_string).collect())

@@ -53,7 +53,6 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
     let transaction = context.state().db.begin().await?;
     let context_in = context.on(&transaction);
     let (body, changed) = answer(&context_in, entry, &call, handler).await?;
-    drop(context_in);
     transaction.commit().await?;
     if let Some(id) = changed {
         after_commit(context, entry, id).await?;
@@ -62,7 +61,12 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
 }
 
 /// The answer, and the id of the record that was changed.
-async fn answer(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, handler: ActionHandler) -> Result<(Vec<u8>, Option<i64>)> {
+async fn answer(
+    context: &Context<'_>,
+    entry: &Entry,
+    call: &ActionCall<'_>,
+    handler: ActionHandler,
+) -> Result<(Vec<u8>, Option<i64>)> {
     match (handler, call.id) {
         (ActionHandler::Record(run), Some(id)) => {
             let mut changes = update::lock(context, entry, id, call.within.clone()).await?;
@@ -89,7 +93,8 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
     let fields: &'static [FieldMeta] = call.action.input;
     let values = if call.action.method == crate::meta::ActionMethod::Get {
         let pairs = decode(call.query)?;
-        let given: Vec<_> = pairs.iter().map(|pair| (pair.name.clone(), Given::Text(pair.value.as_str().into()))).collect();
+        let given: Vec<_> =
+            pairs.iter().map(|pair| (pair.name.clone(), Given::Text(pair.value.as_str().into()))).collect();
         input::read_parameters(fields, &given, context)?
     } else {
         let body = Body::read(call.body, call.action.name, false)?;

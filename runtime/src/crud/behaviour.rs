@@ -35,6 +35,8 @@ pub struct Hooks {
     pub after_delete: Option<RecordHook>,
     pub after_commit: Option<RecordHook>,
     pub scope: Option<ScopeHook>,
+    /// Which of them stand in lists, where that is fewer.
+    pub list_scope: Option<ScopeHook>,
 }
 
 /// A resource as the application mounts it.
@@ -80,6 +82,9 @@ macro_rules! route {
     };
     (@hook $route:ident, $entity:ty, $behaviour:path, scope) => {
         $route.hooks.scope = Some(|context| <$entity as $behaviour>::scope(context));
+    };
+    (@hook $route:ident, $entity:ty, $behaviour:path, list_scope) => {
+        $route.hooks.list_scope = Some(|context| <$entity as $behaviour>::list_scope(context));
     };
     (@hook $route:ident, $entity:ty, $behaviour:path, $hook:ident) => {
         $route.hooks.$hook = Some(|context, row| Box::pin(async move {

@@ -161,7 +161,9 @@ pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
     let name = field.name;
     Ok(match field.kind {
         Kind::Integer | Kind::Code { .. } => row.try_get::<Option<i32>>("", name)?.map(Value::from),
-        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => row.try_get::<Option<i64>>("", name)?.map(Value::from),
+        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
+            row.try_get::<Option<i64>>("", name)?.map(Value::from)
+        }
         Kind::Boolean => row.try_get::<Option<bool>>("", name)?.map(Value::from),
         Kind::Decimal { places, .. } => {
             let position = row.column_names().iter().position(|column| column == name);

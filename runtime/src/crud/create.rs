@@ -14,7 +14,12 @@ use crate::event;
 /// Creates a record from a body and answers its id and what `show` would answer.
 ///
 /// `under` is the parent's id when the path names one.
-pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: Option<i64>) -> Result<(i64, Vec<u8>)> {
+pub async fn create(
+    context: &Context<'_>,
+    entry: &Entry,
+    body: &Body<'_>,
+    under: Option<i64>,
+) -> Result<(i64, Vec<u8>)> {
     let transaction = context.state().db.begin().await?;
     let context_in = context.on(&transaction);
     let definitions = match entry.meta.custom_fields {
@@ -35,7 +40,6 @@ pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under
     let mut record = show::single(&context_in, entry, id).await?.ok_or(Error::NotFound)?;
     event::emit(&context_in, entry, "created", &record).await?;
     changes.reveal_in(&mut record);
-    drop(context_in);
     transaction.commit().await?;
     after_commit(context, entry, id).await?;
     Ok((id, show::wrap(entry.meta.name, &record)))

@@ -26,7 +26,6 @@ pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64, within: Condi
         hook(&context_in, &row).await?;
     }
     event::emit(&context_in, entry, "deleted", &record).await?;
-    drop(context_in);
     transaction.commit().await?;
     if let Some(hook) = hooks.after_commit
         && let Err(error) = hook(context, &row).await

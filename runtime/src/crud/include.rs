@@ -59,7 +59,11 @@ pub async fn load(
         if let Kind::Embedded { resource, by } = field.kind {
             let target = context.catalog().get(resource);
             let left_out = [by, "created_at", "updated_at"];
-            let shown = target.meta.fields.iter().filter(|f| f.shown == crate::meta::Shown::Always && !left_out.contains(&f.name));
+            let shown = target
+                .meta
+                .fields
+                .iter()
+                .filter(|f| f.shown == crate::meta::Shown::Always && !left_out.contains(&f.name));
             let values = many(context, target, target.shape(shown), by, &integers(rows, shape, "id")?).await?;
             related.0.push((field.name.to_string(), values));
         }
@@ -75,7 +79,9 @@ pub async fn load(
                     let target = context.catalog().get(resource);
                     one(context, target, &limited(target, include), &integers(rows, shape, via)?).await?
                 }
-                Some(Kind::PolymorphicRef { type_field }) => polymorphic(context, shape, rows, via, type_field, include).await?,
+                Some(Kind::PolymorphicRef { type_field }) => {
+                    polymorphic(context, shape, rows, via, type_field, include).await?
+                }
                 _ => return Err(Error::internal(format!("the include `{}` has no reference", include.name))),
             },
             IncludeTarget::CustomFieldValues => custom_field_values(context, entry, shape, rows).await?,
@@ -116,7 +122,13 @@ async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option
 }
 
 /// The records whose `by` is each id, in the order of their ids.
-async fn many(context: &Context<'_>, target: &Entry, mut shape: Shape, by: &str, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
+async fn many(
+    context: &Context<'_>,
+    target: &Entry,
+    mut shape: Shape,
+    by: &str,
+    ids: &[Option<i64>],
+) -> Result<Vec<Vec<u8>>> {
     shape.hide(target.meta, by);
     let wanted: Vec<i64> = ids.iter().flatten().copied().collect();
     let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
@@ -169,7 +181,13 @@ async fn polymorphic(
     Ok(values)
 }
 
-async fn select(context: &Context<'_>, target: &Entry, shape: &Shape, by: &str, ids: &[i64]) -> Result<Vec<QueryResult>> {
+async fn select(
+    context: &Context<'_>,
+    target: &Entry,
+    shape: &Shape,
+    by: &str,
+    ids: &[i64],
+) -> Result<Vec<QueryResult>> {
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(512));
     shape.write_select(&mut sql, &[]);
     sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids);
@@ -193,7 +211,12 @@ fn object(shape: &Shape, row: &QueryResult) -> Result<Vec<u8>> {
 }
 
 /// `{name, label, field_type, value}` for every definition of the entity type, in their order.
-async fn custom_field_values(context: &Context<'_>, entry: &Entry, shape: &Shape, rows: &[QueryResult]) -> Result<Vec<Vec<u8>>> {
+async fn custom_field_values(
+    context: &Context<'_>,
+    entry: &Entry,
+    shape: &Shape,
+    rows: &[QueryResult],
+) -> Result<Vec<Vec<u8>>> {
     let definitions = custom_field::load(context.db(), entry.meta.plural).await?;
     let position = shape.position("custom_fields").ok_or_else(|| Error::internal("`custom_fields` was not read"))?;
     let mut values = Vec::with_capacity(rows.len());

@@ -34,7 +34,10 @@ pub fn read(
         let Some(field) = entry.field(name).filter(|f| f.access != Access::Internal) else {
             if entry.include(name).is_none() {
                 let known = entry.meta.fields.iter().filter(|f| writable(f)).map(|f| f.name);
-                changes.errors.add(name.clone(), format!("is not a field of {}{}", entry.meta.label.to_lowercase(), hint(name, known)));
+                changes.errors.add(
+                    name.clone(),
+                    format!("is not a field of {}{}", entry.meta.label.to_lowercase(), hint(name, known)),
+                );
             }
             continue;
         };
@@ -78,7 +81,8 @@ pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition]
 
 /// Whether a client may write the field at all.
 fn writable(field: &FieldMeta) -> bool {
-    !matches!(field.kind, Kind::Derived { .. }) && matches!(field.access, Access::Writable | Access::Immutable | Access::Secret)
+    !matches!(field.kind, Kind::Derived { .. })
+        && matches!(field.access, Access::Writable | Access::Immutable | Access::Secret)
 }
 
 /// The value of a field that a new record was not given; `None` leaves it to a hook or to the table.
@@ -173,12 +177,7 @@ fn read_list(
     Ok(json(list.into()))
 }
 
-fn read_custom(
-    field: &FieldMeta,
-    given: &Given<'_>,
-    definitions: &[Definition],
-    changes: &mut Changes,
-) -> Result<()> {
+fn read_custom(field: &FieldMeta, given: &Given<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {
     let fields = match given {
         Given::Nested(text) => Body::nested(text),
         _ => None,

@@ -35,7 +35,7 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
         None => Condition::always(),
     };
     let plan = planner.plan(&request)?;
-    let condition = store::visible(context, entry)?.and(within).and(viewed).and(plan.condition.clone());
+    let condition = store::listed(context, entry)?.and(within).and(viewed).and(plan.condition.clone());
     if condition.values() > MOST_VALUES {
         return Err(Error::invalid("q", format!("must have at most {MOST_VALUES} values in all")));
     }

@@ -23,7 +23,7 @@ pub use behaviour::{BoxFuture, Hooks, Route};
 pub use body::{Body, Given};
 pub use changes::{Changes, Draft, model};
 pub use create::{create, insert_seed};
-pub use show::wrap;
 pub use delete::delete;
 pub use router::{router, routes};
+pub use show::wrap;
 pub use store::{load, visible};

@@ -26,14 +26,18 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
                 let missing = missing(context, catalog.get(resource), &value).await?;
                 if !missing.is_empty() {
                     let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-                    changes.errors.add(field.name, format!("names no {}: {}", label(catalog, resource), missing.join(", ")));
+                    changes
+                        .errors
+                        .add(field.name, format!("names no {}: {}", label(catalog, resource), missing.join(", ")));
                 }
             }
             _ => {}
         }
         for rule in field.rules {
             match rule {
-                Rule::Exists { resource, field: other } if !exists(context, catalog.get(resource), other, value.clone()).await? => {
+                Rule::Exists { resource, field: other }
+                    if !exists(context, catalog.get(resource), other, value.clone()).await? =>
+                {
                     changes.errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
                 }
                 Rule::Unique => check_unique(context, changes, &[field.name]).await?,

@@ -107,9 +107,12 @@ fn methods(entry: &Entry, place: Place) -> Vec<Method> {
     };
     let all: &[(&str, Operation)] = match place {
         Place::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
-        Place::Member => {
-            &[("GET", Operation::Show), ("PUT", Operation::Update), ("PATCH", Operation::Update), ("DELETE", Operation::Delete)]
-        }
+        Place::Member => &[
+            ("GET", Operation::Show),
+            ("PUT", Operation::Update),
+            ("PATCH", Operation::Update),
+            ("DELETE", Operation::Delete),
+        ],
         Place::Singleton => &[("GET", Operation::Show), ("PUT", Operation::Update), ("PATCH", Operation::Update)],
         Place::Action(action) => {
             let name = if action.method == ActionMethod::Get { "GET" } else { "POST" };
@@ -208,16 +211,25 @@ struct Arguments<'r> {
     bytes: &'r [u8],
 }
 
-async fn run(context: &Context<'_>, state: &Arc<State>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
+async fn run(
+    context: &Context<'_>,
+    state: &Arc<State>,
+    entry: &Entry,
+    call: Call,
+    with: Arguments<'_>,
+) -> Result<Answer> {
     let Arguments { id, parent, within, query, bytes } = with;
     let is_field = entry.field(entry.meta.name).is_some();
     let body = || Body::read(bytes, entry.meta.name, is_field);
     match (call, id) {
-        (Call::Operation(Operation::List), _) => Ok(Answer::json(StatusCode::OK, list::list(context, entry, within, query).await?)),
+        (Call::Operation(Operation::List), _) => {
+            Ok(Answer::json(StatusCode::OK, list::list(context, entry, within, query).await?))
+        }
         (Call::Operation(Operation::Create), _) => {
             let (id, record) = create::create(context, entry, &body()?, parent).await?;
             let collection = path(state, entry, Place::Collection);
-            let collection = parent.map_or(collection.clone(), |parent| collection.replace("{parent_id}", &parent.to_string()));
+            let collection =
+                parent.map_or(collection.clone(), |parent| collection.replace("{parent_id}", &parent.to_string()));
             let location = format!("/api/v1/{collection}/{id}");
             let location = HeaderValue::from_str(&location).map_err(Error::internal)?;
             Ok(Answer::json(StatusCode::CREATED, record).with("location", location))

@@ -31,6 +31,15 @@ pub fn visible(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
     Ok(condition)
 }
 
+/// What hides records from the caller in a list: [`visible`], and what stands in no list although it can be shown.
+pub fn listed(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
+    let condition = visible(context, entry)?;
+    Ok(match entry.route.hooks.list_scope.and_then(|scope| scope(context)) {
+        Some(scope) => condition.and(scope),
+        None => condition,
+    })
+}
+
 /// The stored row of a record with every column, if `condition` holds for it; locked against other writers when
 /// `lock` says so.
 pub async fn load(

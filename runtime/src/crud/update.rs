@@ -15,7 +15,13 @@ use crate::meta::Access;
 use crate::query::Condition;
 
 /// Changes the given fields of a record and answers it as `show` does.
-pub async fn update(context: &Context<'_>, entry: &Entry, id: i64, within: Condition, body: &Body<'_>) -> Result<Vec<u8>> {
+pub async fn update(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    within: Condition,
+    body: &Body<'_>,
+) -> Result<Vec<u8>> {
     let transaction = context.state().db.begin().await?;
     let context_in = context.on(&transaction);
     let mut changes = lock(&context_in, entry, id, within).await?;
@@ -25,7 +31,6 @@ pub async fn update(context: &Context<'_>, entry: &Entry, id: i64, within: Condi
     };
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     let record = finish(&context_in, entry, id, &mut changes).await?;
-    drop(context_in);
     transaction.commit().await?;
     after_commit(context, entry, id).await?;
     Ok(show::wrap(entry.meta.name, &record))

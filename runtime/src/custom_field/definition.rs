@@ -48,18 +48,20 @@ pub struct Definition {
 
 /// The definitions of an entity type, by name.
 pub async fn load(connection: &Connection, entity_type: &str) -> Result<Vec<Definition>> {
-    let models = Entity::find()
-        .filter(Column::EntityType.eq(entity_type))
-        .order_by_id_asc()
-        .all(connection)
-        .await?;
+    let models = Entity::find().filter(Column::EntityType.eq(entity_type)).order_by_id_asc().all(connection).await?;
     Ok(models.into_iter().map(Definition::from).collect())
 }
 
 impl From<Model> for Definition {
     fn from(model: Model) -> Definition {
         let choices = serde_json::from_value(model.choices).unwrap_or_default();
-        Definition { name: model.name, label: model.label, field_type: model.field_type, choices, required: model.required }
+        Definition {
+            name: model.name,
+            label: model.label,
+            field_type: model.field_type,
+            choices,
+            required: model.required,
+        }
     }
 }
 
@@ -88,7 +90,8 @@ impl Rules for Entity {
             let spaced = name.replace('_', " ");
             draft.model.label = Set(spaced[..1].to_ascii_uppercase() + &spaced[1..]);
         }
-        let is_choice = draft.model.field_type.try_as_ref().and_then(|t| CustomFieldType::from_name(t)) == Some(CustomFieldType::Choice);
+        let is_choice = draft.model.field_type.try_as_ref().and_then(|t| CustomFieldType::from_name(t))
+            == Some(CustomFieldType::Choice);
         let choices = draft.model.choices.try_as_ref().and_then(|c| c.as_array()).map_or(0, Vec::len);
         if is_choice && choices == 0 {
             draft.error("choices", "must name at least one choice");

@@ -85,7 +85,9 @@ fn read(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
     Ok(match read_value(custom.kind(), text)? {
         Stored::Bool(Some(value)) => Value::Bool(value),
         // Eighteen digits are what the comparison of integers reads.
-        Stored::BigInt(Some(value)) if value.unsigned_abs() >= 10_u64.pow(18) => return Err("must have at most 18 digits".into()),
+        Stored::BigInt(Some(value)) if value.unsigned_abs() >= 10_u64.pow(18) => {
+            return Err("must have at most 18 digits".into());
+        }
         Stored::BigInt(Some(value)) => Value::from(value),
         // As exact text, without the zeros that say nothing.
         Stored::Decimal(Some(value)) => Value::String(value.normalize().to_string()),
@@ -104,7 +106,13 @@ mod tests {
     use super::*;
 
     fn definition(name: &str, field_type: &str) -> Definition {
-        Definition { name: name.into(), label: name.into(), field_type: field_type.into(), choices: vec!["red".into()], required: false }
+        Definition {
+            name: name.into(),
+            label: name.into(),
+            field_type: field_type.into(),
+            choices: vec!["red".into()],
+            required: false,
+        }
     }
 
     #[test]

@@ -57,7 +57,9 @@ impl Db {
 
     async fn sqlite(url: &str, pool: u32) -> Result<Db, DbErr> {
         if url.contains(":memory:") || url.contains("mode=memory") {
-            return Err(DbErr::Custom("an SQLite database in memory cannot be shared by its connections: name a file".into()));
+            return Err(DbErr::Custom(
+                "an SQLite database in memory cannot be shared by its connections: name a file".into(),
+            ));
         }
         let options = SqliteConnectOptions::from_str(url)
             .map_err(connect_error)?
@@ -68,14 +70,17 @@ impl Db {
             .busy_timeout(Duration::from_secs(5))
             .optimize_on_close(true, None);
         let pool_of = |size: u32| {
-            SqlitePoolOptions::new().max_connections(size).acquire_timeout(ACQUIRE).test_before_acquire(false).after_connect(
-                |connection, _| {
+            SqlitePoolOptions::new()
+                .max_connections(size)
+                .acquire_timeout(ACQUIRE)
+                .test_before_acquire(false)
+                .after_connect(|connection, _| {
                     Box::pin(async move {
                         let mut handle = connection.lock_handle().await?;
-                        functions::register(handle.as_raw_handle()).map_err(|e| sea_orm::SqlxError::Configuration(e.into()))
+                        functions::register(handle.as_raw_handle())
+                            .map_err(|e| sea_orm::SqlxError::Configuration(e.into()))
                     })
-                },
-            )
+                })
         };
         // The writer opens first: it makes the file and switches it to WAL before a reader looks.
         let writer = pool_of(1).connect_with(options.clone()).await.map_err(connect_error)?;

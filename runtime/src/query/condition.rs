@@ -11,9 +11,15 @@ pub enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    Test { target: Target, test: Test },
+    Test {
+        target: Target,
+        test: Test,
+    },
     /// Some of a JSON list of ids is among these.
-    Overlaps { field: &'static FieldMeta, ids: Vec<i64> },
+    Overlaps {
+        field: &'static FieldMeta,
+        ids: Vec<i64>,
+    },
 }
 
 /// What is compared.
@@ -38,14 +44,25 @@ pub enum CustomKind {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     Compare(Comparison, Value),
-    Among { values: Vec<Value>, negated: bool },
+    Among {
+        values: Vec<Value>,
+        negated: bool,
+    },
     /// Folded text in folded text.
-    Like { place: Place, needle: String, negated: bool },
+    Like {
+        place: Place,
+        needle: String,
+        negated: bool,
+    },
     /// True, or false, of every value that is not NULL: a comparison with a number that no value reaches.
     Known(bool),
-    Null { negated: bool },
+    Null {
+        negated: bool,
+    },
     /// NULL or the empty text.
-    Blank { negated: bool },
+    Blank {
+        negated: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

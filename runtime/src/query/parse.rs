@@ -63,7 +63,9 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_query_string_are_told_apart() {
-        let request = parse("q[name_cont]=a%20b&q%5Bid_in%5D%5B%5D=1&q[id_in][]=2&sort=-name&include=a,b&include[]=c&x=y").unwrap();
+        let request =
+            parse("q[name_cont]=a%20b&q%5Bid_in%5D%5B%5D=1&q[id_in][]=2&sort=-name&include=a,b&include[]=c&x=y")
+                .unwrap();
         assert_eq!(request.terms.len(), 2);
         assert_eq!(request.terms[0].name, "name");
         assert_eq!(request.terms[0].predicate, Some(Predicate::Cont));
@@ -75,7 +77,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_decoded_is_malformed() {
-        for query in ["q[name_eq]=%", "q[name_eq]=%zz", "q[name_eq]=%ff", "q[name_eq=1", "q[name_eq]x=1", "q[a_eq][b]=1"] {
+        for query in
+            ["q[name_eq]=%", "q[name_eq]=%zz", "q[name_eq]=%ff", "q[name_eq=1", "q[name_eq]x=1", "q[a_eq][b]=1"]
+        {
             assert!(matches!(parse(query), Err(Error::Malformed(_))), "{query}");
         }
     }

@@ -113,7 +113,8 @@ impl Planner<'_> {
                 if !predicate.fits(kind) {
                     return Err(format!("`cf.{name}` cannot be asked `{}`", predicate.name()));
                 }
-                test(kind, predicate, texts, custom.compared_as() == CustomKind::Text).map(|test| Condition::Test { target, test })
+                test(kind, predicate, texts, custom.compared_as() == CustomKind::Text)
+                    .map(|test| Condition::Test { target, test })
             }
             Named::Field(field, source) => {
                 let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
@@ -136,7 +137,10 @@ impl Planner<'_> {
             }
             return match self.custom.get(custom) {
                 Some(kind) => Ok(Named::Custom(custom.to_string(), *kind)),
-                None => Err(format!("names an unknown custom field `{custom}`{}", hint(custom, self.custom.keys().map(String::as_str)))),
+                None => Err(format!(
+                    "names an unknown custom field `{custom}`{}",
+                    hint(custom, self.custom.keys().map(String::as_str))
+                )),
             };
         }
         let Some((relation, name)) = name.split_once('.') else {
@@ -152,7 +156,10 @@ impl Planner<'_> {
         let other = self.catalog.get(resource);
         match other.field(name).filter(|f| asked(f) && f.is_column() && self.entry.reaches(via, f.name)) {
             Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
-            None => Err(format!("names an unknown field `{name}` of {relation}{}", hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, f))))),
+            None => Err(format!(
+                "names an unknown field `{name}` of {relation}{}",
+                hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, f)))
+            )),
         }
     }
 
@@ -160,7 +167,9 @@ impl Planner<'_> {
     pub fn order(self, sort: &str) -> Option<Order> {
         let (name, descending) = sort.strip_prefix('-').map_or((sort, false), |name| (name, true));
         match self.resolve(name).ok()? {
-            Named::Custom(name, custom) => Some(Order { target: Target::Custom { name, kind: custom.compared_as() }, descending }),
+            Named::Custom(name, custom) => {
+                Some(Order { target: Target::Custom { name, kind: custom.compared_as() }, descending })
+            }
             // Only the resource's own fields: a related record's are reached by a derived field.
             Named::Field(field, source) if field.sortable && self.entry.field(name).is_some() => {
                 Some(Order { target: Target::Column(source), descending })
@@ -180,7 +189,11 @@ impl Planner<'_> {
                 None if self.entry.field(name).is_some_and(|f| matches!(f.kind, Kind::Embedded { .. })) => {}
                 None => {
                     let known: Vec<&str> = self.entry.meta.includes.iter().map(|i| i.name).collect();
-                    let known = if known.is_empty() { "there are none".into() } else { format!("known are {}", known.join(", ")) };
+                    let known = if known.is_empty() {
+                        "there are none".into()
+                    } else {
+                        format!("known are {}", known.join(", "))
+                    };
                     errors.add("include", format!("names an unknown include `{name}`; {known}"));
                 }
             }
@@ -248,7 +261,9 @@ fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, Stri
         (Reads::List, Values::One(text)) => text.split(',').map(String::from).collect(),
         (Reads::List, Values::Repeated(texts)) => texts.clone(),
         (_, Values::One(text)) => vec![text.clone()],
-        (_, Values::Repeated(_)) => return Err(format!("takes one value; `{}` is not a list predicate", predicate.name())),
+        (_, Values::Repeated(_)) => {
+            return Err(format!("takes one value; `{}` is not a list predicate", predicate.name()));
+        }
     };
     if texts.len() > MOST_ELEMENTS {
         return Err(format!("must have at most {MOST_ELEMENTS} elements"));

@@ -1,6 +1,6 @@
 //! The table of predicates: their names, what they fit, and what they read. Adding one begins here.
 
-use crate::meta::{Filter, FieldMeta, Kind};
+use crate::meta::{FieldMeta, Filter, Kind};
 
 /// What is asked of a field's value. The names are those of the specification, with `_` before them in `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,10 +113,9 @@ impl Predicate {
             Fits::Every => true,
             Fits::Text => matches!(kind, Kind::String { .. } | Kind::Text),
             Fits::Boolean => kind == Kind::Boolean,
-            Fits::Ordered => !matches!(
-                kind,
-                Kind::Boolean | Kind::Enum { .. } | Kind::PolymorphicType { .. } | Kind::Uuid
-            ),
+            Fits::Ordered => {
+                !matches!(kind, Kind::Boolean | Kind::Enum { .. } | Kind::PolymorphicType { .. } | Kind::Uuid)
+            }
         }
     }
 
@@ -157,7 +156,8 @@ mod tests {
     #[test]
     fn every_predicate_of_the_specification_is_in_the_table_once() {
         let names: Vec<&str> = TABLE.iter().map(|row| row.1).collect();
-        let specified = "eq not_eq lt lteq gt gteq cont not_cont start end null not_null present blank in not_in true false";
+        let specified =
+            "eq not_eq lt lteq gt gteq cont not_cont start end null not_null present blank in not_in true false";
         assert_eq!(names, specified.split(' ').collect::<Vec<_>>());
     }
 }

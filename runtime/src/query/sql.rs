@@ -105,7 +105,9 @@ fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bo
             }
             match place {
                 Place::Anywhere => sql.push("(instr(").push(&folded).push(", ").bind(needle).push(") > 0)"),
-                Place::Start => sql.push("(substr(").push(&folded).push(", 1, ").bind(length).push(") = ").bind(needle).push(")"),
+                Place::Start => {
+                    sql.push("(substr(").push(&folded).push(", 1, ").bind(length).push(") = ").bind(needle).push(")")
+                }
                 Place::End => sql
                     .push("(length(")
                     .push(&folded)
@@ -142,11 +144,15 @@ fn custom_expression(dialect: Dialect, name: &str, kind: CustomKind) -> String {
     match (kind, dialect) {
         (CustomKind::Text, Dialect::Postgres) => format!("({text} COLLATE \"C\")"),
         (CustomKind::Text, Dialect::Sqlite) => text,
-        (CustomKind::Boolean, Dialect::Postgres) => format!("(CASE {text} WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END)"),
+        (CustomKind::Boolean, Dialect::Postgres) => {
+            format!("(CASE {text} WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END)")
+        }
         (CustomKind::Boolean, Dialect::Sqlite) => {
             format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)")
         }
-        (CustomKind::Integer, Dialect::Postgres) => format!("(CASE WHEN {text} ~ '^-?[0-9]{{1,18}}$' THEN {text}::bigint END)"),
+        (CustomKind::Integer, Dialect::Postgres) => {
+            format!("(CASE WHEN {text} ~ '^-?[0-9]{{1,18}}$' THEN {text}::bigint END)")
+        }
         (CustomKind::Integer, Dialect::Sqlite) => {
             format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'integer' THEN {text} END)")
         }

@@ -23,15 +23,22 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
         Kind::Enum { values } => read_word(text, values),
         Kind::PolymorphicType { resources } => read_word(text, resources),
         Kind::Boolean => read_boolean(text).map(Value::from),
-        Kind::Integer => whole(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| Value::Int(i32::try_from(n).ok())),
+        Kind::Integer => {
+            whole(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| Value::Int(i32::try_from(n).ok()))
+        }
         Kind::Code { values } => {
             let code = whole(text, i64::from(i32::MIN), i64::from(i32::MAX))?;
             match values.iter().find(|(known, _)| i64::from(*known) == code) {
                 Some((known, _)) => Ok(Value::Int(Some(*known))),
-                None => Err(format!("must be one of {}", list(values.iter().map(|(code, label)| format!("{code} ({label})"))))),
+                None => Err(format!(
+                    "must be one of {}",
+                    list(values.iter().map(|(code, label)| format!("{code} ({label})")))
+                )),
             }
         }
-        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => whole(text, i64::MIN, i64::MAX).map(Value::from),
+        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
+            whole(text, i64::MIN, i64::MAX).map(Value::from)
+        }
         Kind::Decimal { precision, places } => decimal(text, precision, places),
         Kind::Timestamp { .. } => read_time(text).map(Value::from),
         Kind::Date => read_date(text).map(Value::from),
@@ -120,7 +127,11 @@ fn read_word(text: &str, known: &'static [&'static str]) -> Read<Value> {
     let word = text.trim();
     match known.iter().find(|k| k.eq_ignore_ascii_case(word)) {
         Some(word) => Ok(Value::from(*word)),
-        None => Err(format!("must be one of {}{}", list(known.iter().map(ToString::to_string)), hint(word, known.iter().copied()))),
+        None => Err(format!(
+            "must be one of {}{}",
+            list(known.iter().map(ToString::to_string)),
+            hint(word, known.iter().copied())
+        )),
     }
 }
 

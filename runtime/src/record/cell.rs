@@ -47,12 +47,8 @@ impl<'r> Cell<'r> {
         T: Decode<'r, Postgres> + Decode<'r, Sqlite>,
     {
         match self.row {
-            RowRef::Postgres(row) => {
-                decode::<Postgres, T>(row.try_get_raw(self.position))
-            }
-            RowRef::Sqlite(row) => {
-                decode::<Sqlite, T>(row.try_get_raw(self.position))
-            }
+            RowRef::Postgres(row) => decode::<Postgres, T>(row.try_get_raw(self.position)),
+            RowRef::Sqlite(row) => decode::<Sqlite, T>(row.try_get_raw(self.position)),
         }
     }
 
@@ -92,8 +88,7 @@ impl<'r> Cell<'r> {
                 if value.is_null() {
                     return Ok(None);
                 }
-                let mut decimal =
-                    <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
+                let mut decimal = <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
                 decimal.rescale(places);
                 i64::try_from(decimal.mantissa()).map(Some).map_err(Error::internal)
             }

@@ -53,7 +53,9 @@ impl Shape {
             let Some(field) = meta.fields.iter().find(|f| f.name == wanted.name) else { continue };
             match field.kind {
                 Kind::Embedded { .. } => shape.embedded.push(field),
-                _ => shape.add(field.name, derived.get(field.name).copied().unwrap_or_else(|| Source::own(field)), false),
+                _ => {
+                    shape.add(field.name, derived.get(field.name).copied().unwrap_or_else(|| Source::own(field)), false)
+                }
             }
         }
         shape.hide(meta, "id");

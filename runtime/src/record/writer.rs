@@ -29,12 +29,12 @@ pub fn write_record(out: &mut Vec<u8>, shape: &Shape, row: &QueryResult) -> Resu
 /// Writes one value in the form of its kind; null when there is none.
 pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result<()> {
     let written = match column.source.field.kind {
-        Kind::Code { values } if column.source.labels.is_some() => cell.integer()?.map(|code| {
-            match values.iter().find(|(known, _)| i64::from(*known) == code) {
+        Kind::Code { values } if column.source.labels.is_some() => {
+            cell.integer()?.map(|code| match values.iter().find(|(known, _)| i64::from(*known) == code) {
                 Some((_, label)) => write_text(out, label),
                 None => out.extend_from_slice(b"null"),
-            }
-        }),
+            })
+        }
         Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. } => {
             cell.text()?.map(|text| write_text(out, text))
         }

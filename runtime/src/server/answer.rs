@@ -34,9 +34,10 @@ impl Answer {
         let header = match error {
             Error::Unauthenticated => ("www-authenticate", r#"Bearer realm="charter""#.to_string()),
             Error::InvalidToken => ("www-authenticate", r#"Bearer realm="charter", error="invalid_token""#.to_string()),
-            Error::AbilityMissing(ability) => {
-                ("www-authenticate", format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#))
-            }
+            Error::AbilityMissing(ability) => (
+                "www-authenticate",
+                format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#),
+            ),
             Error::MethodNotAllowed(methods) => ("allow", methods.join(", ")),
             Error::RateLimited(seconds) => ("retry-after", seconds.to_string()),
             Error::Unavailable(_) => ("retry-after", "5".to_string()),

@@ -35,7 +35,8 @@ impl<A: Answers> Endpoint<A> {
 impl<A: Answers> Handler for Endpoint<A> {
     async fn handle(&self, request: &mut Request, _: &mut Depot, response: &mut Response, _: &mut FlowCtrl) {
         let begun = Instant::now();
-        let request_id = request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or("-").to_string();
+        let request_id =
+            request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or("-").to_string();
         let answered = AssertUnwindSafe(self.inner.answer(&self.state, request)).catch_unwind();
         let result = match tokio::time::timeout(self.state.config.request_timeout, answered).await {
             Ok(Ok(result)) => result,

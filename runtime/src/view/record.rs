@@ -68,15 +68,21 @@ pub enum Logic {
 impl Filter {
     /// The filter as the `q` parameter that would mean the same.
     pub fn term(&self) -> Result<Term, String> {
-        let predicate = Predicate::from_name(&self.predicate)
-            .ok_or_else(|| format!("names an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names())))?;
+        let predicate = Predicate::from_name(&self.predicate).ok_or_else(|| {
+            format!("names an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names()))
+        })?;
         let values = match &self.value {
             Json::Array(list) => Values::Repeated(list.iter().map(text).collect::<Result<_, _>>()?),
             // `present`, `null` and their kin need no value to be affirmed.
             Json::Null if predicate.is_switch() => Values::One("true".into()),
             value => Values::One(text(value)?),
         };
-        Ok(Term { parameter: format!("q[{}_{}]", self.field, self.predicate), name: self.field.clone(), predicate: Some(predicate), values })
+        Ok(Term {
+            parameter: format!("q[{}_{}]", self.field, self.predicate),
+            name: self.field.clone(),
+            predicate: Some(predicate),
+            values,
+        })
     }
 }
 
@@ -90,18 +96,24 @@ fn text(value: &Json) -> Result<String, String> {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(scope, before_save, before_delete), actions())
+    crate::route!(Entity, Behaviour, hooks(scope, list_scope, before_save, before_delete), actions())
 }
 
 trait Behaviour {
     fn scope(context: &Context<'_>) -> Option<Condition>;
+    fn list_scope(context: &Context<'_>) -> Option<Condition>;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
-    /// The caller's own views, the shared ones of the caller's roles, and all system views.
+    /// An administrator reaches every view by its id; others those of their list.
     fn scope(context: &Context<'_>) -> Option<Condition> {
+        if context.caller().is_admin { None } else { Self::list_scope(context) }
+    }
+
+    /// The caller's own views, the shared ones of the caller's roles, and all system views.
+    fn list_scope(context: &Context<'_>) -> Option<Condition> {
         let meta = Entity::meta();
         let own = Condition::equals(field(meta, "user_id"), context.caller().user_id.unwrap_or(0));
         let system = Condition::equals(field(meta, "visibility"), "system");
@@ -132,7 +144,12 @@ impl Behaviour for Entity {
             true => custom_field::load_types(context.db(), entry.meta.plural).await?,
             false => Default::default(),
         };
-        let columns: Vec<String> = list(draft.model.columns.try_as_ref());
+        // What a view has it keeps, also when a field that it names has gone since.
+        let before = draft.before.as_ref();
+        let has_columns = before.is_some_and(|view| draft.model.columns.try_as_ref() == Some(&view.columns));
+        let has_filters = before.is_some_and(|view| draft.model.filters.try_as_ref() == Some(&view.filters));
+        let has_sort = before.is_some_and(|view| draft.model.sort_column.try_as_ref() == Some(&view.sort_column));
+        let columns: Vec<String> = list(draft.model.columns.try_as_ref().filter(|_| !has_columns));
         for column in &columns {
             let known = match column.strip_prefix("cf.") {
                 Some(name) => entry.meta.custom_fields && custom.contains_key(name),
@@ -144,7 +161,8 @@ impl Behaviour for Entity {
             }
         }
         let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
-        let filters: Json = draft.model.filters.try_as_ref().cloned().unwrap_or(Json::Array(Vec::new()));
+        let filters = draft.model.filters.try_as_ref().filter(|_| !has_filters);
+        let filters: Json = filters.cloned().unwrap_or(Json::Array(Vec::new()));
         match serde_json::from_value::<Vec<Filter>>(filters) {
             Err(error) => draft.error("filters", format!("cannot be read: {error}")),
             // They are folded into a tree as deep as they are many.
@@ -160,6 +178,7 @@ impl Behaviour for Entity {
             }
         }
         if let Some(Some(column)) = draft.model.sort_column.try_as_ref().cloned()
+            && !has_sort
             && planner.order(&column).is_none()
         {
             draft.error("sort_column", format!("names `{column}`, by which {} cannot be sorted", entry.meta.plural));
