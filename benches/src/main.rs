@@ -37,9 +37,13 @@ fn main() {
         pool: setting("POOL", 4.0) as u32,
     };
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    build(&root, &["--package", "charter", "--bin", "charter"]);
+    // Another build of the server, to see what a setting of its profile buys.
+    let other = std::env::var("SERVER").ok().map(PathBuf::from);
+    if other.is_none() {
+        build(&root, &["--package", "charter", "--bin", "charter"]);
+    }
     build(&root, &["--manifest-path", "benches/Cargo.toml", "--bin", "hand-written"]);
-    let charter = root.join("target/release/charter");
+    let charter = other.unwrap_or_else(|| root.join("target/release/charter"));
     let peer = root.join("benches/target/release/hand-written");
 
     let postgres = postgres::server().expect("PostgreSQL is installed");

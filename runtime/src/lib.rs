@@ -3,6 +3,9 @@
 //! The runtime knows no resource of any domain. Algorithms take `&'static ResourceMeta`; only the thin rim around a
 //! resource's own code is generic. `docs/architecture.md` has the map.
 
+// No request may end in a panic: what can fail answers an error.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
 // The derives name this crate by its outer path, also for the platform's own resources in it.
 extern crate self as charter_runtime;
 
