@@ -23,7 +23,7 @@ const RESOURCES: &[(&str, &[PlatformField])] = &[
 ];
 
 /// Names that the runtime serves itself, although nothing may refer to them.
-pub const RESERVED: &[&str] = &["attachment", "webhook"];
+pub const RESERVED: &[&str] = &["attachment", "event", "webhook"];
 
 /// The platform's resources in the same form as those of the files.
 pub fn resources() -> Vec<Resource> {

@@ -152,6 +152,9 @@ impl Config {
         if !matches!(value("log-format").as_str(), "text" | "json") {
             problems.push(format!("log-format must be `text` or `json`, and is `{}`", value("log-format")));
         }
+        if let Err(problem) = crate::command::log::filter(&config.log) {
+            problems.push(format!("log must be a level or directives such as charter_runtime=debug: {problem}"));
+        }
         if config.listen.parse::<std::net::SocketAddr>().is_err() {
             problems.push(format!(
                 "listen must be an address and a port such as 127.0.0.1:8000, and is `{}`",

@@ -74,6 +74,8 @@ pub enum Error {
     AbilityMissing(String),
     /// 403: the user lacks the permission.
     PermissionMissing(String),
+    /// 403: only an administrator may do this, whatever permissions the user has.
+    AdministratorsOnly,
     /// 403: the user was deactivated.
     UserDeactivated,
     /// 404: no such path, or no such record that the caller may see.
@@ -118,6 +120,9 @@ pub const CODES: &[(&str, u16, &str)] = &[
 /// What a unique index that was reached first comes to, where no field can be named.
 pub(crate) const TAKEN: &str = "Another record has the same value.";
 
+/// What a foreign key that stands in the way comes to.
+const REFERRED_TO: &str = "Another record still refers to this one, or the one it refers to is gone.";
+
 impl Error {
     /// A 422 with one problem.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Error {
@@ -138,7 +143,7 @@ impl Error {
             Error::Unauthenticated => "unauthenticated",
             Error::InvalidToken => "invalid_token",
             Error::AbilityMissing(_) => "ability_missing",
-            Error::PermissionMissing(_) => "permission_missing",
+            Error::PermissionMissing(_) | Error::AdministratorsOnly => "permission_missing",
             Error::UserDeactivated => "user_deactivated",
             Error::NotFound => "not_found",
             Error::MethodNotAllowed(_) => "method_not_allowed",
@@ -167,6 +172,7 @@ impl Error {
             Error::InvalidToken => "The token is unknown, expired or revoked.".into(),
             Error::AbilityMissing(ability) => format!("The token lacks the ability `{ability}`."),
             Error::PermissionMissing(permission) => format!("This needs the permission `{permission}`."),
+            Error::AdministratorsOnly => "Only an administrator may do this.".into(),
             Error::UserDeactivated => "The user of this token was deactivated.".into(),
             Error::NotFound => "There is nothing here.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
@@ -215,6 +221,9 @@ impl From<DbErr> for Error {
             }
             _ => {}
         }
+        if is_restricted(&error) {
+            return Error::Conflict(REFERRED_TO.into());
+        }
         let away = match &error {
             DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
             DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
@@ -226,6 +235,16 @@ impl From<DbErr> for Error {
         } else {
             Error::Internal(error.to_string())
         }
+    }
+}
+
+/// Whether SQLite kept a record because of `ON DELETE RESTRICT`, for which it has a code that SeaORM does not know.
+fn is_restricted(error: &DbErr) -> bool {
+    match error {
+        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
+            error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("1811"))
+        }
+        _ => false,
     }
 }
 

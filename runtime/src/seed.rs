@@ -10,7 +10,7 @@ use crate::context::{Context, State};
 use crate::crud::{Body, insert_seed};
 use crate::db::Sql;
 use crate::error::{Error, Result};
-use crate::meta::Rule;
+use crate::meta::{Kind, Rule};
 
 /// Inserts each resource's missing rows, found by its unique field, and the one row of every singleton. Rows that are
 /// there stay as the operator left them.
@@ -51,7 +51,11 @@ async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<Strin
 
 /// The field that tells the rows of reference data apart.
 fn natural_key(entry: &Entry) -> Result<&'static str> {
-    let unique = entry.meta.fields.iter().find(|field| field.rules.contains(&Rule::Unique));
+    let unique = entry
+        .meta
+        .fields
+        .iter()
+        .find(|f| f.rules.contains(&Rule::Unique) && matches!(f.kind, Kind::String { .. } | Kind::Text));
     unique
         .map(|field| field.name)
         .ok_or_else(|| Error::Internal(format!("{} has reference data but no unique field", entry.meta.name)))

@@ -1,7 +1,7 @@
 //! Seeds: whether the file is there, and whether its rows can be recognised again.
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Resource, Rule, Schema};
+use crate::model::{Field, Kind, Resource, Rule, Schema};
 use crate::source::SEED_SUFFIX;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -19,11 +19,12 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             .help("write it: a list of rows, each a mapping from fields to values");
         problems.push(problem);
     }
-    let unique_field = resource.fields.iter().any(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique));
-    if !unique_field && resource.unique.is_empty() {
+    let is_text = |field: &Field| matches!(field.kind, Kind::String { .. } | Kind::Text);
+    let tells_apart = |field: &Field| field.rules.iter().any(|rule| rule.value == Rule::Unique) && is_text(field);
+    if !resource.fields.iter().any(tells_apart) {
         let message = format!("rows of `{}` could not be recognised when they are seeded again", resource.name.value);
         let problem = Diagnostic::new(Code::Seed, seed.name.span, message, "nothing tells the rows apart")
-            .help("mark the field that does with `unique: true`, or name several under `unique`");
+            .help("mark the string field that does with `unique: true`");
         problems.push(problem);
     }
 }

@@ -44,9 +44,11 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
     }
     for reserved in platform::RESERVED {
         let plural = names::plural(reserved);
-        if resource.plural.value == plural && resource.name.value != *reserved {
-            let message = format!("the plural `{plural}` belongs to the platform");
-            problems.push(Diagnostic::new(Code::NameTaken, resource.plural.span, message, "not free"));
+        for (what, name) in [("plural", &resource.plural), ("table", &resource.table)] {
+            if name.value == plural && (resource.name.value != *reserved || what == "table" && *reserved == "event") {
+                let message = format!("the {what} `{plural}` belongs to the platform");
+                problems.push(Diagnostic::new(Code::NameTaken, name.span, message, "not free"));
+            }
         }
     }
 }

@@ -163,13 +163,15 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     } else if flags.detail.is_some() {
         said.push(quote!(shown: ::charter_runtime::generated::Shown::Detail));
     }
-    if hidden || flags.no_filter.is_some() {
-        said.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
-    } else if let Some(allowed) = &flags.filter {
+    // A list is asked only about what its items show; a field of the single record alone has to say that it may be.
+    let unlisted = flags.detail.is_some();
+    if let (false, Some(allowed)) = (hidden, &flags.filter) {
         let allowed = texts(allowed);
         said.push(quote!(filter: ::charter_runtime::generated::Filter::Only(#allowed)));
+    } else if hidden || unlisted || flags.no_filter.is_some() {
+        said.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
     }
-    if hidden || !ordered || flags.no_sort.is_some() {
+    if hidden || unlisted || !ordered || flags.no_sort.is_some() {
         said.push(quote!(sortable: false));
     }
     said

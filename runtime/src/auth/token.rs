@@ -19,7 +19,7 @@ pub struct Model {
     pub user_id: i64,
     #[field(string(64), internal)]
     pub token_hash: String,
-    #[field(list(100), min_length = 1)]
+    #[field(list(100), required, min_length = 1)]
     pub abilities: Json,
     #[field(timestamp(seconds))]
     pub expires_at: Option<DateTimeUtc>,

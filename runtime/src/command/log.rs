@@ -7,14 +7,20 @@ use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::config::Config;
 
-/// Begins to log. What cannot be read as a directive falls back to `info`.
+/// The drivers tell every statement at info and debug, with little that an operator wants; who does says so after this.
+const QUIET: &str = "sqlx=warn,sea_orm_migration=warn,salvo=warn,salvo_core=warn,hyper=warn";
+
+/// What is logged, from the text of the setting.
+///
+/// # Errors
+/// When it is neither a level nor a list of directives.
+pub fn filter(text: &str) -> Result<EnvFilter, String> {
+    EnvFilter::try_new(format!("{QUIET},{text}")).map_err(|error| error.to_string())
+}
+
+/// Begins to log.
 pub fn init(config: &Config) {
-    let filter = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
-    // The drivers tell every statement at info and debug, with little that an operator wants.
-    let filter = ["sqlx=warn", "sea_orm_migration=warn", "salvo=warn", "salvo_core=warn", "hyper=warn"]
-        .iter()
-        .filter_map(|directive| directive.parse().ok())
-        .fold(filter, EnvFilter::add_directive);
+    let filter = filter(&config.log).unwrap_or_default();
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

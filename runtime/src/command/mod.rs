@@ -2,7 +2,7 @@
 
 mod account;
 mod first_start;
-mod log;
+pub(crate) mod log;
 mod migrate;
 mod output;
 mod serve;
@@ -99,7 +99,7 @@ pub fn command(app: &App) -> Command {
                         .long("ability")
                         .action(ArgAction::Append)
                         .required(true)
-                        .help("For example products:read, or * for all; may be repeated"),
+                        .help("For example users:read, or * for all; may be repeated"),
                 )
                 .arg(
                     Arg::new("expires-at")

@@ -109,6 +109,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
                 }
             }
             update::drop_unchanged(&mut item.changes)?;
+            update::refuse_fixed(&mut item.changes);
             rules::check_together(&mut item.changes)?;
             references::check(context, &mut item.changes).await?;
             collect(set.field, index, &mut item.changes.errors, &mut changes.errors);

@@ -90,6 +90,7 @@ fn default(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Value>> {
     let value = match field.default {
         DefaultValue::Literal(text) => read_value(field.kind, text)
             .map_err(|problem| Error::internal(format!("the default of `{}` {problem}", field.name)))?,
+        DefaultValue::Now if field.kind == Kind::Date => context.now().date_naive().into(),
         DefaultValue::Now => context.now().into(),
         DefaultValue::Caller => match context.caller().user_id {
             Some(id) => id.into(),
@@ -113,7 +114,10 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
         && text.is_empty()
     {
         return match field.kind {
-            Kind::StringList { .. } | Kind::RefList { .. } => Ok(json(serde_json::Value::Array(Vec::new()))),
+            Kind::StringList { .. } | Kind::RefList { .. } => {
+                let empty = json(serde_json::Value::Array(Vec::new()));
+                check_alone(field, &empty).map(|()| empty)
+            }
             _ if field.nullable => Ok(null(field.kind)),
             _ => Err("must not be blank".into()),
         };
@@ -141,10 +145,12 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
     {
         return Err("must not be blank".into());
     }
-    for rule in field.rules {
-        super::rules::check_alone(*rule, field.kind, &value)?;
-    }
+    check_alone(field, &value)?;
     Ok(value)
+}
+
+fn check_alone(field: &FieldMeta, value: &Value) -> Result<(), String> {
+    field.rules.iter().try_for_each(|rule| super::rules::check_alone(*rule, field.kind, value))
 }
 
 fn text(given: &Given<'_>, max: Option<u32>) -> Result<Value, String> {

@@ -3,46 +3,24 @@
 use sea_orm::Value;
 
 use super::changes::Changes;
+use super::rules;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::db::Sql;
-use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind, Rule};
+use crate::error::{Error, FieldErrors, Result};
+use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
 
 /// Checks every changed field; problems are collected in `changes.errors`.
 pub async fn check(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
-    let catalog = context.catalog();
     let given: Vec<(&'static FieldMeta, Value)> =
         changes.iter().filter(|(_, v)| **v != v.as_null()).map(|(f, v)| (f, v.clone())).collect();
     for (field, value) in given {
         if changes.errors.contains(field.name) {
             continue;
         }
-        match field.kind {
-            Kind::Ref { resource } if !exists(context, catalog.get(resource), "id", value.clone()).await? => {
-                changes.errors.add(field.name, format!("names no {}", label(catalog, resource)));
-            }
-            Kind::RefList { resource } => {
-                let missing = missing(context, catalog.get(resource), &value).await?;
-                if !missing.is_empty() {
-                    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-                    changes
-                        .errors
-                        .add(field.name, format!("names no {}: {}", label(catalog, resource), missing.join(", ")));
-                }
-            }
-            _ => {}
-        }
-        for rule in field.rules {
-            match rule {
-                Rule::Exists { resource, field: other }
-                    if !exists(context, catalog.get(resource), other, value.clone()).await? =>
-                {
-                    changes.errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
-                }
-                Rule::Unique => check_unique(context, changes, &[field.name]).await?,
-                _ => {}
-            }
+        check_field(context, field, &value, &mut changes.errors).await?;
+        if field.rules.contains(&Rule::Unique) {
+            check_unique(context, changes, &[field.name]).await?;
         }
     }
     check_polymorphic(context, changes).await?;
@@ -54,32 +32,50 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
     Ok(())
 }
 
-/// Checks a condition that only the table can decide, for the parameters of an action.
+/// Checks the parameters of an action: what they refer to, and what they are to one another.
 pub async fn check_parameters(context: &Context<'_>, fields: &'static [FieldMeta], values: &[Value]) -> Result<()> {
-    let mut errors = crate::error::FieldErrors::default();
+    let mut errors = FieldErrors::default();
     for (field, value) in fields.iter().zip(values).filter(|(_, v)| **v != v.as_null()) {
-        if let Kind::Ref { resource } = field.kind
-            && !exists(context, context.catalog().get(resource), "id", value.clone()).await?
-        {
-            errors.add(field.name, format!("names no {}", label(context.catalog(), resource)));
-        }
-        for rule in field.rules {
-            if let Rule::Exists { resource, field: other } = rule
-                && !exists(context, context.catalog().get(resource), other, value.clone()).await?
-            {
-                errors.add(field.name, format!("is not the {other} of any {}", label(context.catalog(), resource)));
-            }
-        }
+        check_field(context, field, value, &mut errors).await?;
+    }
+    let value = |name: &str| fields.iter().position(|f| f.name == name).map(|at| &values[at]);
+    let current = |name: &str| Ok(value(name).filter(|v| **v != v.as_null()).cloned());
+    for (field, problem) in rules::broken_together(fields, |_, _| true, current)? {
+        errors.add(field, problem);
     }
     errors.into_result()
+}
+
+/// What one value refers to must be there.
+async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, errors: &mut FieldErrors) -> Result<()> {
+    let catalog = context.catalog();
+    match field.kind {
+        Kind::Ref { resource } if !exists(context, catalog.get(resource), "id", value.clone()).await? => {
+            errors.add(field.name, format!("names no {}", label(catalog, resource)));
+        }
+        Kind::RefList { resource } => {
+            let missing = missing(context, catalog.get(resource), value).await?;
+            if !missing.is_empty() {
+                let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+                errors.add(field.name, format!("names no {}: {}", label(catalog, resource), missing.join(", ")));
+            }
+        }
+        _ => {}
+    }
+    for rule in field.rules {
+        if let Rule::Exists { resource, field: other } = rule
+            && !exists(context, catalog.get(resource), other, value.clone()).await?
+        {
+            errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
+        }
+    }
+    Ok(())
 }
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1 FROM ");
     sql.name(target.meta.table).push(" AS t WHERE t.").name(field).push(" = ").bind(value);
-    if target.meta.soft_delete {
-        sql.push(" AND t.\"deleted_at\" IS NULL");
-    }
+    leave_out_deleted(&mut sql, target.meta);
     Ok(sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some())
 }
 
@@ -88,11 +84,19 @@ async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result
     let wanted: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\" FROM ");
     sql.name(target.meta.table).push(" AS t WHERE ").among("t.\"id\"", &wanted);
+    leave_out_deleted(&mut sql, target.meta);
     let mut found = Vec::new();
     for row in sql.all(context.db()).await? {
         found.push(row.try_get::<i64>("", "id")?);
     }
     Ok(wanted.into_iter().filter(|id| !found.contains(id)).collect())
+}
+
+/// A deleted record is no record to refer to, and does not stand in the way of a unique value.
+fn leave_out_deleted(sql: &mut Sql, meta: &ResourceMeta) {
+    if meta.soft_delete {
+        sql.push(" AND t.\"deleted_at\" IS NULL");
+    }
 }
 
 /// Type and id of a polymorphic reference go together, and lead to a record.
@@ -133,9 +137,7 @@ async fn check_unique(context: &Context<'_>, changes: &mut Changes, set: &[&'sta
     if let Some(row) = &changes.before {
         sql.push(" AND t.\"id\" <> ").bind(row.try_get::<i64>("", "id")?);
     }
-    if meta.soft_delete {
-        sql.push(" AND t.\"deleted_at\" IS NULL");
-    }
+    leave_out_deleted(&mut sql, meta);
     if sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some() {
         let problem = match set {
             [_] => "is already taken".to_string(),

@@ -8,7 +8,7 @@ use sea_orm::Value;
 
 use super::changes::Changes;
 use crate::error::Result;
-use crate::meta::{Kind, Rule};
+use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
 
 /// Checks the rules that need nothing but the value; the others are left to [`check_together`] and to `references`.
@@ -44,8 +44,25 @@ pub fn check_alone(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
 
 /// Checks the rules between two fields, as they will be once the changes are stored.
 pub fn check_together(changes: &mut Changes) -> Result<()> {
+    // Nothing to judge anew when neither changes, or one of them is already refused.
+    let judged = |one: &str, other: &str| {
+        let changed = changes.get(one).is_some() || changes.get(other).is_some();
+        changed && !changes.errors.contains(one) && !changes.errors.contains(other)
+    };
+    for (field, problem) in broken_together(changes.meta.fields, judged, |name| changes.current(name))? {
+        changes.errors.add(field, problem);
+    }
+    Ok(())
+}
+
+/// The rules between two fields that do not hold. `judged` says of which pairs to ask; `current` gives their values.
+pub fn broken_together(
+    fields: &'static [FieldMeta],
+    judged: impl Fn(&str, &str) -> bool,
+    current: impl Fn(&str) -> Result<Option<Value>>,
+) -> Result<Vec<(&'static str, String)>> {
     let mut problems = Vec::new();
-    for field in changes.meta.fields {
+    for field in fields {
         for rule in field.rules {
             let (other, broken, words): (&str, fn(&Value, &Value) -> bool, &str) = match rule {
                 Rule::DiffersFrom(other) => (other, |a, b| a == b, "must differ from"),
@@ -53,25 +70,15 @@ pub fn check_together(changes: &mut Changes) -> Result<()> {
                 Rule::NotBefore(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_lt()), "must not be before"),
                 _ => continue,
             };
-            // Nothing to judge anew when neither changes, or one of them is already refused.
-            if changes.get(field.name).is_none() && changes.get(other).is_none()
-                || changes.errors.contains(field.name)
-                || changes.errors.contains(other)
-            {
-                continue;
-            }
-            let (one, two) = (changes.current(field.name)?, changes.current(other)?);
-            if let (Some(one), Some(two)) = (one, two)
+            if judged(field.name, other)
+                && let (Some(one), Some(two)) = (current(field.name)?, current(other)?)
                 && broken(&one, &two)
             {
                 problems.push((field.name, format!("{words} {other}")));
             }
         }
     }
-    for (field, problem) in problems {
-        changes.errors.add(field, problem);
-    }
-    Ok(())
+    Ok(problems)
 }
 
 /// The order of two values of one kind.

@@ -46,7 +46,9 @@ pub async fn lock(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
 /// Checks and stores what really changes, and answers the record. Nothing is written when nothing does.
 pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut Changes) -> Result<Vec<u8>> {
     drop_unchanged(changes)?;
+    refuse_fixed(changes);
     check(context, entry, Some(id), changes).await?;
+    // A hook may have set what is stored already.
     drop_unchanged(changes)?;
     let changed = !changes.is_empty();
     if changed {
@@ -63,24 +65,29 @@ pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut
     Ok(record)
 }
 
-/// Leaves out values that are stored already, and refuses those that may not change.
+/// Refuses changes to what is given once. Only clients are bound by it: a hook runs later and may change anything.
+pub fn refuse_fixed(changes: &mut Changes) {
+    if !changes.is_new() {
+        let fixed: Vec<&str> =
+            changes.iter().filter(|(f, _)| f.access == Access::Immutable).map(|(f, _)| f.name).collect();
+        for name in fixed {
+            changes.errors.add(name, "cannot be changed");
+        }
+    }
+}
+
+/// Leaves out values that are stored already.
 pub fn drop_unchanged(changes: &mut Changes) -> Result<()> {
     let Some(row) = &changes.before else { return Ok(()) };
     let mut same = Vec::new();
-    let mut fixed = Vec::new();
     for (field, value) in changes.iter() {
         let given: Option<&Value> = (*value != value.as_null()).then_some(value);
         if stored(row, field)?.as_ref() == given {
             same.push(field.name);
-        } else if field.access == Access::Immutable {
-            fixed.push(field.name);
         }
     }
     for name in same {
         changes.unset(name);
-    }
-    for name in fixed {
-        changes.errors.add(name, "cannot be changed");
     }
     Ok(())
 }

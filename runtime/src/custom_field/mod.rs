@@ -6,12 +6,14 @@ mod value;
 use std::collections::HashMap;
 
 pub use definition::{Definition, Entity, load, route};
+use sea_orm::Value;
 pub use value::merge;
 
 use crate::db::Connection;
 use crate::error::Result;
 use crate::meta::{Kind, TimestampForm};
 use crate::query::condition::CustomKind;
+use crate::record::write_timestamp;
 
 /// Decimal custom fields have at most so many places and, like every decimal here, 18 digits in all.
 pub const DECIMAL_PLACES: u32 = 8;
@@ -70,6 +72,19 @@ impl CustomFieldType {
             CustomFieldType::Boolean => CustomKind::Boolean,
             _ => CustomKind::Text,
         }
+    }
+}
+
+/// A value as it is compared with what JSON holds, where days and times are text.
+pub fn in_json(value: Value) -> Value {
+    match value {
+        Value::ChronoDate(Some(date)) => date.to_string().into(),
+        Value::ChronoDateTimeUtc(Some(time)) => {
+            let mut text = Vec::new();
+            write_timestamp(&mut text, time, TimestampForm::Millis);
+            String::from_utf8_lossy(&text).into_owned().into()
+        }
+        other => other,
     }
 }
 

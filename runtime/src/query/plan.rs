@@ -6,7 +6,7 @@ use super::request::{Request, Term, Values};
 use super::suggest::hint;
 use super::value;
 use crate::catalog::{Catalog, Entry, Source};
-use crate::custom_field::{CustomFieldType, CustomFieldTypes};
+use crate::custom_field::{CustomFieldType, CustomFieldTypes, in_json};
 use crate::db::fold;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Filter, IncludeMeta, Kind, Shown};
@@ -113,8 +113,14 @@ impl Planner<'_> {
                 if !predicate.fits(kind) {
                     return Err(format!("`cf.{name}` cannot be asked `{}`", predicate.name()));
                 }
-                test(kind, predicate, texts, custom.compared_as() == CustomKind::Text)
-                    .map(|test| Condition::Test { target, test })
+                let test = match test(kind, predicate, texts, custom.compared_as() == CustomKind::Text)? {
+                    Test::Compare(comparison, value) => Test::Compare(comparison, in_json(value)),
+                    Test::Among { values, negated } => {
+                        Test::Among { values: values.into_iter().map(in_json).collect(), negated }
+                    }
+                    other => other,
+                };
+                Ok(Condition::Test { target, test })
             }
             Named::Field(field, source) => {
                 let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
@@ -237,7 +243,7 @@ enum Named {
     Custom(String, CustomFieldType),
 }
 
-/// Whether a field can be asked about at all. Those only in the single record are, too.
+/// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.
 fn asked(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.filter != Filter::Off
 }

@@ -2,15 +2,20 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use futures_util::FutureExt;
-use salvo::http::{Mime, ParseError};
+use futures_util::{FutureExt, StreamExt};
+use salvo::http::{Mime, ReqBody};
+use salvo::hyper::body::{Body, Bytes};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 
 use super::Answer;
 use crate::context::State;
 use crate::error::{Error, Result};
+
+/// So many bytes, and so long, of a body that nobody reads are waited for.
+const MOST_UNREAD: usize = 16 << 20;
+const UNREAD: Duration = Duration::from_secs(5);
 
 /// What stands behind a path.
 #[async_trait]
@@ -52,6 +57,7 @@ impl<A: Answers> Handler for Endpoint<A> {
                 Answer::error(&error, &request_id)
             }
         };
+        drain(request).await;
         // The path, and not the query string: a filter's value may be personal.
         tracing::info!(
             %request_id,
@@ -70,18 +76,52 @@ fn reason(panic: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
+/// Reads what nobody has read of the body: a connection that closed before would be reset, and the answer lost with it.
+async fn drain(request: &mut Request) {
+    // Who waits to be asked for the body has not sent it.
+    if request.body().is_end_stream() || request.headers().contains_key("expect") {
+        return;
+    }
+    let mut left = MOST_UNREAD;
+    let rest = async {
+        while let Some(Ok(frame)) = request.body_mut().next().await {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+            if left == 0 {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(UNREAD, rest).await;
+}
+
+/// The bytes of a body; what is over the limit stays unread.
+async fn collect(body: &mut ReqBody, limit: usize) -> Result<Bytes> {
+    let (mut one, mut several) = (Bytes::new(), Vec::new());
+    while let Some(frame) = body.next().await {
+        let frame = frame.map_err(|_| Error::Malformed("The body could not be read.".into()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if one.len() + several.len() + data.len() > limit {
+            return Err(Error::PayloadTooLarge(limit));
+        }
+        // Most bodies are one piece, which need not be copied.
+        if one.is_empty() && several.is_empty() {
+            one = data;
+        } else {
+            several.extend_from_slice(&std::mem::take(&mut one));
+            several.extend_from_slice(&data);
+        }
+    }
+    Ok(if several.is_empty() { one } else { several.into() })
+}
+
 /// The bytes of a JSON body.
 ///
 /// # Errors
 /// [`Error::UnsupportedMediaType`] when it says that it is something else, [`Error::PayloadTooLarge`] above `limit`
 /// bytes, [`Error::Malformed`] when it breaks off.
-pub async fn read_body(request: &mut Request, limit: usize) -> Result<salvo::hyper::body::Bytes> {
+pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     let said = request.content_type();
-    let bytes = match request.payload_with_max_size(limit).await {
-        Ok(bytes) => bytes.clone(),
-        Err(ParseError::PayloadTooLarge) => return Err(Error::PayloadTooLarge(limit)),
-        Err(_) => return Err(Error::Malformed("The body could not be read.".into())),
-    };
+    let bytes = collect(request.body_mut(), limit).await?;
     let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
     match said {
         Some(mime) if !is_json(&mime) && !bytes.is_empty() => Err(Error::UnsupportedMediaType),

@@ -126,7 +126,7 @@ impl Behaviour for Entity {
         let caller = context.caller();
         let before = draft.before.as_ref();
         if before.is_some_and(|view| Some(view.user_id) != caller.user_id) && !caller.is_admin {
-            return Err(Error::PermissionMissing("administrator".into()));
+            return Err(Error::AdministratorsOnly);
         }
         let visibility = draft.model.visibility.try_as_ref().map(String::as_str).unwrap_or_default();
         let was_system = before.is_some_and(|view| view.visibility == "system");
@@ -163,6 +163,11 @@ impl Behaviour for Entity {
         let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
         let filters = draft.model.filters.try_as_ref().filter(|_| !has_filters);
         let filters: Json = filters.cloned().unwrap_or(Json::Array(Vec::new()));
+        // A derived reader would take a list of values for an object.
+        if !filters.as_array().is_some_and(|list| list.iter().all(Json::is_object)) {
+            draft.error("filters", "must be a list of objects");
+            return Ok(());
+        }
         match serde_json::from_value::<Vec<Filter>>(filters) {
             Err(error) => draft.error("filters", format!("cannot be read: {error}")),
             // They are folded into a tree as deep as they are many.
@@ -179,7 +184,7 @@ impl Behaviour for Entity {
         }
         if let Some(Some(column)) = draft.model.sort_column.try_as_ref().cloned()
             && !has_sort
-            && planner.order(&column).is_none()
+            && (column.starts_with('-') || planner.order(&column).is_none())
         {
             draft.error("sort_column", format!("names `{column}`, by which {} cannot be sorted", entry.meta.plural));
         }
@@ -194,7 +199,7 @@ impl Behaviour for Entity {
             return errors.into_result();
         }
         if Some(view.user_id) != caller.user_id && !caller.is_admin {
-            return Err(Error::PermissionMissing("administrator".into()));
+            return Err(Error::AdministratorsOnly);
         }
         Ok(())
     }
