@@ -9,6 +9,7 @@ use charter_runtime::crud::BoxFuture;
 use charter_runtime::generated::Decimal;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveModelTrait, EntityTrait, PaginatorTrait, QuerySelect};
 use serde_json::json;
 
@@ -108,7 +109,9 @@ where
         let end = (next + BATCH).min(wanted);
         let rows: Vec<E::ActiveModel> = (next..end).map(|index| row(index, &ground)).collect();
         let transaction = state.db.begin().await?;
-        E::insert_many(rows).exec_without_returning(&transaction).await?;
+        // A row whose unique value is there already is one that is not missing.
+        let insert = E::insert_many(rows).on_conflict(OnConflict::new().do_nothing().to_owned());
+        insert.exec_without_returning(&transaction).await?;
         transaction.commit().await?;
         next = end;
         progress(next);

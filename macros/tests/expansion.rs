@@ -217,7 +217,8 @@ fn every_key_of_a_field_arrives_in_the_order_of_the_record() {
             nullable: true,
             access: Access::ReadOnly,
             shown: Shown::Detail,
-            ..plain("member_name", Kind::Derived { via: "member_id", field: "name" })
+            filter: Filter::Off,
+            ..unsorted("member_name", Kind::Derived { via: "member_id", field: "name" })
         },
         FieldMeta {
             shown: Shown::Detail,
@@ -247,7 +248,8 @@ fn every_key_of_a_field_arrives_in_the_order_of_the_record() {
         FieldMeta {
             default: DefaultValue::Now,
             shown: Shown::Detail,
-            ..plain("starts_at", Kind::Timestamp { form: TimestampForm::Offset })
+            filter: Filter::Off,
+            ..unsorted("starts_at", Kind::Timestamp { form: TimestampForm::Offset })
         },
         FieldMeta {
             nullable: true,
@@ -261,7 +263,7 @@ fn every_key_of_a_field_arrives_in_the_order_of_the_record() {
         unsorted("extra", Kind::Json),
         FieldMeta {
             nullable: true,
-            ..plain("regarding_type", Kind::PolymorphicType { resources: &["member", "product"] })
+            ..plain("regarding_type", Kind::PolymorphicType { type_names: &["Member", "Product"] })
         },
         FieldMeta { nullable: true, ..plain("regarding_id", Kind::PolymorphicRef { type_field: "regarding_type" }) },
         FieldMeta {

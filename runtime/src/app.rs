@@ -91,25 +91,56 @@ impl App {
     }
 
     /// Migrates, and makes sure of the reference data. Several processes may do so at once.
+    ///
+    /// # Errors
+    /// When a migration fails or the reference data is not valid.
     pub async fn prepare(&self, state: &State) -> Result<()> {
-        let guard = lock(&state.db).await?;
-        (self.migrate)(&state.db, Direction::Up).await?;
-        seed::reference(state, self.seeds).await?;
-        match guard {
-            Some(guard) => guard.commit().await,
-            None => Ok(()),
+        let lock = self.lock(state).await?;
+        self.prepare_locked(state).await?;
+        lock.release().await
+    }
+
+    /// Waits until no other process prepares the same database.
+    pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
+        match state.db.dialect() {
+            Dialect::Postgres => {
+                let guard = state.db.begin().await?;
+                guard.execute_unprepared(&format!("SELECT pg_advisory_xact_lock({START_LOCK})")).await?;
+                Ok(StartLock::Transaction(guard))
+            }
+            Dialect::Sqlite => {
+                let path = state.config.data_dir.join("start.lock");
+                let locked = tokio::task::spawn_blocking(move || {
+                    std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+                    let file = std::fs::File::create(path)?;
+                    file.lock().map(|()| file)
+                });
+                Ok(StartLock::File(locked.await.map_err(Error::internal)?.map_err(Error::internal)?))
+            }
         }
+    }
+
+    pub(crate) async fn prepare_locked(&self, state: &State) -> Result<()> {
+        (self.migrate)(&state.db, Direction::Up).await?;
+        seed::reference(state, self.seeds).await
     }
 }
 
-/// Holds back other processes that start on the same PostgreSQL. SQLite's migrations are short and it waits by itself.
-async fn lock(db: &Db) -> Result<Option<Connection>> {
-    if db.dialect() == Dialect::Sqlite {
-        return Ok(None);
+/// Held while a process prepares the database; the end of the process releases it too.
+pub(crate) enum StartLock {
+    /// An advisory lock of this transaction.
+    Transaction(Connection),
+    /// A lock on a file of the data folder, which the processes of one SQLite database share.
+    File(std::fs::File),
+}
+
+impl StartLock {
+    pub(crate) async fn release(self) -> Result<()> {
+        match self {
+            StartLock::Transaction(guard) => guard.commit().await,
+            StartLock::File(file) => file.unlock().map_err(Error::internal),
+        }
     }
-    let guard = db.begin().await?;
-    guard.execute_unprepared(&format!("SELECT pg_advisory_xact_lock({START_LOCK})")).await?;
-    Ok(Some(guard))
 }
 
 fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Result<Vec<(String, bool)>>> {

@@ -250,7 +250,14 @@ fn check_references(
             Kind::Ref { resource } | Kind::RefList { resource } | Kind::Embedded { resource, .. } => {
                 named.push(resource)
             }
-            Kind::PolymorphicType { resources } => named.extend(resources),
+            Kind::PolymorphicType { type_names } => {
+                for name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name)) {
+                    problems.push(format!(
+                        "{} refers to the type `{name}`, which the application does not have",
+                        meta.name
+                    ));
+                }
+            }
             _ => {}
         }
         for rule in field.rules {

@@ -202,9 +202,18 @@ fn kept_key(data_dir: &Path) -> std::io::Result<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
     let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    // Written whole under another name first: of two servers that start at once, both use the key that comes first.
+    let own = data_dir.join(format!("secret_key.{}", std::process::id()));
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&own)?;
     writeln!(file, "{key}")?;
-    Ok(key)
+    let linked = std::fs::hard_link(&own, &path);
+    std::fs::remove_file(&own)?;
+    match linked {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Ok(std::fs::read_to_string(&path)?.trim().to_string())
+        }
+        done => done.map(|()| key),
+    }
 }
 
 #[cfg(test)]

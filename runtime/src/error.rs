@@ -238,11 +238,12 @@ impl From<DbErr> for Error {
     }
 }
 
-/// Whether SQLite kept a record because of `ON DELETE RESTRICT`, for which it has a code that SeaORM does not know.
+/// Whether a record was kept because of `ON DELETE RESTRICT`, in the codes that SeaORM does not know: SQLite's, and that
+/// of PostgreSQL from 18 on.
 fn is_restricted(error: &DbErr) -> bool {
     match error {
         DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
-            error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("1811"))
+            error.as_database_error().is_some_and(|error| matches!(error.code().as_deref(), Some("1811" | "23001")))
         }
         _ => false,
     }
@@ -254,7 +255,10 @@ fn is_away(error: &sea_orm::SqlxError) -> bool {
     match error {
         E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
         // 57P01..03: the server is shutting down or starting. 53300: too many connections. 5: SQLite is busy.
-        E::Database(e) => matches!(e.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300" | "5")),
+        // 40001 and 40P01: this transaction lost to another and may be tried again.
+        E::Database(e) => {
+            matches!(e.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300" | "40001" | "40P01" | "5"))
+        }
         _ => false,
     }
 }

@@ -174,9 +174,9 @@ pub enum Kind {
     PolymorphicRef {
         type_field: &'static str,
     },
-    /// The type name in a polymorphic reference: one of the named resources.
+    /// The type name in a polymorphic reference: that of one of several resources, `StockLevel`.
     PolymorphicType {
-        resources: &'static [&'static str],
+        type_names: &'static [&'static str],
     },
     /// The values of the custom fields by name.
     CustomFields,

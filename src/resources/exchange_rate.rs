@@ -12,7 +12,8 @@ use super::generated::{currency, settings};
 impl Behaviour for Entity {
     /// The inverse follows the rate unless it is given.
     async fn before_save(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        let rate_changed = draft.model.rate.is_set();
+        let before = draft.before.as_ref().map(|stored| stored.rate);
+        let rate_changed = draft.model.rate.is_set() && before != Some(*draft.model.rate.as_ref());
         if rate_changed && !draft.model.inverse_rate.is_set() {
             let rate = Number::from(*draft.model.rate.as_ref());
             match inverse(rate) {

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Action, ActionOutput, Resource, Schema};
 use crate::names;
-use crate::words::{Hook, Operation};
+use crate::words::{ActionMethod, Hook, Operation};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for action in &resource.actions {
@@ -14,6 +14,12 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             let message = format!("`{}` answers `{}` with nothing in it", action.name.value, key.value);
             let problem = Diagnostic::new(Code::ActionAnswer, key.span, message, "no `output`")
                 .help("say what it answers: `output: { … }`");
+            problems.push(problem);
+        }
+        if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record) {
+            let message = format!("`{}` is a `get` that would change the record", action.name.value);
+            let problem = Diagnostic::new(Code::ActionAnswer, action.name.span, message, "no `answer`")
+                .help("say what it answers with `answer` and `output`, or drop `method: get`");
             problems.push(problem);
         }
     }

@@ -129,8 +129,10 @@ fn derived(field: &Derived, resource: &Resource) -> TokenStream {
 
 fn embedded(field: &Embedded) -> TokenStream {
     let (resource, by) = (&field.resource.text, &field.by.text);
-    let mut said = vec![quote!(filter: ::charter_runtime::generated::Filter::Off)];
-    said.extend(flags(&field.flags, false));
+    let mut said = flags(&field.flags, false);
+    if field.flags.detail.is_none() {
+        said.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
+    }
     meta(&field.name.text, quote!(Embedded { resource: #resource, by: #by }), &said)
 }
 
@@ -211,8 +213,9 @@ fn kind(kind: &Kind) -> TokenStream {
             quote!(PolymorphicRef { type_field: #other })
         }
         Kind::PolymorphicType(words) => {
-            let words = texts(words);
-            quote!(PolymorphicType { resources: #words })
+            // Clients name a type as a type: `StockLevel` is the resource `stock_level`.
+            let names = words.iter().map(|word| upper_camel(&word.text));
+            quote!(PolymorphicType { type_names: &[#(#names),*] })
         }
         Kind::CustomFields => quote!(CustomFields),
     }

@@ -140,6 +140,7 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
         permissions: permissions.collect(),
         role_ids,
         abilities: serde_json::from_value(token.abilities).map_err(Error::internal)?,
+        expires_at: token.expires_at,
     };
     if token.last_used_at.is_none_or(|at| now - at > NOTED) {
         note_use(state.clone(), token.id);

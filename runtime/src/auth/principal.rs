@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use chrono::{DateTime, Utc};
+
 use crate::error::{Error, Result};
 
 /// Whoever a token speaks for. Both the token's abilities and the user's permissions must allow an operation.
@@ -14,6 +16,8 @@ pub struct Principal {
     pub role_ids: Vec<i64>,
     pub permissions: HashSet<String>,
     pub abilities: Vec<String>,
+    /// When the token ends; what it grants ends no later.
+    pub expires_at: Option<DateTime<Utc>>,
 }
 
 impl Principal {

@@ -47,7 +47,19 @@ impl Behaviour for Entity {
         if new && !caller.is_admin && draft.model.user_id.try_as_ref().copied() != caller.user_id {
             draft.error("user_id", "must be your own: only an administrator makes tokens for others");
         }
+        if let Some(before) = &draft.before {
+            // Whoever changes a token could use it: it must not be stronger than the caller's own.
+            for ability in abilities(Some(&before.abilities)) {
+                caller.need_ability(&ability)?;
+            }
+        }
         check_abilities(context, draft);
+        if let Some(limit) = caller.expires_at
+            && draft.model.expires_at.try_as_ref().copied().flatten().is_none_or(|at| at > limit)
+            && draft.before.as_ref().is_none_or(|token| Some(&token.expires_at) != draft.model.expires_at.try_as_ref())
+        {
+            draft.error("expires_at", "must not be later than that of your own token");
+        }
         if let Some(Some(at)) = draft.model.expires_at.try_as_ref()
             && *at <= context.now()
             && draft.before.as_ref().is_none_or(|token| token.expires_at != Some(*at))
@@ -70,12 +82,8 @@ impl Behaviour for Entity {
 
 /// A token grants known abilities only, and only those that the caller's own token holds.
 fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
-    let given: Vec<String> = match draft.model.abilities.try_as_ref() {
-        Some(list) => serde_json::from_value(list.clone()).unwrap_or_default(),
-        None => Vec::new(),
-    };
-    let before = draft.before.as_ref().and_then(|t| serde_json::from_value::<Vec<String>>(t.abilities.clone()).ok());
-    if before.as_ref() == Some(&given) {
+    let given = abilities(draft.model.abilities.try_as_ref());
+    if draft.before.as_ref().is_some_and(|token| abilities(Some(&token.abilities)) == given) {
         return;
     }
     if given.is_empty() {
@@ -90,4 +98,8 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
             draft.error("abilities", format!("cannot grant `{ability}`, which your own token does not hold"));
         }
     }
+}
+
+fn abilities(list: Option<&Json>) -> Vec<String> {
+    list.and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default()
 }

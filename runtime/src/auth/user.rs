@@ -6,6 +6,7 @@ use sea_orm::entity::prelude::*;
 
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, Result};
+use crate::view;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "user", write_permission = "users.manage", events)]
@@ -41,6 +42,9 @@ trait Behaviour {
 
 impl Behaviour for Entity {
     async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        if draft.before.as_ref().is_some_and(|user| user.is_admin) && !context.caller().is_admin {
+            return Err(Error::AdministratorsOnly);
+        }
         // One spelling of an address, so that it is unique whatever its case.
         if let Some(email) = draft.model.email.try_as_ref().map(|email| email.to_lowercase()) {
             let id = draft.before.as_ref().map_or(0, |user| user.id);
@@ -68,6 +72,17 @@ impl Behaviour for Entity {
     }
 
     async fn before_delete(context: &Context<'_>, user: &Model) -> Result<()> {
+        if user.is_admin && !context.caller().is_admin {
+            return Err(Error::AdministratorsOnly);
+        }
+        let views = view::Entity::find()
+            .filter(view::Column::UserId.eq(user.id))
+            .filter(view::Column::Visibility.ne("personal"));
+        if views.one(context.db()).await?.is_some() {
+            return Err(Error::Conflict(
+                "Others use saved views of this user: deactivate the user, or give up the views first.".into(),
+            ));
+        }
         if user.is_admin && is_last_admin(context, user.id).await? {
             return Err(Error::Conflict("The last administrator cannot be deleted.".into()));
         }

@@ -15,12 +15,17 @@ use crate::server;
 
 /// Migrates, seeds, listens, says where, and serves until it is told to stop.
 pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
-    app.prepare(state).await?;
-    let token = first_start::administrator(state).await?;
+    let lock = app.lock(state).await?;
+    app.prepare_locked(state).await?;
+    // Listening comes first: a start that fails for its address must not have shown, or lost, the first token.
+    let signals = server::Signals::listen()?;
     let running = server::serve(state.clone()).await?;
+    let token = first_start::administrator(state).await?;
+    lock.release().await?;
     let base_url = state.config.base_url.clone().unwrap_or_else(|| format!("http://{}", running.address));
     println!("{}", first_start::banner(app, state, &base_url, token.as_deref()));
-    running.until_told().await
+    running.until_told(signals).await;
+    Ok(())
 }
 
 /// Every path of the application.

@@ -10,8 +10,8 @@ use super::{input, references, show, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::meta::{ActionMeta, ActionOutput, FieldMeta};
-use crate::query::{Condition, decode};
+use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
+use crate::query::{Condition, Pair, decode};
 use crate::record::write_output;
 
 /// What an action that answers values of its own gives back, in the order of its output fields.
@@ -55,7 +55,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
     let (body, changed) = answer(&context_in, entry, &call, handler).await?;
     transaction.commit().await?;
     if let Some(id) = changed {
-        after_commit(context, entry, id).await?;
+        after_commit(context, entry, id).await;
     }
     Ok(body)
 }
@@ -93,8 +93,11 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
     let fields: &'static [FieldMeta] = call.action.input;
     let values = if call.action.method == crate::meta::ActionMethod::Get {
         let pairs = decode(call.query)?;
-        let given: Vec<_> =
+        let lists: Vec<(&str, String)> = fields.iter().filter_map(|f| Some((f.name, list_of(f, &pairs)?))).collect();
+        let mut given: Vec<_> =
             pairs.iter().map(|pair| (pair.name.clone(), Given::Text(pair.value.as_str().into()))).collect();
+        given.retain(|(name, _)| !lists.iter().any(|(list, _)| list == name));
+        given.extend(lists.iter().map(|(name, json)| (name.to_string(), Given::Nested(json))));
         input::read_parameters(fields, &given, context)?
     } else {
         let body = Body::read(call.body, call.action.name, false)?;
@@ -103,6 +106,18 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
     };
     references::check_parameters(context, fields, &values).await?;
     Ok(values)
+}
+
+/// A list in a query string, as JSON: `ids=1,2` or `ids[]=1&ids[]=2`, like those of `q`.
+fn list_of(field: &FieldMeta, pairs: &[Pair]) -> Option<String> {
+    if !matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. }) {
+        return None;
+    }
+    let repeated = format!("{}[]", field.name);
+    let whole = pairs.iter().filter(|pair| pair.name == repeated).map(|pair| pair.value.as_str());
+    let split = pairs.iter().filter(|pair| pair.name == field.name).flat_map(|pair| pair.value.split(','));
+    let elements: Vec<&str> = whole.chain(split).collect();
+    if elements.is_empty() { None } else { serde_json::to_string(&elements).ok() }
 }
 
 /// Writes the values of an answer under its key.

@@ -41,7 +41,7 @@ pub async fn create(
     event::emit(&context_in, entry, "created", &record).await?;
     changes.reveal_in(&mut record);
     transaction.commit().await?;
-    after_commit(context, entry, id).await?;
+    after_commit(context, entry, id).await;
     Ok((id, show::wrap(entry.meta.name, &record)))
 }
 
@@ -56,6 +56,7 @@ pub async fn store_new(context: &Context<'_>, entry: &Entry, changes: &mut Chang
 
 /// Every rule, then the resource's own say. A hook sees only values that passed the rules.
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+    check_owner(context, changes);
     rules::check_together(changes)?;
     references::check(context, changes).await?;
     embedded::check(context, changes, id).await?;
@@ -63,6 +64,15 @@ pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, change
         hook(context, changes).await?;
     }
     std::mem::take(&mut changes.errors).into_result()
+}
+
+/// Nobody but an administrator writes records in another's name.
+fn check_owner(context: &Context<'_>, changes: &mut Changes) {
+    let Some(owner) = changes.meta.owner.filter(|_| !context.caller().is_admin) else { return };
+    let own = context.caller().user_id.map(Value::from);
+    if changes.get(owner).is_some_and(|given| Some(given) != own.as_ref()) {
+        changes.errors.add(owner, "must be your own");
+    }
 }
 
 /// Runs the hook that sees a record as it was just stored.
@@ -76,16 +86,16 @@ pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result
 
 /// Runs the hook that sees a record once its change can no longer be undone. Its failure is logged and not answered:
 /// the change stands.
-pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) {
     if let Some(hook) = entry.route.hooks.after_commit {
-        let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
-        if let Some(row) = row
-            && let Err(error) = hook(context, &row).await
-        {
+        let run = async {
+            let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
+            hook(context, &row.ok_or(Error::NotFound)?).await
+        };
+        if let Err(error) = run.await {
             tracing::error!(%error, resource = entry.meta.name, id, "after_commit failed");
         }
     }
-    Ok(())
 }
 
 /// Inserts a row of reference data: the same rules, no event.

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 
 use sea_orm::QueryResult;
 
+use super::store;
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::custom_field;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::query::write_condition;
 use crate::record::{Cell, Shape, write_record, write_text};
 
 /// What was included, by name: the JSON that each row gets.
@@ -188,12 +190,17 @@ async fn select(
     by: &str,
     ids: &[i64],
 ) -> Result<Vec<QueryResult>> {
-    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(512));
-    shape.write_select(&mut sql, &[]);
-    sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids);
-    if target.meta.soft_delete {
-        sql.push(" AND t.\"deleted_at\" IS NULL");
+    // What the caller may not see by itself is not seen beside another record either.
+    if let Some(permission) = target.meta.read_permission {
+        context.caller().need_permission(permission)?;
     }
+    let visible = store::visible(context, target)?;
+    let mut sources = Vec::new();
+    visible.sources(&mut sources);
+    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(512));
+    shape.write_select(&mut sql, &sources);
+    sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids).push(" AND ");
+    write_condition(&mut sql, &visible);
     sql.push(" ORDER BY t.\"id\"");
     sql.all(context.db()).await
 }

@@ -3,12 +3,14 @@
 use sea_orm::Value;
 
 use super::changes::Changes;
-use super::rules;
+use super::{rules, store};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::db::Sql;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
+use crate::query::write_condition;
+use crate::record::write_from;
 
 /// Checks every changed field; problems are collected in `changes.errors`.
 pub async fn check(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
@@ -73,9 +75,13 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
 }
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1 FROM ");
-    sql.name(target.meta.table).push(" AS t WHERE t.").name(field).push(" = ").bind(value);
-    leave_out_deleted(&mut sql, target.meta);
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1");
+    let visible = store::visible(context, target)?;
+    let mut sources = Vec::new();
+    visible.sources(&mut sources);
+    write_from(&mut sql, target.meta.table, &sources);
+    sql.push(" WHERE t.").name(field).push(" = ").bind(value).push(" AND ");
+    write_condition(&mut sql, &visible);
     Ok(sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some())
 }
 

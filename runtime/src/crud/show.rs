@@ -19,12 +19,16 @@ pub async fn show(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
     let mut errors = FieldErrors::default();
     let includes = planner.includes(&request.include, &mut errors);
     let fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
+    let condition = store::visible(context, entry)?.and(within);
+    if !errors.is_empty() {
+        // What is not there is 404 before its parameters are judged.
+        store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)?;
+    }
     errors.into_result()?;
     let shape = match fields {
         Some(fields) => Cow::Owned(entry.shape(fields.into_iter())),
         None => Cow::Borrowed(&entry.single),
     };
-    let condition = store::visible(context, entry)?.and(within);
     let record = read(context, entry, shape, id, &condition, &includes).await?.ok_or(Error::NotFound)?;
     Ok(wrap(entry.meta.name, &record))
 }

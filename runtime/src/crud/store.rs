@@ -1,5 +1,6 @@
 //! Statements on one resource's table: a row by id, and the three writes.
 
+use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
 use super::changes::Changes;
@@ -7,7 +8,7 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind};
+use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 
@@ -58,9 +59,13 @@ pub async fn load(
     sql.one(context.db()).await
 }
 
-/// The stored rows of all records for which `condition` holds, with every column.
+/// The stored rows of all records that are not deleted and for which `condition` holds, with every column.
 pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Vec<QueryResult>> {
-    select(context, entry, condition).all(context.db()).await
+    let mut sql = select(context, entry, condition);
+    if entry.meta.soft_delete {
+        sql.push(" AND t.\"deleted_at\" IS NULL");
+    }
+    sql.all(context.db()).await
 }
 
 /// `SELECT` of every column `WHERE` the condition holds.
@@ -121,7 +126,8 @@ pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()>
     Ok(())
 }
 
-/// A decimal must carry exactly its column's places, because that is what SQLite stores it by.
+/// A value as its column holds it. A decimal must carry exactly its column's places, because that is what SQLite stores
+/// it by.
 fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
     match (field.kind, value) {
         (Kind::Decimal { places, .. }, Value::Decimal(Some(decimal))) => {
@@ -132,6 +138,10 @@ fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
             } else {
                 Err(Error::invalid(field.name, format!("must have at most {places} decimal places and 18 digits")))
             }
+        }
+        // What is shown to the second is stored to the second: what a client reads back is what it can ask for.
+        (Kind::Timestamp { form }, Value::ChronoDateTimeUtc(Some(time))) if form != TimestampForm::Millis => {
+            Ok(time.trunc_subsecs(0).into())
         }
         _ => Ok(value.clone()),
     }

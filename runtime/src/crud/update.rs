@@ -30,9 +30,11 @@ pub async fn update(
         false => Vec::new(),
     };
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
+    drop_unchanged(&mut changes)?;
+    refuse_fixed(&mut changes);
     let record = finish(&context_in, entry, id, &mut changes).await?;
     transaction.commit().await?;
-    after_commit(context, entry, id).await?;
+    after_commit(context, entry, id).await;
     Ok(show::wrap(entry.meta.name, &record))
 }
 
@@ -46,7 +48,6 @@ pub async fn lock(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
 /// Checks and stores what really changes, and answers the record. Nothing is written when nothing does.
 pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut Changes) -> Result<Vec<u8>> {
     drop_unchanged(changes)?;
-    refuse_fixed(changes);
     check(context, entry, Some(id), changes).await?;
     // A hook may have set what is stored already.
     drop_unchanged(changes)?;
@@ -65,7 +66,7 @@ pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut
     Ok(record)
 }
 
-/// Refuses changes to what is given once. Only clients are bound by it: a hook runs later and may change anything.
+/// Refuses changes to what is given once. Only clients are bound by it: hooks and actions may change anything.
 pub fn refuse_fixed(changes: &mut Changes) {
     if !changes.is_new() {
         let fixed: Vec<&str> =

@@ -7,6 +7,7 @@
 use std::ptr::NonNull;
 
 use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ValueRef;
 
 use crate::custom_field::DECIMAL_PLACES;
 use crate::number::{self, Scaled};
@@ -16,6 +17,16 @@ pub fn fold(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ς', "σ") }
 }
 
+/// The text of a value; that of a number is how it is written.
+fn text(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Null | ValueRef::Blob(_) => None,
+    }
+}
+
 /// Registers the functions on an open connection.
 pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<()> {
     // SAFETY: sqlx holds the connection locked for the length of this call and keeps it open afterwards;
@@ -23,11 +34,10 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
     let connection = unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?;
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("charter_fold", 1, flags, |arguments| {
-        Ok(arguments.get::<Option<String>>(0)?.map(|text| fold(&text)))
+        Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
     })?;
     connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {
-        let text: Option<String> = arguments.get(0)?;
-        Ok(text.and_then(|text| match number::scale(&text, DECIMAL_PLACES) {
+        Ok(text(arguments.get_raw(0)).and_then(|text| match number::scale(&text, DECIMAL_PLACES) {
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
         }))

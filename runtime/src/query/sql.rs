@@ -142,8 +142,12 @@ fn custom_expression(dialect: Dialect, name: &str, kind: CustomKind) -> String {
     };
     let places = DECIMAL_PLACES;
     match (kind, dialect) {
-        (CustomKind::Text, Dialect::Postgres) => format!("({text} COLLATE \"C\")"),
-        (CustomKind::Text, Dialect::Sqlite) => text,
+        (CustomKind::Text, Dialect::Postgres) => {
+            format!("(CASE jsonb_typeof(t.\"custom_fields\" -> '{name}') WHEN 'string' THEN {text} END COLLATE \"C\")")
+        }
+        (CustomKind::Text, Dialect::Sqlite) => {
+            format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'text' THEN {text} END)")
+        }
         (CustomKind::Boolean, Dialect::Postgres) => {
             format!("(CASE {text} WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END)")
         }

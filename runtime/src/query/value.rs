@@ -21,7 +21,7 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
     match kind {
         Kind::String { .. } | Kind::Text => read_text(text),
         Kind::Enum { values } => read_word(text, values),
-        Kind::PolymorphicType { resources } => read_word(text, resources),
+        Kind::PolymorphicType { type_names } => read_word(text, type_names),
         Kind::Boolean => read_boolean(text).map(Value::from),
         Kind::Integer => {
             whole(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| Value::Int(i32::try_from(n).ok()))

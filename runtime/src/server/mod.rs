@@ -9,4 +9,4 @@ mod serve;
 pub use answer::Answer;
 pub use endpoint::{Answers, Endpoint, read_body};
 pub use rate_limit::RateLimit;
-pub use serve::{Running, serve};
+pub use serve::{Running, Signals, serve};

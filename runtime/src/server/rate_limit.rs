@@ -15,13 +15,21 @@ const MANY: usize = 10_000;
 #[derive(Debug)]
 pub struct RateLimit<K> {
     limit: u32,
-    counts: Mutex<HashMap<K, (Instant, u32)>>,
+    counts: Mutex<Counts<K>>,
+}
+
+#[derive(Debug)]
+struct Counts<K> {
+    /// When a key's minute began, and its requests since.
+    of: HashMap<K, (Instant, u32)>,
+    /// When those of the past were removed: at most once a minute, because it looks at all of them.
+    swept: Instant,
 }
 
 impl<K: Eq + Hash> RateLimit<K> {
     /// At most `limit` requests a minute for one key; 0 is no limit.
     pub fn new(limit: u32) -> RateLimit<K> {
-        RateLimit { limit, counts: Mutex::default() }
+        RateLimit { limit, counts: Mutex::new(Counts { of: HashMap::new(), swept: Instant::now() }) }
     }
 
     /// Counts a request.
@@ -37,10 +45,11 @@ impl<K: Eq + Hash> RateLimit<K> {
             return Ok(());
         }
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.len() >= MANY {
-            counts.retain(|_, (begun, _)| now - *begun < WINDOW);
+        if counts.of.len() >= MANY && now - counts.swept >= WINDOW {
+            counts.swept = now;
+            counts.of.retain(|_, (begun, _)| now - *begun < WINDOW);
         }
-        let (begun, count) = counts.entry(key).or_insert((now, 0));
+        let (begun, count) = counts.of.entry(key).or_insert((now, 0));
         if now - *begun >= WINDOW {
             (*begun, *count) = (now, 0);
         }

@@ -8,6 +8,7 @@ use salvo::conn::{Acceptor, Listener, TcpListener};
 use salvo::request_id::RequestId;
 use salvo::server::ServerHandle;
 use salvo::{Router, Server, Service};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::endpoint::Endpoint;
 use super::health::{Live, Nothing, Ready};
@@ -66,20 +67,35 @@ impl Running {
         self.state.db.close().await;
     }
 
-    /// Waits for SIGTERM or SIGINT, then stops.
+    /// Waits for the signal to stop, then stops.
+    pub async fn until_told(self, mut signals: Signals) {
+        signals.told().await;
+        tracing::info!("stopping");
+        self.stop().await;
+    }
+}
+
+/// SIGTERM and SIGINT, which no longer end the process once they are listened for.
+#[derive(Debug)]
+pub struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// Begins to listen: to be called before anybody is told that the server runs.
     ///
     /// # Errors
     /// When the signals cannot be listened for.
-    pub async fn until_told(self) -> Result<()> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).map_err(Error::internal)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::internal)?;
+    pub fn listen() -> Result<Signals> {
+        let listen = |kind| signal(kind).map_err(Error::internal);
+        Ok(Signals { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    async fn told(&mut self) {
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
         }
-        tracing::info!("stopping");
-        self.stop().await;
-        Ok(())
     }
 }

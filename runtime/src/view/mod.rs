@@ -4,4 +4,4 @@ mod apply;
 mod record;
 
 pub use apply::{View, find};
-pub use record::{Entity, route};
+pub use record::{Column, Entity, route};
