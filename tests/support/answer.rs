@@ -15,7 +15,8 @@ pub struct Answer {
 
 impl Answer {
     pub async fn read(response: reqwest::Response) -> Answer {
-        let (status, headers, url) = (response.status().as_u16(), response.headers().clone(), response.url().to_string());
+        let (status, headers, url) =
+            (response.status().as_u16(), response.headers().clone(), response.url().to_string());
         let text = response.text().await.expect("a whole body");
         Answer { status, headers, text, url }
     }

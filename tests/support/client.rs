@@ -91,7 +91,8 @@ impl Client {
     /// Sends a request whose target is written into the socket byte by byte, and answers its status.
     pub async fn raw(&self, method: &str, target: &[u8]) -> u16 {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
-        let mut request = [method.as_bytes(), b" ", target, b" HTTP/1.1\r\nhost: test\r\nconnection: close\r\n"].concat();
+        let mut request =
+            [method.as_bytes(), b" ", target, b" HTTP/1.1\r\nhost: test\r\nconnection: close\r\n"].concat();
         for (name, value) in &self.headers {
             request.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
         }

@@ -8,6 +8,8 @@ pub mod program;
 mod server;
 pub mod specimen;
 
+use serde_json::Value;
+
 pub use answer::Answer;
 pub use client::Client;
 pub use database::Database;
@@ -34,3 +36,27 @@ macro_rules! on_both {
 }
 
 pub(crate) use on_both;
+
+/// The names of an object's fields, sorted.
+#[track_caller]
+pub fn keys(object: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// Whether it is a time as `2026-03-21T10:00:00Z`.
+pub fn is_utc_time(value: &Value) -> bool {
+    value.as_str().and_then(|text| text.strip_suffix('Z')).is_some_and(is_time)
+}
+
+/// Whether it is a time as `2026-03-21T10:00:00+00:00`.
+pub fn is_offset_time(value: &Value) -> bool {
+    value.as_str().and_then(|text| text.strip_suffix("+00:00")).is_some_and(is_time)
+}
+
+fn is_time(text: &str) -> bool {
+    let form = b"0000-00-00T00:00:00";
+    let same = |(given, form): (u8, &u8)| if *form == b'0' { given.is_ascii_digit() } else { given == *form };
+    text.len() == form.len() && text.bytes().zip(form).all(same)
+}

@@ -1,1 +1,153 @@
-//! The real program, run as an operator runs it.
+//! The real program, run as an operator runs it: in a folder of its own, with no settings but those it is given.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use serde_json::Value;
+
+use super::Database;
+use super::database::Folder;
+
+/// A place to run the program in, with a database that does not exist yet.
+pub struct Program {
+    folder: Folder,
+    url: String,
+}
+
+/// What a command said, and its exit code.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+/// The program as a server. It is killed when this is dropped.
+pub struct Serving {
+    child: Option<Child>,
+    out: BufReader<ChildStdout>,
+    /// What it has printed on standard output so far.
+    pub banner: String,
+    /// `http://127.0.0.1:<port>`
+    pub base_url: String,
+}
+
+impl Program {
+    pub fn new(database: Database) -> Program {
+        let folder = Folder::create();
+        let url = database.create(&folder);
+        Program { folder, url }
+    }
+
+    /// The program with these arguments, ready to be started.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_charter"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("CHARTER_") {
+                command.env_remove(name);
+            }
+        }
+        command.env("CHARTER_DATABASE_URL", &self.url).env("CHARTER_LISTEN", "127.0.0.1:0");
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, arguments: &[&str]) -> Said {
+        said(self.command(arguments).output().expect("the program runs"))
+    }
+
+    /// Runs a command that must succeed, and answers its standard output.
+    #[track_caller]
+    pub fn done(&self, arguments: &[&str]) -> String {
+        let said = self.run(arguments);
+        assert_eq!(said.code, 0, "{arguments:?}: {said:?}");
+        said.out
+    }
+
+    /// Runs a command that lists something as JSON.
+    #[track_caller]
+    pub fn list(&self, arguments: &[&str]) -> Vec<Value> {
+        let out = self.done(&[arguments, &["--format", "json"]].concat());
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?} lists no JSON ({error}): {out}"))
+    }
+
+    /// The URL of the database.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub fn path(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Starts the server for the first time, and waits until it has said all that it says then.
+    pub fn serve_first(&self, arguments: &[&str]) -> Serving {
+        Serving::start(self.command(arguments), "More tokens:")
+    }
+
+    /// Starts the server on a database with an administrator, and waits until it says where it listens.
+    pub fn serve(&self, arguments: &[&str]) -> Serving {
+        Serving::start(self.command(arguments), "Serving ")
+    }
+}
+
+impl Serving {
+    /// Starts this command and reads what it prints until a line begins in this way.
+    pub fn start(mut command: Command, last: &str) -> Serving {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut serving = Serving { child: Some(child), out, banner: String::new(), base_url: String::new() };
+        loop {
+            let mut line = String::new();
+            if serving.out.read_line(&mut line).expect("the program prints text") == 0 {
+                panic!("the server does not start: {:?}", serving.end());
+            }
+            serving.banner.push_str(&line);
+            if let Some(url) = line.strip_prefix("Serving ") {
+                serving.base_url = url.trim().trim_end_matches("/api/v1/").to_string();
+            }
+            if line.starts_with(last) {
+                return serving;
+            }
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.base_url.trim_start_matches("http://").parse().expect("an address")
+    }
+
+    /// Sends it a signal by its name.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.as_ref().map(Child::id).expect("it runs").to_string();
+        let status = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(status.expect("kill runs").success());
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Said {
+        let child = self.child.take().expect("it runs");
+        let mut out = std::mem::take(&mut self.banner);
+        self.out.read_to_string(&mut out).expect("the program prints text");
+        Said { out, ..said(child.wait_with_output().expect("the program ends")) }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn said(output: Output) -> Said {
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}

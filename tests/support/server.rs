@@ -10,7 +10,8 @@ use charter_runtime::auth::Principal;
 use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
 use charter_runtime::crud::{self, Body, BoxFuture};
-use charter_runtime::server;
+use charter_runtime::server::{self, Running};
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
 use super::database::{Folder, Template};
@@ -24,7 +25,8 @@ pub struct Server {
     pub state: Arc<State>,
     url: String,
     token: String,
-    _folder: Folder,
+    folder: Arc<Folder>,
+    running: Running,
 }
 
 /// What a test is given.
@@ -98,14 +100,37 @@ impl Server {
                 tokio::task::spawn_blocking(make).await.expect("a database is prepared")
             }
         };
-        let folder = Folder::create();
+        let folder = Arc::new(Folder::create());
         let url = prepared.template.copy(&folder);
         let mut config = config(&url, &folder);
         configure(&mut config);
         let state = app.open(config).await.expect("the application opens");
+        Server::serve(database, state, url, prepared.token.clone(), folder).await
+    }
+
+    async fn serve(database: Database, state: Arc<State>, url: String, token: String, folder: Arc<Folder>) -> Server {
         let running = server::serve(state.clone()).await.expect("the server starts");
-        let token = prepared.token.clone();
-        Server { database, address: running.address, state, url, token, _folder: folder }
+        Server { database, address: running.address, state, url, token, folder, running }
+    }
+
+    /// Another node of the service, over the same database.
+    pub async fn beside(&self) -> Server {
+        let state = charter::app().open(config(&self.url, &self.folder)).await.expect("the application opens");
+        Server::serve(self.database, state, self.url.clone(), self.token.clone(), self.folder.clone()).await
+    }
+
+    /// The service over the empty PostgreSQL database at this URL.
+    pub async fn over(url: &str) -> Server {
+        let folder = Arc::new(Folder::create());
+        let app = charter::app();
+        let state = app.open(config(url, &folder)).await.expect("the application opens");
+        let token = make_ready(&app, &state).await;
+        Server::serve(Database::Postgres, state, url.to_string(), token, folder).await
+    }
+
+    /// Stops as a signal makes it.
+    pub async fn stop(self) {
+        self.running.stop().await;
     }
 
     /// The same service with other settings, beside this one and over a database of its own.
@@ -131,11 +156,21 @@ impl Server {
         Client::new(self.address)
     }
 
-    /// A client with an administrator's token for these abilities alone.
-    pub async fn able(&self, abilities: &[&str]) -> Client {
+    /// Runs a statement that no request can, past the service.
+    pub async fn sql(&self, statement: &str) {
+        self.state.db.writer().execute_unprepared(statement).await.expect("the statement runs");
+    }
+
+    /// An administrator's token for these abilities alone.
+    pub async fn token(&self, abilities: &[&str]) -> String {
         let token = json!({ "name": "Able", "abilities": abilities });
         let created = self.admin().post("/tokens", token).await.created("token");
-        self.client(text(&created["value"]))
+        text(&created["value"]).to_string()
+    }
+
+    /// A client with such a token.
+    pub async fn able(&self, abilities: &[&str]) -> Client {
+        self.client(&self.token(abilities).await)
     }
 
     /// A new user who is no administrator, with a role of these permissions; and a client with a token of these
@@ -183,15 +218,20 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         let folder = Folder::create();
         let url = database.create(&folder);
         let state = app.open(config(&url, &folder)).await.expect("the application opens");
-        app.prepare(&state).await.expect("the database is migrated and seeded");
-        let user = json!({ "name": "Administrator", "email": "admin@example.com", "is_admin": true });
-        let user = create(&state, "user", &user).await;
-        let token = json!({ "name": "First", "user_id": user["id"], "abilities": ["*"] });
-        let token = create(&state, "token", &token).await;
+        let token = make_ready(app, &state).await;
         fill(&state).await;
         state.db.close().await;
-        Prepared { template: database.template(url, &folder), token: text(&token["value"]).to_string() }
+        Prepared { template: database.template(url, &folder), token }
     })
+}
+
+/// Migrates and seeds, and makes the first administrator; answers a token of theirs.
+async fn make_ready(app: &App, state: &Arc<State>) -> String {
+    app.prepare(state).await.expect("the database is migrated and seeded");
+    let user = json!({ "name": "Administrator", "email": "admin@example.com", "is_admin": true });
+    let user = create(state, "user", &user).await;
+    let token = json!({ "name": "First", "user_id": user["id"], "abilities": ["*"] });
+    text(&create(state, "token", &token).await["value"]).to_string()
 }
 
 fn nothing(_: &Arc<State>) -> BoxFuture<'_, ()> {

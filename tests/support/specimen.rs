@@ -113,15 +113,8 @@ impl MigrationTrait for Migration {
 }
 
 /// A row of the fixture as `query.tsv` has it.
-type Row = (
-    Option<&'static str>,
-    Option<&'static str>,
-    &'static str,
-    Option<i32>,
-    Option<bool>,
-    Option<i64>,
-    &'static str,
-);
+type Row =
+    (Option<&'static str>, Option<&'static str>, &'static str, Option<i32>, Option<bool>, Option<i64>, &'static str);
 
 /// The rows by id from 1 on: name, sku, rate, qty, active, group, custom fields. A decimal custom field is stored as
 /// text, as the service stores it. The rows are the ones of `query.tsv`, created on successive days of 2026.

@@ -1,1 +1,7 @@
-fn main(){}
+//! The server command `lending`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lending::app().main()
+}

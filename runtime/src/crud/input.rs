@@ -149,7 +149,8 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
             Given::Nested(text) if !text.contains("\\u0000") => read_value(Kind::Json, text)?,
             _ => return Err("must be an object or a list".into()),
         },
-        kind => read_value(kind, given.scalar()?)?,
+        // To the precision that it is stored and shown in, so that it is judged as what it will be.
+        kind => super::store::rounded(kind, read_value(kind, given.scalar()?)?),
     };
     if field.required
         && let Value::String(Some(text)) = &value

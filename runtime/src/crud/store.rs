@@ -140,9 +140,7 @@ fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
             }
         }
         // What is shown to the second is stored to the second: what a client reads back is what it can ask for.
-        (Kind::Timestamp { form }, Value::ChronoDateTimeUtc(Some(time))) if form != TimestampForm::Millis => {
-            Ok(time.trunc_subsecs(0).into())
-        }
+        (Kind::Timestamp { .. }, value) => Ok(rounded(field.kind, value.clone())),
         _ => Ok(value.clone()),
     }
 }
@@ -159,5 +157,15 @@ fn taken(error: Error, changes: &Changes) -> Error {
             }
         }
         other => other,
+    }
+}
+
+/// A time in whole seconds, unless its field shows milliseconds.
+pub fn rounded(kind: Kind, value: Value) -> Value {
+    match (kind, value) {
+        (Kind::Timestamp { form }, Value::ChronoDateTimeUtc(Some(time))) if form != TimestampForm::Millis => {
+            time.trunc_subsecs(0).into()
+        }
+        (_, value) => value,
     }
 }

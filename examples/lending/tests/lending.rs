@@ -1,0 +1,151 @@
+//! The lending library over HTTP, on SQLite and PostgreSQL.
+
+#[path = "../../../tests/support/postgres.rs"]
+mod postgres;
+#[path = "../../../tests/program/mod.rs"]
+mod program;
+
+use program::Program;
+use reqwest::Method;
+use sea_orm::{ConnectionTrait, Database, Statement};
+use serde_json::{Value, json};
+
+/// Runs a test on SQLite and, where it is installed, on PostgreSQL.
+async fn on_both(test: impl AsyncFn(&Program)) {
+    let program = env!("CARGO_BIN_EXE_lending");
+    test(&Program::start(program, None)).await;
+    if let Some(server) = postgres::server() {
+        test(&Program::start(program, Some(server.create_database(None)))).await;
+    }
+}
+
+async fn add_book(library: &Program, title: &str, author: &str) -> i64 {
+    let (status, answer) = library.post("books", json!({ "title": title, "author": author })).await;
+    assert_eq!(status, 201, "{answer}");
+    answer["book"]["id"].as_i64().unwrap()
+}
+
+async fn lend(library: &Program, book: i64, reader: &str) -> (u16, Value) {
+    library.post("loans", json!({ "book_id": book, "reader": reader })).await
+}
+
+fn titles(answer: &Value) -> Vec<&str> {
+    answer["books"].as_array().unwrap().iter().map(|book| book["title"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn books_are_filtered_sorted_and_included() {
+    on_both(async |library| {
+        let emma = add_book(library, "Emma", "Jane Austen").await;
+        add_book(library, "Persuasion", "Jane Austen").await;
+        add_book(library, "Middlemarch", "George Eliot").await;
+        let (status, answer) = library.get("books?q[author_cont]=AUSTEN&sort=-title").await;
+        assert_eq!((status, titles(&answer)), (200, vec!["Persuasion", "Emma"]));
+        assert_eq!(answer["meta"]["total"], 2);
+        assert_eq!(lend(library, emma, "Ada").await.0, 201);
+        let (_, answer) = library.get(&format!("books/{emma}?include=loans")).await;
+        assert_eq!(answer["book"]["loans"][0]["reader"], "Ada");
+        let (_, answer) = library.get("loans?q[book.title_eq]=Emma&include=book").await;
+        assert_eq!(
+            (&answer["loans"][0]["book"]["title"], &answer["loans"][0]["book_title"]),
+            (&json!("Emma"), &json!("Emma"))
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_not_declared_is_not_filtered_or_sorted() {
+    on_both(async |library| {
+        let (status, answer) = library.get("loans?q[reader_start]=A&q[lent_on_null]=1").await;
+        assert_eq!(status, 422);
+        assert!(
+            answer["errors"]["q[reader_start]"].is_array() && answer["errors"]["q[lent_on_null]"].is_array(),
+            "{answer}"
+        );
+        // A sort that is not supported is ignored.
+        assert_eq!(library.get("books?sort=genre").await.0, 200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_book_is_lent_to_one_reader_at_a_time() {
+    on_both(async |library| {
+        let book = add_book(library, "Emma", "Jane Austen").await;
+        let (status, answer) = lend(library, book, "Ada").await;
+        assert_eq!(status, 201, "{answer}");
+        let loan = answer["loan"]["id"].as_i64().unwrap();
+        let day = |field: &str| answer["loan"][field].as_str().unwrap().parse::<chrono::NaiveDate>().unwrap();
+        assert_eq!((day("due_on") - day("lent_on")).num_days(), 28);
+        assert_eq!(day("lent_on"), chrono::Utc::now().date_naive());
+
+        let (status, answer) = lend(library, book, "Grace").await;
+        assert_eq!((status, &answer["errors"]), (422, &json!({ "book_id": ["is lent already"] })));
+
+        let (status, first) = library.post(&format!("loans/{loan}/give_back"), json!({})).await;
+        assert_eq!(status, 200);
+        assert!(first["loan"]["returned_at"].is_string(), "{first}");
+        let (_, again) = library.post(&format!("loans/{loan}/give_back"), json!({})).await;
+        assert_eq!(again, first);
+        assert_eq!(lend(library, book, "Grace").await.0, 201);
+        let (_, answer) = library.get("loans?q[returned_at_null]=1").await;
+        assert_eq!((&answer["meta"]["total"], &answer["loans"][0]["reader"]), (&json!(1), &json!("Grace")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_many_who_ask_at_once_one_gets_the_book() {
+    on_both(async |library| {
+        let book = add_book(library, "Emma", "Jane Austen").await;
+        let (a, b, c, d) = tokio::join!(
+            lend(library, book, "a"),
+            lend(library, book, "b"),
+            lend(library, book, "c"),
+            lend(library, book, "d")
+        );
+        let mut statuses = [a.0, b.0, c.0, d.0];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [201, 422, 422, 422]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_token_needs_the_ability() {
+    on_both(async |library| {
+        let reader = library.token_with(&["books:read"]);
+        assert_eq!(library.call(&reader, Method::GET, "books", None).await.0, 200);
+        let book = json!({ "title": "Emma", "author": "Jane Austen" });
+        let (status, answer) = library.call(&reader, Method::POST, "books", Some(book)).await;
+        assert_eq!((status, &answer["code"]), (403, &json!("ability_missing")));
+        assert_eq!(library.call(&reader, Method::GET, "loans", None).await.0, 403);
+        assert_eq!(library.call("", Method::GET, "books", None).await.0, 401);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_change_writes_an_event() {
+    on_both(async |library| {
+        let book = add_book(library, "Emma", "Jane Austen").await;
+        let (_, answer) = lend(library, book, "Ada").await;
+        let loan = answer["loan"]["id"].as_i64().unwrap();
+        let (_, returned) = library.post(&format!("loans/{loan}/give_back"), json!({})).await;
+        assert_eq!(library.call(&library.token, Method::DELETE, &format!("loans/{loan}"), None).await.0, 204);
+
+        let database = Database::connect(&library.database_url).await.unwrap();
+        let statement =
+            Statement::from_string(database.get_database_backend(), "SELECT name, body FROM events ORDER BY id");
+        let rows = database.query_all_raw(statement).await.unwrap();
+        let names: Vec<String> = rows.iter().map(|row| row.try_get("", "name").unwrap()).collect();
+        let ours: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.starts_with("user.")).collect();
+        assert_eq!(ours, ["book.created", "loan.created", "loan.updated", "loan.deleted"]);
+        let body: String =
+            rows[names.iter().position(|name| name == "loan.updated").unwrap()].try_get("", "body").unwrap();
+        let body: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!((&body["event"], &body["data"]), (&json!("loan.updated"), &returned));
+    })
+    .await;
+}

@@ -1,0 +1,121 @@
+//! `charter migrate`, `user`, `token`, `seed demo` and `routes`.
+
+use serde_json::{Value, json};
+
+use super::{blocking, on_both, status, token};
+use crate::support::Client;
+use crate::support::program::Program;
+
+on_both!(
+    migrate_goes_up_and_down_and_tells,
+    users_and_tokens_are_created_and_revoked,
+    a_token_is_printed_alone_on_standard_output,
+    an_expired_token_is_not_created,
+    the_demo_data_can_be_made_again,
+    lists_come_as_json,
+);
+
+fn migrate_goes_up_and_down_and_tells(program: Program) {
+    let applied = || -> Vec<bool> {
+        program.list(&["migrate", "status"]).iter().map(|row| row["applied"].as_bool().expect("a boolean")).collect()
+    };
+    assert!(applied().iter().all(|applied| !applied), "nothing is applied yet");
+    program.done(&["migrate", "up"]);
+    let all = applied();
+    assert!(all.len() > 5 && all.iter().all(|applied| *applied), "{all:?}");
+    program.done(&["migrate", "up"]);
+    program.done(&["migrate"]);
+    program.done(&["migrate", "down"]);
+    assert_eq!(applied().iter().filter(|applied| !**applied).count(), 1);
+    program.done(&["migrate", "down", "--steps", "2"]);
+    assert_eq!(applied().iter().filter(|applied| !**applied).count(), 3);
+    program.done(&["migrate", "up"]);
+    assert_eq!(applied(), all);
+    program.done(&["migrate", "down", "--steps", "1000"]);
+    assert!(applied().iter().all(|applied| !applied));
+    let text = program.done(&["migrate", "status"]);
+    assert_eq!(text.lines().count(), all.len() + 1, "a line for each, and one above: {text}");
+}
+
+fn users_and_tokens_are_created_and_revoked(program: Program) {
+    let serving = program.serve_first(&[]);
+    let admin = token(&serving.banner);
+    let role = blocking(async {
+        let role = json!({ "name": "Office", "permissions": ["settings.manage"] });
+        Client::new(serving.address()).bearing(&admin).post("/roles", role).await.created("role")
+    });
+    let id = program.done(&["user", "create", "--email", "ada@example.com", "--name", "Ada", "--role", "Office"]);
+    let user = blocking(async {
+        Client::new(serving.address()).bearing(&admin).get(&format!("/users/{}", id.trim())).await.record("user")
+    });
+    assert_eq!([&user["email"], &user["is_admin"]], [&json!("ada@example.com"), &json!(false)]);
+    assert_eq!(user["role_ids"], json!([role["id"]]));
+    let create = ["token", "create", "--user", "Ada@example.com", "--name", "CI", "--ability", "exchange_rates:read"];
+    let value = program.done(&[&create[..], &["--ability", "products:read"]].concat());
+    let value = value.trim();
+    assert_eq!(status(&serving, value, "/exchange_rates"), 200);
+    assert_eq!(status(&serving, value, "/members"), 403);
+    let row = program.list(&["token", "list"]).into_iter().find(|row| row["name"] == "CI").expect("it is listed");
+    assert_eq!(row["abilities"], json!(["exchange_rates:read", "products:read"]));
+    program.done(&["token", "revoke", &row["id"].to_string()]);
+    assert!(program.list(&["token", "list"]).iter().all(|row| row["name"] != "CI"));
+    // A node that has seen it forgets it within 30 seconds; one that starts anew does not know it.
+    let second = program.serve(&[]);
+    assert_eq!(status(&second, value, "/products"), 401);
+    let boss = program.done(&["user", "create", "--email", "b@example.com", "--name", "B", "--admin"]);
+    assert!(boss.trim().parse::<i64>().is_ok(), "{boss}");
+}
+
+fn a_token_is_printed_alone_on_standard_output(program: Program) {
+    program.done(&["user", "create", "--email", "a@example.com", "--name", "A", "--admin"]);
+    let out = program.done(&["token", "create", "--user", "a@example.com", "--name", "x", "--ability", "*"]);
+    let value = out.strip_suffix('\n').expect("one line");
+    assert!(value.len() == 42 && value.starts_with("chr_"), "{out:?}");
+    let listed = program.done(&["token", "list"]);
+    assert!(!listed.contains(&value[4..]), "{listed}");
+}
+
+fn an_expired_token_is_not_created(program: Program) {
+    program.done(&["user", "create", "--email", "a@example.com", "--name", "A"]);
+    let create =
+        ["token", "create", "--user", "a@example.com", "--name", "x", "--ability", "products:read", "--expires-at"];
+    program.done(&[&create[..], &["2999-01-01T00:00:00Z"]].concat());
+    for bad in ["2020-01-01T00:00:00Z", "tomorrow"] {
+        let said = program.run(&[&create[..], &[bad]].concat());
+        assert!(said.code == 1 && said.err.contains("expires_at") && said.out.is_empty(), "{said:?}");
+    }
+}
+
+fn the_demo_data_can_be_made_again(program: Program) {
+    let out = program.done(&["seed", "demo", "--products", "30", "--members", "7"]);
+    assert!(out.contains("products: 30 added") && out.contains("members: 7 added"), "{out}");
+    let out = program.done(&["seed", "demo", "--products", "30", "--members", "7"]);
+    assert!(out.contains("products: 0 added") && out.contains("members: 0 added"), "{out}");
+    let out = program.done(&["seed", "demo", "--products", "45", "--members", "7"]);
+    assert!(out.contains("products: 15 added"), "{out}");
+    let serving = program.serve_first(&[]);
+    let token = token(&serving.banner);
+    let body = blocking(async {
+        let client = Client::new(serving.address()).bearing(&token);
+        client.get("/products?include=productGroup,taxClass&per_page=100").await.ok()
+    });
+    assert_eq!(body["meta"]["total"], 45);
+    let groups: Vec<&Value> =
+        body["products"].as_array().expect("a list").iter().map(|p| &p["product_group"]).collect();
+    assert!(groups.iter().all(|group| group["name"].is_string()), "{groups:?}");
+}
+
+fn lists_come_as_json(program: Program) {
+    let routes = program.list(&["routes"]);
+    let find = |method: &str, path: &str| routes.iter().find(|r| r["method"] == method && r["path"] == path);
+    let route = find("POST", "/api/v1/exchange_rates").expect("it is listed");
+    assert_eq!([&route["ability"], &route["permission"]], ["exchange_rates:write", "settings.manage"]);
+    assert_eq!(find("GET", "/api/v1/products/{id}").expect("it is listed")["permission"], Value::Null);
+    assert!(find("POST", "/api/v1/currencies").is_none());
+    let text = program.done(&["routes"]);
+    assert_eq!(text.lines().count(), routes.len() + 1, "{text}");
+    assert_eq!(program.list(&["token", "list"]), Vec::<Value>::new());
+    assert!(!program.list(&["migrate", "status"]).is_empty());
+    let said = program.run(&["routes", "--format", "xml"]);
+    assert_eq!(said.code, 2, "{said:?}");
+}

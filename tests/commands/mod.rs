@@ -1,0 +1,55 @@
+//! The real program: its commands, its exit codes, its settings, and the server that it starts.
+
+mod manage;
+mod serve;
+mod usage;
+
+use crate::support::program::{Program, Serving};
+use crate::support::{Client, Database};
+
+/// Makes two tests of each of these functions, which take the program with a database that does not exist yet.
+macro_rules! on_both {
+    ($($name:ident),* $(,)?) => {
+        $(
+            mod $name {
+                use crate::support::Database;
+
+                #[test]
+                fn sqlite() {
+                    crate::commands::with_program(Database::Sqlite, super::$name);
+                }
+
+                #[test]
+                fn postgres() {
+                    crate::commands::with_program(Database::Postgres, super::$name);
+                }
+            }
+        )*
+    };
+}
+
+use on_both;
+
+fn with_program(database: Database, test: fn(Program)) {
+    if database.is_installed() {
+        let program = Program::new(database);
+        let url = program.url().to_string();
+        test(program);
+        blocking(database.remove(&url));
+    }
+}
+
+fn blocking<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime starts").block_on(future)
+}
+
+/// The token that the banner of a first start shows.
+fn token(banner: &str) -> String {
+    let line = banner.lines().map(str::trim).find(|line| line.starts_with("chr_"));
+    line.unwrap_or_else(|| panic!("no token: {banner}")).to_string()
+}
+
+fn status(serving: &Serving, token: &str, path: &str) -> u16 {
+    blocking(async { Client::new(serving.address()).bearing(token).get(path).await.status })
+}

@@ -1,0 +1,182 @@
+//! `charter serve`: the first start and later ones, signals, the data folder, the log.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{blocking, on_both, status, token};
+use crate::support::program::{Program, Serving};
+use crate::support::{Client, Database, postgres};
+
+on_both!(
+    the_first_start_prints_a_token_and_a_curl_line_that_works,
+    a_second_start_prints_no_token_and_knows_the_first,
+    the_first_administrator_is_a_setting,
+    sigterm_and_sigint_drain_and_exit_0,
+    two_processes_start_at_once_on_one_database,
+    the_log_holds_no_secret,
+);
+
+fn the_first_start_prints_a_token_and_a_curl_line_that_works(program: Program) {
+    let serving = program.serve_first(&[]);
+    let curl = serving.banner.lines().map(str::trim).find(|line| line.starts_with("curl "));
+    let curl = curl.unwrap_or_else(|| panic!("no curl line: {}", serving.banner));
+    // As pasted, when curl is there.
+    let shell = std::process::Command::new("sh").args(["-c", &format!("{curl} --silent --noproxy '*'")]).output();
+    let shell = shell.expect("sh runs");
+    if shell.status.code() != Some(127) {
+        let body: Value = serde_json::from_slice(&shell.stdout).expect("curl prints the answer");
+        assert!(body["meta"]["total"].as_i64().is_some_and(|total| total > 0), "{body}");
+    }
+    let token = token(&serving.banner);
+    assert!(curl.contains(&format!("'Authorization: Bearer {token}'")) && curl.contains(&serving.base_url), "{curl}");
+    for path in ["/currencies", "/products", "/users", "/settings"] {
+        assert_eq!(status(&serving, &token, path), 200, "{path}");
+    }
+    for path in ["~/health/live", "~/health/ready"] {
+        assert_eq!(status(&serving, "", path), 200, "{path}");
+    }
+    assert_eq!(serving.banner.matches(&token).count(), 2, "once alone, once in the line to paste");
+}
+
+fn a_second_start_prints_no_token_and_knows_the_first(program: Program) {
+    let serving = program.serve_first(&["serve"]);
+    let token = token(&serving.banner);
+    serving.signal("TERM");
+    let said = serving.end();
+    assert_eq!(said.code, 0, "{said:?}");
+    let again = program.serve(&["serve"]);
+    assert_eq!(status(&again, &token, "/products"), 200);
+    again.signal("TERM");
+    let said = again.end();
+    assert!(!said.out.contains("chr_") && !said.err.contains("chr_"), "{said:?}");
+}
+
+fn the_first_administrator_is_a_setting(program: Program) {
+    let mut command = program.command(&[]);
+    command.env("CHARTER_ADMIN_EMAIL", "Boss@Example.org").env("CHARTER_BASE_URL", "https://hire.example/");
+    let serving = Serving::start(command, "More tokens:");
+    assert_eq!(serving.base_url, "https://hire.example");
+    assert!(serving.banner.contains("https://hire.example/api/v1/currencies"), "{}", serving.banner);
+    serving.signal("INT");
+    assert_eq!(serving.end().code, 0);
+    let made = program.run(&["user", "create", "--email", "boss@example.org", "--name", "x"]);
+    assert!(made.code == 1 && made.err.contains("already taken"), "{made:?}");
+    // A flag goes before the variable of the same name.
+    let mut command = program.command(&["--base-url", "http://other.example"]);
+    command.env("CHARTER_BASE_URL", "https://hire.example/");
+    assert_eq!(Serving::start(command, "Serving ").base_url, "http://other.example");
+}
+
+fn sigterm_and_sigint_drain_and_exit_0(program: Program) {
+    drop(program.serve_first(&[]));
+    for signal in ["TERM", "INT"] {
+        let serving = program.serve(&[]);
+        serving.signal(signal);
+        let said = serving.end();
+        assert_eq!(said.code, 0, "{signal}: {said:?}");
+    }
+}
+
+fn two_processes_start_at_once_on_one_database(program: Program) {
+    let serving = std::thread::scope(|scope| {
+        let starts = [(); 2].map(|()| scope.spawn(|| program.serve(&[])));
+        starts.map(|start| start.join().expect("it starts"))
+    });
+    for serving in &serving {
+        assert_eq!(status(serving, "", "~/health/ready"), 200);
+        serving.signal("TERM");
+    }
+    let said = serving.map(Serving::end);
+    assert!(said.iter().all(|said| said.code == 0), "{said:?}");
+    let out = format!("{}{}", said[0].out, said[1].out);
+    assert_eq!(out.matches("This is the first start").count(), 1, "one of them makes the administrator: {out}");
+    assert_eq!(status(&program.serve(&[]), &token(&out), "/users"), 200);
+}
+
+fn the_log_holds_no_secret(program: Program) {
+    let mut command = program.command(&[]);
+    command.env("CHARTER_LOG", "trace").env("CHARTER_LOG_FORMAT", "json").env("CHARTER_SECRET_KEY", "the-secret-key");
+    let serving = Serving::start(command, "More tokens:");
+    let first = token(&serving.banner);
+    let made = blocking(async {
+        let client = Client::new(serving.address()).bearing(&first);
+        client.get("/products?q[name_eq]=personal").await.ok();
+        client.get("/tokens/1").await.record("token");
+        let made = client.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
+        Client::new(serving.address())
+            .with("x-auth-token", made["value"].as_str().expect("a value"))
+            .get("/users")
+            .await
+            .ok();
+        client.get("/nope").await.refused(404, "not_found");
+        made["value"].as_str().expect("a value").to_string()
+    });
+    serving.signal("TERM");
+    let said = serving.end();
+    let answered: Vec<Value> = said.err.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let lines: Vec<&Value> = answered.iter().filter(|line| line["fields"]["message"] == "answered").collect();
+    assert_eq!(lines.len(), 5, "{}", said.err.len());
+    assert_eq!([&lines[0]["fields"]["path"], &lines[0]["fields"]["status"]], [&json!("/api/v1/products"), &json!(200)]);
+    for hidden in [&first[4..], &made[4..], "the-secret-key"] {
+        let line = said.err.lines().find(|line| line.contains(hidden));
+        assert_eq!(line, None, "{hidden}");
+    }
+}
+
+#[test]
+fn without_settings_everything_is_in_the_data_folder() {
+    let program = Program::new(Database::Sqlite);
+    let mut command = program.command(&[]);
+    command.env_remove("CHARTER_DATABASE_URL");
+    let serving = Serving::start(command, "More tokens:");
+    assert_eq!(status(&serving, &token(&serving.banner), "/products"), 200);
+    let data = program.path().join("data");
+    assert!(data.join("charter.db").is_file());
+    let key = |data: &std::path::Path| {
+        let files = std::fs::read_dir(data).expect("a folder").flatten().map(|entry| entry.path());
+        let kept = files.filter(|path| !path.to_string_lossy().contains("charter.db")).map(|path| {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(&path).expect("a file").permissions().mode();
+            (std::fs::read(&path).expect("a file"), mode & 0o077)
+        });
+        kept.filter(|(content, _)| !content.is_empty()).collect::<Vec<_>>()
+    };
+    let first = key(&data);
+    assert!(first.len() == 1 && first[0].0.len() >= 32 && first[0].1 == 0, "one key, for its owner's eyes: {first:?}");
+    serving.signal("TERM");
+    assert_eq!(serving.end().code, 0);
+    let mut command = program.command(&["migrate"]);
+    assert!(command.env_remove("CHARTER_DATABASE_URL").status().expect("the program runs").success());
+    assert_eq!(key(&data), first, "the key is kept");
+}
+
+#[test]
+fn a_port_that_is_taken_fails_with_1() {
+    let program = Program::new(Database::Sqlite);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("it is bound").to_string();
+    let said = program.run(&["--listen", &address]);
+    assert!(said.code == 1 && said.err.contains(&address), "{said:?}");
+}
+
+#[test]
+fn ready_is_503_while_the_database_is_away() {
+    let Some(own) = postgres::Postgres::start() else { return };
+    let program = Program::new(Database::Sqlite);
+    let mut command = program.command(&[]);
+    command.env("CHARTER_DATABASE_URL", own.create_database(None));
+    let serving = Serving::start(command, "More tokens:");
+    assert_eq!(status(&serving, "", "~/health/ready"), 200);
+    drop(own);
+    assert_eq!(status(&serving, "", "~/health/ready"), 503);
+    assert_eq!(status(&serving, "", "~/health/live"), 200);
+    // Nothing hangs for long on the way down either.
+    let begun = Instant::now();
+    serving.signal("TERM");
+    assert_eq!(serving.end().code, 0);
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    // And without a database it does not start.
+    let said = program.run(&["--database-url", "postgres://nobody:hush@127.0.0.1:1/nowhere"]);
+    assert!(said.code == 1 && !said.err.contains("hush"), "{said:?}");
+}

@@ -1,0 +1,75 @@
+//! What a wrong command line, a wrong setting and a failure come to.
+
+use super::on_both;
+use crate::support::Database;
+use crate::support::program::Program;
+
+on_both!(a_command_that_fails_exits_with_1_and_one_line,);
+
+fn a_command_that_fails_exits_with_1_and_one_line(program: Program) {
+    for (arguments, told) in [
+        (
+            &["token", "create", "--user", "nobody@example.com", "--name", "x", "--ability", "*"][..],
+            "nobody@example.com",
+        ),
+        (&["token", "revoke", "999"], "999"),
+        (&["user", "create", "--email", "nonsense", "--name", "x"], "email"),
+        (&["user", "create", "--email", "a@example.com", "--name", "x", "--role", "Nope"], "Nope"),
+    ] {
+        let said = program.run(arguments);
+        assert_eq!(said.code, 1, "{said:?}");
+        assert!(said.err.contains(told) && said.out.is_empty(), "{said:?}");
+        assert_eq!(said.err.lines().count(), 1, "{said:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let program = Program::new(Database::Sqlite);
+    for arguments in [
+        &["nonsense"][..],
+        &["--nonsense"],
+        &["token"],
+        &["token", "create"],
+        &["token", "revoke"],
+        &["token", "revoke", "x"],
+        &["user", "create", "--email", "a@example.com"],
+        &["migrate", "down", "--steps", "x"],
+        &["seed"],
+        &["seed", "demo", "--products", "-1"],
+    ] {
+        let said = program.run(arguments);
+        assert!(said.code == 2 && !said.err.is_empty(), "{arguments:?}: {said:?}");
+    }
+    for arguments in [&["--help"][..], &["--version"], &["token", "create", "--help"]] {
+        assert!(!program.done(arguments).is_empty());
+    }
+    assert!(std::fs::read_dir(program.path()).expect("a folder").next().is_none(), "nothing was made");
+}
+
+#[test]
+fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
+    let program = Program::new(Database::Sqlite);
+    for (name, value, told) in [
+        ("CHARTER_LISTN", "x", "CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"),
+        ("CHARTER_LISTEN", "nowhere", "listen must be an address and a port"),
+        ("CHARTER_DATABASE_URL", "mysql://user:hush@host/db", "database-url must begin with"),
+        ("CHARTER_BODY_LIMIT", "-1", "body-limit must be a whole number"),
+        ("CHARTER_REQUEST_TIMEOUT", "0", "request-timeout must be a whole number from 1"),
+        ("CHARTER_RATE_LIMIT", "many", "rate-limit must be a whole number"),
+        ("CHARTER_BASE_URL", "ftp://x", "base-url must begin with http"),
+        ("CHARTER_LOG_FORMAT", "xml", "log-format must be `text` or `json`"),
+    ] {
+        for arguments in [&["serve"][..], &[], &["migrate", "status"]] {
+            let output = program.command(arguments).env(name, value).output().expect("the program runs");
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{name}: {err}");
+            assert!(err.contains(told) && err.lines().count() == 1, "{name}: {err}");
+            assert!(!err.contains("hush"), "{err}");
+        }
+    }
+    assert!(std::fs::read_dir(program.path()).expect("a folder").next().is_none(), "nothing was made");
+    // The variables of the tests are none of its business.
+    let output = program.command(&["routes"]).env("CHARTER_TEST_REQUIRE_POSTGRES", "0").output();
+    assert!(output.expect("the program runs").status.success());
+}

@@ -1,0 +1,154 @@
+//! The documents say what the code says: tables made from the code's own, a map made from its files, links that lead
+//! somewhere. `UPDATE=1 cargo test --test docs` writes what differs.
+
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use charter_runtime::config::SETTINGS;
+use charter_runtime::error::CODES;
+use workspace::{Source, root, sources};
+
+/// Compares the part of a document between `<!-- name -->` and `<!-- /name -->` with what it must be.
+fn check(document: &str, name: &str, wanted: &str) {
+    let path = root().join(document);
+    let text = fs::read_to_string(&path).unwrap();
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{document} has no {begin}"));
+    let (present, after) = rest.split_once(&end).unwrap_or_else(|| panic!("{document} has no {end}"));
+    let wanted = format!("\n{}\n\n", wanted.trim());
+    if present == wanted {
+        return;
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, format!("{before}{begin}{wanted}{end}{after}")).unwrap();
+    } else {
+        panic!("{document}: `{name}` is stale; `UPDATE=1 cargo test --test docs` writes it");
+    }
+}
+
+#[test]
+fn the_table_of_settings_is_that_of_the_code() {
+    let mut table = String::from("| Variable | Flag | Default | Meaning |\n|---|---|---|---|\n");
+    for setting in SETTINGS {
+        let default = if setting.default.is_empty() { String::new() } else { format!("`{}`", setting.default) };
+        let about = setting.about;
+        writeln!(table, "| `{}` | `--{}` | {default} | {about} |", setting.variable(), setting.flag).unwrap();
+    }
+    check("docs/operations.md", "settings", &table);
+}
+
+#[test]
+fn the_table_of_error_codes_is_that_of_the_code() {
+    let mut table = String::from("| Code | Status | Meaning |\n|---|---|---|\n");
+    for (code, status, meaning) in CODES {
+        writeln!(table, "| `{code}` | {status} | {meaning} |").unwrap();
+    }
+    check("docs/errors.md", "codes", &table);
+}
+
+#[test]
+fn the_map_names_every_file() {
+    let crates = [
+        ("The application", "src"),
+        ("codegen", "codegen/src"),
+        ("macros", "macros/src"),
+        ("runtime", "runtime/src"),
+        ("migrations", "migrations/src"),
+    ];
+    let mut map = String::new();
+    for (name, folder) in crates {
+        writeln!(map, "### {name}: `{folder}`\n").unwrap();
+        let mut entries: BTreeMap<String, String> = BTreeMap::new();
+        for source in sources(folder) {
+            // A single migration is history, not a room.
+            let is_change = source.path.rsplit('/').next().is_some_and(|file| file.starts_with("m2"));
+            if !is_change {
+                let path = source.path.trim_start_matches(folder).trim_start_matches('/');
+                entries.insert(path.replace("/mod.rs", "/"), opening(&source));
+            }
+        }
+        for (path, opening) in entries {
+            let depth = path.trim_end_matches('/').matches('/').count();
+            writeln!(map, "{}- `{path}` {opening}", "  ".repeat(depth)).unwrap();
+        }
+        map.push('\n');
+    }
+    check("docs/architecture.md", "code-map", &map);
+}
+
+/// The first paragraph of a file's documentation.
+fn opening(source: &Source) -> String {
+    let lines = source.text.lines().take_while(|line| line.starts_with("//!"));
+    let lines = lines.map(|line| line.trim_start_matches("//!").trim()).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+/// The documents that people write.
+fn documents() -> Vec<PathBuf> {
+    let mut found =
+        vec![root().join("README.md"), root().join("CHANGELOG.md"), root().join("examples/lending/README.md")];
+    for folder in ["docs", "docs/decisions"] {
+        let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        found.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    }
+    found
+}
+
+#[test]
+fn every_link_leads_to_a_file() {
+    let mut broken = Vec::new();
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            let outside = link.contains("://") || file.is_empty() || file.contains(' ');
+            if !outside && !document.parent().unwrap().join(file).exists() {
+                broken.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// What stands in backquotes with a slash and the end of a source file is a file, but for those of the resource that
+/// `docs/adding-a-resource.md` adds.
+#[test]
+fn every_file_that_is_named_is_there() {
+    let ends = [".rs", ".yaml", ".md", ".toml", ".json"];
+    let mut missing = Vec::new();
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        let is_path = |word: &&str| {
+            word.contains('/') && ends.iter().any(|end| word.ends_with(end)) && !word.contains(['<', '*', ' ', '…'])
+        };
+        let (prose, _) = text.split_once("<!-- code-map -->").unwrap_or((&text, ""));
+        let named = prose.split('`').skip(1).step_by(2).filter(is_path).filter(|path| {
+            let beside = document.parent().unwrap().join(path);
+            !path.contains("supplier") && !root().join(path).exists() && !beside.exists()
+        });
+        missing.extend(named.map(|path| format!("{}: {path}", document.display())));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// A block of code behind `<!-- from: file -->` is a part of that file.
+#[test]
+fn code_that_is_quoted_is_that_of_the_file() {
+    let mut changed = Vec::new();
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for quoted in text.split("<!-- from: ").skip(1) {
+            let (file, rest) = quoted.split_once(" -->").unwrap();
+            let code = rest.split("```").nth(1).and_then(|block| block.split_once('\n')).map_or("", |(_, code)| code);
+            let present = fs::read_to_string(root().join(file)).unwrap_or_default();
+            if code.is_empty() || !present.contains(code) {
+                changed.push(format!("{}: {file}", document.display()));
+            }
+        }
+    }
+    assert!(changed.is_empty(), "{}", changed.join("\n"));
+}

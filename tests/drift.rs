@@ -1,0 +1,80 @@
+//! The migrated tables are those of the model, on SQLite and PostgreSQL.
+
+#[path = "program/folder.rs"]
+mod folder;
+#[path = "support/postgres.rs"]
+mod postgres;
+mod tables;
+
+use charter_runtime::context::State;
+use charter_runtime::db::Dialect;
+use folder::Folder;
+use sea_orm::ConnectionTrait;
+use tables::open;
+
+/// Runs a test on a migrated SQLite database and, where it is installed, on a PostgreSQL one.
+async fn on_both(test: impl AsyncFn(&State)) {
+    let folder = Folder::new();
+    test(&*open(charter::app(), folder.path(), format!("sqlite://{}/charter.db", folder.path().display())).await).await;
+    if let Some(server) = postgres::server() {
+        test(&*open(charter::app(), folder.path(), server.create_database(None)).await).await;
+    }
+}
+
+#[tokio::test]
+async fn the_migrated_tables_are_those_of_the_model() {
+    on_both(async |state| {
+        let differences = tables::differences(state).await;
+        assert!(differences.is_empty(), "on {:?}:\n{}", state.db.dialect(), differences.join("\n"));
+    })
+    .await;
+}
+
+/// The comparison finds what it should: every statement makes the difference that stands beside it.
+#[tokio::test]
+async fn a_doctored_table_is_told() {
+    const BOTH: &[(&str, &str)] = &[
+        ("CREATE TABLE stray (id integer)", "stray: the table belongs to no resource"),
+        ("DROP TABLE settings", "settings: there is no such table"),
+        ("ALTER TABLE members ADD COLUMN nickname text", "members.nickname is not in the model"),
+        ("ALTER TABLE members DROP COLUMN membership_type", "members.membership_type is missing"),
+        ("DROP INDEX tax_classes_name_key", "tax_classes: no index makes name unique"),
+        ("DROP INDEX products_barcode_idx", "products: no index begins with barcode"),
+    ];
+    const POSTGRES: &[(&str, &str)] = &[
+        (
+            "ALTER TABLE products ALTER COLUMN weight TYPE numeric(10, 2)",
+            "products.weight is `numeric(10,2)`, and the model says `numeric(12,4)`",
+        ),
+        (
+            "ALTER TABLE products ALTER COLUMN description SET NOT NULL",
+            "products.description is not null, and the model says nullable",
+        ),
+        (
+            "ALTER TABLE products ALTER COLUMN product_type SET DEFAULT 'sale'",
+            "products.product_type has the default Some(\"sale\"), and the model says `rental`",
+        ),
+        (
+            "ALTER TABLE products DROP CONSTRAINT products_tax_class_id_fkey",
+            "products.tax_class_id does not refer to tax_classes",
+        ),
+        (
+            "ALTER TABLE products ALTER COLUMN name TYPE varchar(255) COLLATE \"POSIX\"",
+            "products.name is `character varying(255) COLLATE POSIX`, and the model says `character varying(255) COLLATE C`",
+        ),
+        ("DROP INDEX products_name_trgm", "products: no index finds substrings of name"),
+    ];
+    on_both(async |state| {
+        let more = if state.db.dialect() == Dialect::Postgres { POSTGRES } else { &[] };
+        let mut expected = Vec::new();
+        for (statement, difference) in BOTH.iter().chain(more) {
+            state.db.writer().execute_unprepared(statement).await.unwrap();
+            expected.push(difference.to_string());
+        }
+        let mut found = tables::differences(state).await;
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+    })
+    .await;
+}

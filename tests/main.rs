@@ -1,0 +1,10 @@
+//! The service as its clients meet it: every test talks HTTP to a server of its own, on SQLite and on PostgreSQL.
+
+mod authentication;
+mod commands;
+mod errors;
+mod oddities;
+mod query;
+mod routes;
+mod server;
+mod support;

@@ -1,0 +1,118 @@
+//! A server program under test: started in a folder of its own, called over HTTP, stopped when it is dropped.
+
+// Several test crates include this file, and none of them uses all of it.
+#![allow(dead_code)]
+
+mod folder;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+pub use folder::Folder;
+use reqwest::Method;
+use serde_json::Value;
+
+/// A running server.
+pub struct Program {
+    executable: PathBuf,
+    pub database_url: String,
+    pub base_url: String,
+    /// What the first start printed.
+    pub banner: String,
+    /// The token in it: it may do everything.
+    pub token: String,
+    server: Child,
+    /// Held open, so that the server can go on printing.
+    _printed: BufReader<ChildStdout>,
+    client: reqwest::Client,
+    folder: Folder,
+}
+
+impl Program {
+    /// Starts a program on a free port with the database of this URL, or with an SQLite file in its folder, and waits
+    /// until it listens.
+    pub fn start(executable: impl Into<PathBuf>, database_url: Option<String>) -> Program {
+        let (executable, folder) = (executable.into(), Folder::new());
+        let file = folder.path().join("charter.db");
+        let database_url = database_url.unwrap_or_else(|| format!("sqlite://{}", file.display()));
+        let log = std::fs::File::create(folder.path().join("log")).expect("the folder takes a log");
+        let mut command = command(&executable, &folder, &database_url);
+        command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
+        let mut server =
+            command.spawn().unwrap_or_else(|error| panic!("{} does not run: {error}", executable.display()));
+        let mut printed = BufReader::new(server.stdout.take().expect("its output is a pipe"));
+        let mut text = String::new();
+        while printed.read_line(&mut text).is_ok_and(|count| count > 0) && !text.contains("More tokens") {}
+        let line =
+            |prefix: &str| text.lines().map(str::trim).find_map(|line| line.strip_prefix(prefix)).map(String::from);
+        let log = || std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+        let base_url = line("Serving ").unwrap_or_else(|| panic!("it did not start: {text}{}", log()));
+        let token = line("chr_").unwrap_or_else(|| panic!("it printed no token: {text}{}", log()));
+        Program {
+            executable,
+            database_url,
+            base_url: base_url.trim_end_matches("/api/v1/").to_string(),
+            token: format!("chr_{token}"),
+            banner: text,
+            server,
+            _printed: printed,
+            client: reqwest::Client::new(),
+            folder,
+        }
+    }
+
+    /// Runs a command of the program on the same database and answers what it prints, without the line's end.
+    pub fn run(&self, arguments: &[&str]) -> String {
+        let mut command = command(&self.executable, &self.folder, &self.database_url);
+        let output = command.args(arguments).output().expect("the program runs");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_string()
+    }
+
+    /// A token of the administrator with these abilities alone.
+    pub fn token_with(&self, abilities: &[&str]) -> String {
+        let mut arguments = vec!["token", "create", "--user", "admin@example.com", "--name", "test"];
+        arguments.extend(abilities.iter().flat_map(|ability| ["--ability", *ability]));
+        self.run(&arguments)
+    }
+
+    /// Calls a path below `/api/v1/` and answers the status and the body, null when there is none.
+    pub async fn call(&self, token: &str, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
+        let request = self.client.request(method, format!("{}/api/v1/{path}", self.base_url)).bearer_auth(token);
+        let request = match body {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        let answer = request.send().await.expect("the server answers");
+        let status = answer.status().as_u16();
+        let bytes = answer.bytes().await.expect("the body comes whole");
+        (status, serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        self.call(&self.token, Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        self.call(&self.token, Method::POST, path, Some(body)).await
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// The program with settings of the test alone.
+fn command(executable: &Path, folder: &Folder, database_url: &str) -> Command {
+    let mut command = Command::new(executable);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
+        command.env_remove(name);
+    }
+    command.env("CHARTER_DATA_DIR", folder.path()).env("CHARTER_DATABASE_URL", database_url);
+    command.current_dir(folder.path()).stdin(Stdio::null());
+    command
+}

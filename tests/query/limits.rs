@@ -1,0 +1,97 @@
+//! The limits of a query at their edges, and what reaches them in combination.
+
+use serde_json::json;
+
+use super::ids;
+use crate::support::{Specimens, on_both};
+
+on_both!(
+    fifty_conditions_are_answered_and_fifty_one_are_refused,
+    a_list_has_a_thousand_elements_at_most,
+    a_value_has_two_thousand_characters_at_most,
+    everything_at_its_limit_at_once_is_answered,
+    a_view_has_fifty_filters_at_most,
+    a_longer_target_than_the_server_reads_is_refused,
+);
+
+async fn fifty_conditions_are_answered_and_fifty_one_are_refused(specimens: Specimens) {
+    let client = specimens.admin();
+    let conditions = |count: usize| vec![("q[name_cont]", "a"); count];
+    assert_eq!(ids(&client, &conditions(50)).await, [1, 2, 3, 4, 6, 10]);
+    let problem = client.list("/specimens", &conditions(51)).await.invalid("q");
+    assert!(problem.contains("at most 50"), "{problem}");
+    // A repeated list is one condition.
+    let mut repeated = vec![("q[id_in][]", "1"); 60];
+    repeated.push(("q[id_in][]", "2"));
+    assert_eq!(ids(&client, &repeated).await, [1, 2]);
+    // Fields joined in one parameter are conditions too.
+    let wide = |count: usize| format!("q[{}_cont]", vec!["name"; count].join("_or_"));
+    assert_eq!(ids(&client, &[(&wide(50), "lam")]).await, [1, 2]);
+    client.list("/specimens", &[(&wide(51), "lam")]).await.invalid("q");
+    assert_eq!(ids(&client, &[(&wide(25), "lam"), (&wide(25), "stand")]).await, [2]);
+    client.list("/specimens", &[(&wide(26), "lam"), (&wide(25), "lam")]).await.invalid("q");
+}
+
+async fn a_list_has_a_thousand_elements_at_most(specimens: Specimens) {
+    let client = specimens.admin();
+    let thousand: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
+    assert_eq!(ids(&client, &[("q[id_in]", &thousand.join(","))]).await.len(), 10);
+    let problem = client.list("/specimens", &[("q[id_in]", &format!("{},1", thousand.join(",")))]).await;
+    assert!(problem.invalid("q[id_in]").contains("at most 1000 elements"));
+    let mut repeated: Vec<(&str, &str)> = thousand.iter().map(|n| ("q[id_in][]", n.as_str())).collect();
+    assert_eq!(ids(&client, &repeated).await.len(), 10);
+    repeated.push(("q[id_in][]", "1"));
+    client.list("/specimens", &repeated).await.invalid("q[id_in]");
+}
+
+async fn a_value_has_two_thousand_characters_at_most(specimens: Specimens) {
+    let client = specimens.admin();
+    // Characters, not bytes.
+    let longest = "𝄞".repeat(2000);
+    let longer = format!("{longest}x");
+    for parameter in
+        ["q[name_eq]", "q[name_cont]", "q[name_not_cont]", "q[name_start]", "q[name_in][]", "q[cf.power_eq]"]
+    {
+        client.list("/specimens", &[(parameter, &longest)]).await.ok();
+        let under = parameter.trim_end_matches("[]");
+        let problem = client.list("/specimens", &[(parameter, &longer)]).await.invalid(under);
+        assert!(problem.contains("at most 2000 characters"), "{parameter}: {problem}");
+    }
+    let digits = "1".repeat(2001);
+    client.list("/specimens", &[("q[qty_eq]", &digits)]).await.invalid("q[qty_eq]");
+    assert_eq!(ids(&client, &[("q[qty_gt]", &digits[1..])]).await, [0; 0]);
+}
+
+async fn everything_at_its_limit_at_once_is_answered(specimens: Specimens) {
+    let client = specimens.admin();
+    // A saved view adds to what a request asks: fifty lists of a thousand, more values than SQLite binds in one go.
+    let elements: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
+    let filter = json!({ "field": "id", "predicate": "in", "value": elements });
+    let view = json!({ "name": "v", "entity_type": "specimens", "columns": ["name"], "filters": vec![filter; 50] });
+    let answer = client.post("/custom_views", view).await;
+    if answer.status == 201 {
+        let id = answer.created("custom_view")["id"].to_string();
+        let answer = client.list("/specimens", &[("view_id", &id), ("q[id_not_in]", &elements[1..].join(","))]).await;
+        assert!(answer.status == 200 || answer.status == 422, "{}", answer.text);
+    }
+}
+
+async fn a_view_has_fifty_filters_at_most(specimens: Specimens) {
+    let client = specimens.admin();
+    let view = |count: usize| {
+        let filter = json!({ "field": "id", "predicate": "eq", "value": "1", "logic": "or" });
+        json!({ "name": "v", "entity_type": "specimens", "columns": ["name"], "filters": vec![filter; count] })
+    };
+    let id = client.post("/custom_views", view(50)).await.created("custom_view")["id"].to_string();
+    assert_eq!(ids(&client, &[("view_id", &id)]).await, [1]);
+    // Folded from the left, thousands would be a tree as deep as they are many.
+    for count in [51, 10_000] {
+        assert!(client.post("/custom_views", view(count)).await.invalid("filters").contains("at most 50"));
+    }
+}
+
+async fn a_longer_target_than_the_server_reads_is_refused(specimens: Specimens) {
+    let target = format!("/api/v1/specimens?x={}", "x".repeat(70_000));
+    let status = specimens.admin().raw("GET", target.as_bytes()).await;
+    assert!((400..500).contains(&status), "{status}");
+}

@@ -1,0 +1,28 @@
+//! What every list shares: filters, order, pages, includes and saved views.
+
+mod conformance;
+mod filter;
+mod limits;
+mod number;
+mod page;
+mod refusal;
+mod sort;
+mod text;
+mod view;
+
+use serde_json::Value;
+
+use crate::support::Client;
+
+/// The ids of the specimens that these parameters find, in their order.
+async fn ids(client: &Client, parameters: &[(&str, &str)]) -> Vec<i64> {
+    let ids = client.list("/specimens", parameters).await.column("specimens", "id");
+    ids.iter().filter_map(Value::as_i64).collect()
+}
+
+/// Holds queries of one parameter to the ids that they find.
+async fn expect(client: &Client, cases: &[(&str, &str, &[i64])]) {
+    for (name, value, expected) in cases {
+        assert_eq!(ids(client, &[(name, value)]).await, *expected, "{name}={value}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Pages: their default and greatest size, what lies beyond the end, and what is not a page.
+
+use serde_json::{Value, json};
+
+use super::ids;
+use crate::support::{Client, Server, Specimens, on_both};
+
+on_both!(
+    a_page_has_twenty_records_unless_told_otherwise,
+    per_page_above_a_hundred_is_clamped_and_meta_says_so,
+    a_page_past_the_end_is_empty_with_the_true_total,
+    a_page_below_one_or_not_a_number_is_refused,
+    pages_follow_one_another,
+    the_total_counts_what_the_filters_find,
+    both_problems_of_a_page_are_told_at_once,
+);
+
+async fn meta(client: &Client, path: &str) -> Value {
+    client.get(path).await.ok()["meta"].clone()
+}
+
+async fn a_page_has_twenty_records_unless_told_otherwise(server: Server) {
+    let body = server.admin().get("/currencies").await.ok();
+    assert_eq!(body["currencies"].as_array().map(Vec::len), Some(20));
+    assert_eq!(body["meta"], json!({ "total": 178, "per_page": 20, "page": 1 }));
+}
+
+async fn per_page_above_a_hundred_is_clamped_and_meta_says_so(server: Server) {
+    let admin = server.admin();
+    for (per_page, expected) in
+        [("1", 1), ("99", 99), ("100", 100), ("101", 100), ("9223372036854775808", 100), (" 7 ", 7)]
+    {
+        let answer = admin.list("/currencies", &[("per_page", per_page)]).await;
+        assert_eq!(answer.ok()["meta"]["per_page"], json!(expected), "{per_page}");
+        assert_eq!(answer.records("currencies").len(), expected, "{per_page}");
+    }
+}
+
+async fn a_page_past_the_end_is_empty_with_the_true_total(server: Server) {
+    let admin = server.admin();
+    assert_eq!(admin.get("/currencies?page=9").await.records("currencies").len(), 18);
+    for page in [
+        "10",
+        "11",
+        "1000000",
+        "92233720368547758",
+        "9223372036854775807",
+        "9223372036854775808",
+        "1000000000000000000000",
+    ] {
+        let body = admin.get(&format!("/currencies?page={page}")).await.ok();
+        assert_eq!(body["currencies"], json!([]), "{page}");
+        assert_eq!(body["meta"]["total"], json!(178), "{page}");
+        assert!(body["meta"]["page"].is_i64(), "{page}");
+    }
+    assert_eq!(
+        meta(&admin, "/currencies?page=10&per_page=100").await,
+        json!({ "total": 178, "per_page": 100, "page": 10 })
+    );
+    assert_eq!(meta(&admin, "/products?page=2").await, json!({ "total": 0, "per_page": 20, "page": 2 }));
+}
+
+async fn a_page_below_one_or_not_a_number_is_refused(server: Server) {
+    let admin = server.admin();
+    for bad in ["0", "-1", "", "x", "1.5", "1e2", "+1", "0x1", "00", "１", "1,2"] {
+        for parameter in ["page", "per_page"] {
+            let answer = admin.list("/currencies", &[(parameter, bad)]).await;
+            assert_eq!(answer.invalid_fields(), [parameter], "{parameter}={bad}");
+        }
+    }
+}
+
+async fn pages_follow_one_another(specimens: Specimens) {
+    let client = specimens.admin();
+    let mut all = Vec::new();
+    for (page, expected) in [("1", 4), ("2", 4), ("3", 2), ("4", 0)] {
+        let found = ids(&client, &[("per_page", "4"), ("page", page), ("sort", "-name")]).await;
+        assert_eq!(found.len(), expected);
+        all.extend(found);
+    }
+    assert_eq!(all, ids(&client, &[("sort", "-name")]).await);
+}
+
+async fn the_total_counts_what_the_filters_find(specimens: Specimens) {
+    let client = specimens.admin();
+    for (query, total, page) in [
+        ("q[active_true]=1", 5, 1),
+        ("q[active_true]=1&per_page=2", 5, 1),
+        ("q[active_true]=1&per_page=2&page=3", 5, 3),
+        ("q[active_true]=1&per_page=5", 5, 1),
+        ("q[active_true]=1&per_page=2&page=9", 5, 9),
+        ("q[group.name_eq]=Audio&per_page=1", 3, 1),
+        ("q[cf.rig_gt]=9&per_page=1&sort=group_id", 3, 1),
+        ("q[name_eq]=nothing", 0, 1),
+    ] {
+        let meta = meta(&client, &format!("/specimens?{query}")).await;
+        assert_eq!([&meta["total"], &meta["page"]], [&json!(total), &json!(page)], "{query}");
+    }
+}
+
+async fn both_problems_of_a_page_are_told_at_once(server: Server) {
+    let answer = server.admin().get("/currencies?page=0&per_page=x&include=nope&q[nope_eq]=1").await;
+    assert_eq!(answer.invalid_fields(), ["include", "page", "per_page", "q[nope_eq]"]);
+}

@@ -1,0 +1,202 @@
+//! Queries that are refused: by name of the parameter, with a hint; never "everything".
+
+use super::ids;
+use crate::support::{Client, Specimens, on_both};
+
+on_both!(
+    an_unknown_field_is_refused_with_the_nearest_known_name,
+    an_unknown_predicate_is_refused_with_the_nearest_known_name,
+    a_blank_value_is_refused_and_told_of_blank_and_null,
+    a_predicate_that_does_not_fit_the_field_is_refused,
+    a_value_that_cannot_be_read_is_refused_under_its_own_parameter,
+    every_problem_is_told_at_once,
+    a_null_character_is_refused,
+    one_value_is_not_a_list,
+    what_is_hidden_cannot_be_asked,
+    a_query_string_that_cannot_be_read_is_malformed,
+    other_unknown_parameters_are_ignored,
+    unknown_includes_are_refused_with_the_known_ones,
+);
+
+async fn problem(client: &Client, parameter: &str, value: &str) -> String {
+    client.list("/specimens", &[(parameter, value)]).await.invalid(parameter)
+}
+
+async fn an_unknown_field_is_refused_with_the_nearest_known_name(specimens: Specimens) {
+    let client = specimens.admin();
+    let told = problem(&client, "q[nme_eq]", "x").await;
+    assert!(told.contains("unknown field `nme`") && told.contains("did you mean `name`?"), "{told}");
+    let told = problem(&client, "q[zzzzzzzzz_eq]", "x").await;
+    assert!(told.contains("unknown field") && !told.contains("did you mean"), "{told}");
+    for unknown in ["q[Name_eq]", "q[ name_eq]", "q[name _eq]", "q[table_eq]", "q[1_eq]", "q[\"id\"_eq]", "q[t.id_eq]"]
+    {
+        problem(&client, unknown, "x").await;
+    }
+}
+
+async fn an_unknown_predicate_is_refused_with_the_nearest_known_name(specimens: Specimens) {
+    let client = specimens.admin();
+    let told = problem(&client, "q[name_contains]", "x").await;
+    assert!(told.contains("unknown predicate `contains`"), "{told}");
+    let told = problem(&client, "q[name_gtq]", "x").await;
+    assert!(told.contains("did you mean `gteq`?") || told.contains("did you mean `gt`?"), "{told}");
+    let told = problem(&client, "q[name]", "x").await;
+    assert!(told.contains("needs a predicate"), "{told}");
+    for unknown in ["q[]", "q[_]", "q[_eq]", "q[eq]", "q[name_EQ]", "q[name_eq_]", "q[name__eq]"] {
+        problem(&client, unknown, "x").await;
+    }
+}
+
+async fn a_blank_value_is_refused_and_told_of_blank_and_null(specimens: Specimens) {
+    let client = specimens.admin();
+    let parameters = [
+        "q[name_eq]",
+        "q[name_not_eq]",
+        "q[name_cont]",
+        "q[name_not_cont]",
+        "q[name_start]",
+        "q[qty_eq]",
+        "q[qty_gt]",
+        "q[active_eq]",
+        "q[active_true]",
+        "q[name_null]",
+        "q[created_at_lt]",
+        "q[group_id_eq]",
+        "q[id_in]",
+        "q[name_in]",
+        "q[cf.power_eq]",
+        "q[cf.rig_gt]",
+    ];
+    for parameter in parameters {
+        let told = problem(&client, parameter, "").await;
+        assert!(told.contains("_blank") && told.contains("_null"), "{parameter}: {told}");
+    }
+    for parameter in ["q[qty_eq]", "q[rate_lt]", "q[active_eq]", "q[created_at_gt]", "q[id_in]"] {
+        let told = problem(&client, parameter, " ").await;
+        assert!(told.contains("blank"), "{parameter}: {told}");
+    }
+    for (parameter, value) in [("q[id_in]", "1,"), ("q[id_in]", ",1"), ("q[id_in]", "1,,2"), ("q[name_not_in]", ",")] {
+        problem(&client, parameter, value).await;
+    }
+    let told = client.list("/specimens", &[("q[id_in][]", "1"), ("q[id_in][]", "")]).await.invalid("q[id_in]");
+    assert!(told.contains("_blank"), "{told}");
+    client.get("/specimens?q[name_eq]").await.invalid("q[name_eq]");
+}
+
+async fn a_predicate_that_does_not_fit_the_field_is_refused(specimens: Specimens) {
+    let client = specimens.admin();
+    for (parameter, value) in [
+        ("q[qty_cont]", "1"),
+        ("q[active_gt]", "1"),
+        ("q[name_true]", "1"),
+        ("q[qty_false]", "1"),
+        ("q[created_at_start]", "2026"),
+        ("q[group_id_end]", "1"),
+        ("q[rate_not_cont]", "1"),
+        ("q[size_gt]", "small"),
+    ] {
+        let told = problem(&client, parameter, value).await;
+        assert!(told.contains("cannot be asked") && told.contains("eq"), "{parameter}: {told}");
+    }
+}
+
+async fn a_value_that_cannot_be_read_is_refused_under_its_own_parameter(specimens: Specimens) {
+    let client = specimens.admin();
+    let cases = [
+        ("q[qty_eq]", "x", "integer"),
+        ("q[rate_eq]", "x", "number"),
+        ("q[active_eq]", "x", "true or false"),
+        ("q[created_at_eq]", "x", "RFC 3339"),
+        ("q[bought_on_eq]", "x", "date"),
+        ("q[group.id_eq]", "x", "integer"),
+        ("q[cf.vip_eq]", "x", "true or false"),
+    ];
+    for (parameter, value, expected) in cases {
+        let told = problem(&client, parameter, value).await;
+        assert!(told.contains(expected), "{parameter}: {told}");
+    }
+    client.get("/specimens?q%5Bqty_eq%5D=x").await.invalid("q[qty_eq]");
+}
+
+async fn every_problem_is_told_at_once(specimens: Specimens) {
+    let answer = specimens.admin().get("/specimens?q[nope_eq]=1&q[qty_eq]=x&q[name_eq]=&q[id_eq]=1").await;
+    assert_eq!(answer.invalid_fields(), ["q[name_eq]", "q[nope_eq]", "q[qty_eq]"]);
+}
+
+async fn a_null_character_is_refused(specimens: Specimens) {
+    let client = specimens.admin();
+    let predicates = ["eq", "not_eq", "cont", "not_cont", "start", "end", "lt", "in", "not_in"];
+    for predicate in predicates {
+        for field in ["name", "cf.power", "group.name"] {
+            let parameter = format!("q[{field}_{predicate}]");
+            let answer = client.list("/specimens", &[(&parameter, "a\0b")]).await;
+            assert!([200, 422].contains(&answer.status), "{parameter}: {}", answer.text);
+            if !predicate.contains("cont") {
+                answer.invalid(&parameter);
+            }
+        }
+    }
+    problem(&client, "q[na\0me_eq]", "x").await;
+    problem(&client, "q[qty_eq]", "1\0").await;
+    problem(&client, "q[cf.po\0wer_eq]", "x").await;
+    client.list("/specimens", &[("include", "\0")]).await.invalid("include");
+    client.list("/specimens", &[("view_id", "\0")]).await.invalid("view_id");
+    assert_eq!(ids(&client, &[("sort", "\0")]).await.len(), 10);
+}
+
+async fn one_value_is_not_a_list(specimens: Specimens) {
+    let client = specimens.admin();
+    let told = client.list("/specimens", &[("q[name_eq][]", "x")]).await.invalid("q[name_eq]");
+    assert!(told.contains("one value"), "{told}");
+}
+
+async fn what_is_hidden_cannot_be_asked(specimens: Specimens) {
+    let client = specimens.admin();
+    client.list("/tokens", &[("q[token_hash_cont]", "a")]).await.invalid("q[token_hash_cont]");
+    client.list("/products", &[("q[deleted_at_null]", "0")]).await.invalid("q[deleted_at_null]");
+    let sorted = client.list("/tokens", &[("sort", "-token_hash")]).await;
+    assert_eq!(sorted.column("tokens", "id"), client.get("/tokens").await.column("tokens", "id"));
+    for list in ["custom_fields", "tag_list"] {
+        let parameter = format!("q[{list}_cont]");
+        client.list("/products", &[(&parameter, "a")]).await.invalid(&parameter);
+    }
+}
+
+async fn a_query_string_that_cannot_be_read_is_malformed(specimens: Specimens) {
+    let client = specimens.admin();
+    for query in [
+        "q[name_eq]=%",
+        "q[name_eq]=%zz",
+        "q[name_eq]=%f",
+        "q[name_eq]=%ff",
+        "%c3%28=1",
+        "q[name_eq=1",
+        "q[name_eq]x=1",
+        "q[name_eq][0]=1",
+        "sort=%80",
+        "x=%",
+    ] {
+        client.get(&format!("/specimens?{query}")).await.refused(400, "malformed_request");
+    }
+}
+
+async fn other_unknown_parameters_are_ignored(specimens: Specimens) {
+    let client = specimens.admin();
+    for query in ["utm=1", "Page=9", "q=lamp", "filter[name]=x", "name_eq=Lamp", "[]=1", "=", "per_page[]=1"] {
+        let found = client.get(&format!("/specimens?{query}")).await.ok();
+        assert_eq!([&found["meta"]["total"], &found["meta"]["per_page"]], [10, 20], "{query}");
+    }
+}
+
+async fn unknown_includes_are_refused_with_the_known_ones(specimens: Specimens) {
+    let client = specimens.admin();
+    for include in ["nope", "productGroup,nope", "ProductGroup", "group", "group_id", "custom_fields"] {
+        let told = problem(&client, "include", include).await;
+        assert!(told.contains("productGroup"), "{include}: {told}");
+    }
+    let told = client.get("/currencies?include=x").await.invalid("include");
+    assert!(told.contains("none"), "{told}");
+    for include in ["productGroup", "product_group", " productGroup , productGroup,", ""] {
+        client.list("/specimens", &[("include", include)]).await.ok();
+    }
+}

@@ -1,0 +1,228 @@
+//! Saved views applied to lists by `view_id`.
+
+use serde_json::{Value, json};
+
+use super::ids;
+use crate::support::{Client, Specimens, keys, on_both};
+
+on_both!(
+    a_view_answers_its_columns_and_the_id_alone,
+    meta_carries_the_views_id_and_name,
+    filters_are_folded_from_left_to_right,
+    on_the_first_filter_only_the_negation_counts,
+    explicit_parameters_are_joined_by_and,
+    an_explicit_parameter_replaces_the_filters_of_its_field_and_predicate,
+    the_views_sort_applies_when_none_is_given,
+    the_views_page_size_holds_unless_one_is_given,
+    custom_field_columns_stand_inside_custom_fields,
+    a_view_works_on_after_a_column_or_filter_has_gone,
+    includes_and_fields_go_with_a_view,
+    a_filter_means_what_the_same_parameter_means,
+    a_view_that_cannot_be_used_is_refused_and_never_replaced,
+    lists_of_other_resources_take_views_too,
+);
+
+/// Saves a view of the specimens' names with further fields and answers its id.
+async fn save(client: &Client, further: Value) -> String {
+    let mut view = json!({ "name": "Mine", "entity_type": "specimens", "columns": ["name"] });
+    view.as_object_mut().expect("an object").extend(further.as_object().expect("an object").clone());
+    client.post("/custom_views", view).await.created("custom_view")["id"].to_string()
+}
+
+/// Filters of `[logic, field, predicate, value]`.
+fn filters(list: &[[&str; 4]]) -> Value {
+    let filter = |[logic, field, predicate, value]: &[&str; 4]| json!({ "logic": logic, "field": field, "predicate": predicate, "value": value });
+    json!({ "filters": list.iter().map(filter).collect::<Vec<_>>() })
+}
+
+async fn found(client: &Client, list: &[[&str; 4]]) -> Vec<i64> {
+    let id = save(client, filters(list)).await;
+    ids(client, &[("view_id", &id)]).await
+}
+
+async fn a_view_answers_its_columns_and_the_id_alone(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, json!({ "columns": ["rate", "name", "created_at"] })).await;
+    let records = client.list("/specimens", &[("view_id", &id)]).await.records("specimens");
+    assert_eq!(records.len(), 10);
+    let expected = json!({ "id": 1, "name": "Lamp", "rate": "10.50000000", "created_at": "2026-01-01T00:00:00Z" });
+    assert_eq!(records[0], expected);
+    let id = save(&client, json!({ "columns": ["id"] })).await;
+    let records = client.list("/specimens", &[("view_id", &id)]).await.records("specimens");
+    assert_eq!(records[9], json!({ "id": 10 }));
+}
+
+async fn meta_carries_the_views_id_and_name(specimens: Specimens) {
+    let client = specimens.admin();
+    let name = "\"Ä\\\" </view>\n";
+    let id = save(&client, json!({ "name": name })).await;
+    let body = client.list("/specimens", &[("view_id", &id)]).await.ok();
+    let view = json!({ "id": id.parse::<i64>().expect("an id"), "name": name });
+    assert_eq!(body["meta"], json!({ "total": 10, "per_page": 20, "page": 1, "view": view }));
+    let without = client.get("/specimens").await.ok();
+    assert_eq!(keys(&without["meta"]), ["page", "per_page", "total"]);
+}
+
+async fn filters_are_folded_from_left_to_right(specimens: Specimens) {
+    let client = specimens.admin();
+    let one = ["and", "group_id", "eq", "1"];
+    let cases: [(&[[&str; 4]], &[i64]); 7] = [
+        (&[one, ["or", "group_id", "eq", "2"], ["and", "active", "true", "1"]], &[1, 4, 10]),
+        (&[["and", "active", "true", "1"], one, ["or", "group_id", "eq", "2"]], &[1, 3, 4, 10]),
+        (&[["and", "active", "true", "1"], ["nand", "qty", "lteq", "5"]], &[8, 10]),
+        (&[one, ["nor", "qty", "lteq", "10"]], &[1, 2, 7, 8, 9]),
+        (&[one, ["nand", "name", "cont", "lamp"], ["or", "id", "eq", "5"]], &[5, 9]),
+        (&[one, ["or", "id", "eq", "5"], ["nand", "name", "cont", "lamp"]], &[5, 9]),
+        (&[one, ["and", "group_id", "eq", "2"]], &[]),
+    ];
+    for (list, expected) in cases {
+        assert_eq!(found(&client, list).await, expected, "{list:?}");
+    }
+}
+
+async fn on_the_first_filter_only_the_negation_counts(specimens: Specimens) {
+    let client = specimens.admin();
+    let filter = |logic| [logic, "group_id", "eq", "1"];
+    for (logic, expected) in [("and", [1, 2, 9].as_slice()), ("or", &[1, 2, 9])] {
+        assert_eq!(found(&client, &[filter(logic)]).await, expected, "{logic}");
+    }
+    // What is NULL is left out of the negation too, as in SQL.
+    for logic in ["nand", "nor"] {
+        assert_eq!(found(&client, &[filter(logic)]).await, [3, 4, 6, 7, 10], "{logic}");
+    }
+}
+
+async fn explicit_parameters_are_joined_by_and(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, filters(&[["and", "group_id", "eq", "1"], ["or", "group_id", "eq", "2"]])).await;
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[active_true]", "1")]).await, [1, 4, 10]);
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[qty_gt]", "4"), ("q[group_id_in]", "1,3")]).await, [1]);
+}
+
+async fn an_explicit_parameter_replaces_the_filters_of_its_field_and_predicate(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, filters(&[["and", "group_id", "eq", "1"], ["and", "active", "true", "1"]])).await;
+    assert_eq!(ids(&client, &[("view_id", &id)]).await, [1]);
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[group_id_eq]", "2")]).await, [4, 10]);
+    // Another predicate of the field is a further condition.
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[group_id_in]", "2")]).await, [0; 0]);
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[active_true]", "0")]).await, [2, 9]);
+    let id =
+        save(&client, filters(&[["and", "name", "eq", "Lamp"], ["or", "name", "eq", "abc"], ["or", "qty", "eq", "7"]]))
+            .await;
+    assert_eq!(ids(&client, &[("view_id", &id)]).await, [1, 4, 10]);
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[name_eq]", "a,b")]).await, [10], "both of them give way");
+}
+
+async fn the_views_sort_applies_when_none_is_given(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, json!({ "sort_column": "rate", "sort_direction": "desc" })).await;
+    assert_eq!(ids(&client, &[("view_id", &id)]).await, [8, 7, 4, 1, 2, 6, 3, 10, 9, 5]);
+    assert_eq!(ids(&client, &[("view_id", &id), ("sort", "-id")]).await, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    let id = save(&client, json!({ "sort_column": "cf.rig" })).await;
+    assert_eq!(ids(&client, &[("view_id", &id)]).await, [3, 4, 6, 7, 1, 10, 5, 2, 9, 8]);
+}
+
+async fn the_views_page_size_holds_unless_one_is_given(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, json!({ "per_page": 3 })).await;
+    let body = client.list("/specimens", &[("view_id", &id), ("page", "2")]).await.ok();
+    assert_eq!([&body["meta"]["total"], &body["meta"]["per_page"], &body["meta"]["page"]], [10, 3, 2]);
+    assert_eq!(body["specimens"].as_array().map(Vec::len), Some(3));
+    assert_eq!(ids(&client, &[("view_id", &id), ("per_page", "7")]).await.len(), 7);
+    client.list("/specimens", &[("view_id", &id), ("per_page", "0")]).await.invalid("per_page");
+}
+
+async fn custom_field_columns_stand_inside_custom_fields(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, json!({ "columns": ["name", "cf.power", "cf.vip"] })).await;
+    let records = client.list("/specimens", &[("view_id", &id), ("q[id_in]", "1,6,3")]).await.records("specimens");
+    assert_eq!(records[0], json!({ "id": 1, "name": "Lamp", "custom_fields": { "power": "150W" } }));
+    assert_eq!(records[1], json!({ "id": 3, "name": "a_c", "custom_fields": {} }));
+    assert_eq!(records[2], json!({ "id": 6, "name": "back\\slash", "custom_fields": { "vip": false } }));
+}
+
+async fn a_view_works_on_after_a_column_or_filter_has_gone(specimens: Specimens) {
+    let client = specimens.admin();
+    let further = json!({
+        "columns": ["name", "cf.rig"], "sort_column": "cf.rig",
+        "filters": [{ "field": "cf.rig", "predicate": "gt", "value": "9" }, { "field": "qty", "predicate": "gt", "value": 1 }],
+    });
+    let id = save(&client, further).await;
+    assert_eq!(ids(&client, &[("view_id", &id)]).await, [9, 8]);
+    let definition = client.get("/custom_fields?q[name_eq]=rig").await.records("custom_fields").remove(0);
+    client.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+    let answer = client.list("/specimens", &[("view_id", &id)]).await;
+    assert_eq!(answer.column("specimens", "id"), [1, 5, 6, 7, 8, 9, 10]);
+    assert_eq!(answer.records("specimens")[0]["name"], "Lamp");
+    specimens.sql("UPDATE custom_views SET columns = '[\"name\",\"colour\"]', sort_column = 'colour'").await;
+    let answer = client.list("/specimens", &[("view_id", &id)]).await;
+    assert_eq!(answer.records("specimens")[0], json!({ "id": 1, "name": "Lamp" }));
+}
+
+async fn includes_and_fields_go_with_a_view(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, json!({})).await;
+    let records =
+        client.list("/specimens", &[("view_id", &id), ("include", "productGroup")]).await.records("specimens");
+    assert_eq!(keys(&records[0]), ["id", "name", "product_group"]);
+    assert_eq!(records[0]["product_group"]["name"], "Lighting");
+    assert_eq!(records[4]["product_group"], Value::Null);
+}
+
+async fn a_filter_means_what_the_same_parameter_means(specimens: Specimens) {
+    let client = specimens.admin();
+    let cases = [
+        (json!({ "field": "qty", "predicate": "in", "value": "5,7" }), vec![1, 6, 10]),
+        (json!({ "field": "qty", "predicate": "in", "value": [5, "7"] }), vec![1, 6, 10]),
+        (json!({ "field": "name", "predicate": "in", "value": ["a,b"] }), vec![10]),
+        (json!({ "field": "name", "predicate": "in", "value": "a,b" }), vec![]),
+        (json!({ "field": "name", "predicate": "present" }), vec![1, 2, 3, 4, 5, 6, 9, 10]),
+        (json!({ "field": "name", "predicate": "null", "value": null }), vec![8]),
+        (json!({ "field": "name", "predicate": "blank", "value": "false" }), vec![1, 2, 3, 4, 5, 6, 9, 10]),
+        (json!({ "field": "active", "predicate": "true", "value": true }), vec![1, 4, 6, 8, 10]),
+        (json!({ "field": "active", "predicate": "false" }), vec![2, 5, 9]),
+        (json!({ "field": "rate", "predicate": "eq", "value": 9.5 }), vec![2, 6]),
+        (json!({ "field": "group.name", "predicate": "start", "value": "aud" }), vec![3, 4, 10]),
+        (json!({ "field": "name_or_sku", "predicate": "cont", "value": "lmp" }), vec![1, 2, 8]),
+        (json!({ "field": "cf.vip", "predicate": "not_null" }), vec![5, 6]),
+        (
+            json!({ "field": "name", "predicate": "eq", "value": "Lamp", "logic": "nand" }),
+            vec![2, 3, 4, 5, 6, 7, 9, 10],
+        ),
+    ];
+    for (filter, expected) in cases {
+        let id = save(&client, json!({ "filters": [filter] })).await;
+        assert_eq!(ids(&client, &[("view_id", &id)]).await, expected, "{filter}");
+    }
+}
+
+async fn a_view_that_cannot_be_used_is_refused_and_never_replaced(specimens: Specimens) {
+    let client = specimens.admin();
+    let id = save(&client, json!({})).await;
+    for bad in ["0", "999", "-1", "x", "", "1.5", "99999999999999999999", "1 OR 1=1"] {
+        let answer = client.list("/specimens", &[("view_id", bad)]).await;
+        assert_eq!(answer.invalid_fields(), ["view_id"], "{bad}");
+    }
+    client.list("/products", &[("view_id", &id)]).await.invalid("view_id");
+    let (_, other) = specimens.user(&[], &["specimens:read"]).await;
+    other.list("/specimens", &[("view_id", &id)]).await.invalid("view_id");
+    client.delete(&format!("/custom_views/{id}")).await.deleted();
+    client.list("/specimens", &[("view_id", &id)]).await.invalid("view_id");
+}
+
+async fn lists_of_other_resources_take_views_too(specimens: Specimens) {
+    let client = specimens.admin();
+    let further = json!({
+        "entity_type": "currencies", "columns": ["code"], "per_page": 2, "sort_column": "code",
+        "filters": [{ "field": "name", "predicate": "cont", "value": "pound" }],
+    });
+    let id = save(&client, further).await;
+    let answer = client.list("/currencies", &[("view_id", &id)]).await;
+    assert_eq!(answer.column("currencies", "code"), ["EGP", "FKP"]);
+    assert_eq!(keys(&answer.records("currencies")[0]), ["code", "id"]);
+    let further = json!({ "entity_type": "users", "columns": ["email"] });
+    let id = save(&client, further).await;
+    let users = client.list("/users", &[("view_id", &id)]).await.records("users");
+    assert_eq!(users, [json!({ "id": 1, "email": "admin@example.com" })]);
+}

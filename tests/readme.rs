@@ -1,0 +1,90 @@
+//! Every command of the README works as it stands there, against the server that its first one starts.
+
+mod program;
+
+use std::path::Path;
+use std::process::Command;
+
+use program::Program;
+
+/// One of the README's blocks of code.
+struct Block {
+    language: String,
+    text: String,
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+fn blocks() -> Vec<Block> {
+    let text = read("README.md");
+    let fenced = text.split("```").skip(1).step_by(2);
+    let block = |block: &str| {
+        let (language, text) = block.split_once('\n').unwrap();
+        Block { language: language.to_string(), text: text.to_string() }
+    };
+    fenced.map(block).collect()
+}
+
+fn commands() -> Vec<String> {
+    let shell = blocks().into_iter().filter(|block| block.language == "sh");
+    shell.flat_map(|block| block.text.lines().map(String::from).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn every_command_works() {
+    let commands = commands();
+    assert_eq!(commands[0], "cargo run");
+    let server = Program::start(env!("CARGO_BIN_EXE_charter"), None);
+    for command in &commands[1..] {
+        match command.split_whitespace().collect::<Vec<_>>().as_slice() {
+            ["export", "TOKEN=chr_..."] => {}
+            ["cargo", "run", "--", arguments @ ..] => drop(server.run(arguments)),
+            ["cargo", "charter", ..] => developer(command),
+            // It is what runs this test.
+            ["cargo", "test", "--workspace"] => {}
+            ["curl", ..] => call(&server, command),
+            _ => panic!("this test does not know how to run `{command}`"),
+        }
+    }
+}
+
+/// The line that the server itself prints, too.
+#[test]
+fn the_curl_line_of_the_first_start_works_as_pasted() {
+    let server = Program::start(env!("CARGO_BIN_EXE_charter"), None);
+    let line = server.banner.lines().map(str::trim).find(|line| line.starts_with("curl ")).unwrap();
+    call(&server, line);
+}
+
+fn call(server: &Program, command: &str) {
+    let command = command.replace("http://127.0.0.1:8000", &server.base_url);
+    // As pasted, but quiet, and failing when the answer is an error.
+    let script = format!("curl() {{ command curl --silent --show-error --fail-with-body \"$@\"; }}\n{command}");
+    let output = Command::new("bash").args(["-c", &script]).env("TOKEN", &server.token).output().unwrap();
+    let (body, problem) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command}\n{body}\n{problem}");
+    let answer: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let record = answer.as_object().unwrap().values().next().unwrap();
+    assert!(record.is_object() || record.as_array().is_some_and(|records| !records.is_empty()), "{command}\n{body}");
+}
+
+/// Runs the developer command by cargo's alias, in the workspace.
+fn developer(command: &str) {
+    let mut words = command.split_whitespace().skip(1);
+    let mut cargo = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            cargo.env_remove(name);
+        }
+    }
+    let output = cargo.args(words.by_ref()).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_yaml_is_that_of_a_resource() {
+    let yaml = blocks().into_iter().find(|block| block.language == "yaml").unwrap();
+    assert_eq!(yaml.text, read("resources/tax_class.yaml"));
+}

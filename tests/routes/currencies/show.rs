@@ -1,0 +1,61 @@
+//! `GET /currencies/{id}`.
+
+use serde_json::json;
+
+use crate::support::{Server, is_offset_time, keys, on_both};
+
+on_both!(
+    a_currency_stands_under_its_singular_key_with_every_field,
+    its_times_have_an_offset_of_zero,
+    a_currency_that_is_not_there_is_not_found,
+    reading_needs_the_ability_currencies_read_alone,
+);
+
+async fn a_currency_stands_under_its_singular_key_with_every_field(server: Server) {
+    let admin = server.admin();
+    let found = admin.list("/currencies", &[("q[code_eq]", "GBP")]).await.records("currencies").remove(0);
+    let shown = admin.get(&format!("/currencies/{}", found["id"])).await.record("currency");
+    assert_eq!(shown, found, "a list item has the same fields");
+    let fields = [
+        "code",
+        "created_at",
+        "decimal_places",
+        "decimal_separator",
+        "id",
+        "is_enabled",
+        "name",
+        "symbol",
+        "symbol_position",
+        "thousand_separator",
+        "updated_at",
+    ];
+    assert_eq!(keys(&shown), fields);
+    assert_eq!(shown["name"], "Pound Sterling");
+    assert_eq!(shown["symbol"], "£");
+    assert_eq!(shown["symbol_position"], "before");
+    assert_eq!([&shown["thousand_separator"], &shown["decimal_separator"]], [",", "."]);
+    assert_eq!(shown["decimal_places"], json!(2));
+    assert_eq!(shown["is_enabled"], json!(true));
+    assert!(shown["id"].is_i64());
+}
+
+async fn its_times_have_an_offset_of_zero(server: Server) {
+    let currency = server.admin().get("/currencies/1").await.record("currency");
+    for field in ["created_at", "updated_at"] {
+        assert!(is_offset_time(&currency[field]), "{field}: {currency}");
+    }
+}
+
+async fn a_currency_that_is_not_there_is_not_found(server: Server) {
+    for id in ["0", "999", "-1", "GBP", "1.0", "9223372036854775808", "%31x"] {
+        server.admin().get(&format!("/currencies/{id}")).await.refused(404, "not_found");
+    }
+}
+
+async fn reading_needs_the_ability_currencies_read_alone(server: Server) {
+    let (_, reader) = server.user(&[], &["currencies:read"]).await;
+    reader.get("/currencies").await.ok();
+    reader.get("/currencies/1").await.ok();
+    let other = server.able(&["products:read", "exchange_rates:read"]).await;
+    other.get("/currencies/1").await.refused(403, "ability_missing");
+}

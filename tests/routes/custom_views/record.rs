@@ -1,0 +1,147 @@
+//! `GET /custom_views`, and `GET`, `PUT` and `DELETE /custom_views/{id}`: who sees which, and who changes it.
+
+use serde_json::{Value, json};
+
+use super::{created, path};
+use crate::support::{Client, Server, keys, on_both};
+
+on_both!(
+    a_list_shows_ones_own_views_the_shared_ones_of_ones_roles_and_all_system_views,
+    an_administrator_shows_and_changes_the_others_by_id,
+    only_the_creator_or_an_administrator_changes_a_view,
+    a_view_that_one_may_not_see_is_not_found,
+    a_shared_view_is_seen_as_long_as_the_role_is_held,
+    update_takes_only_the_fields_to_change,
+    the_entity_type_cannot_change,
+    a_view_whose_column_has_gone_can_still_be_renamed,
+    a_system_view_cannot_be_deleted,
+    delete_answers_204,
+);
+
+async fn ids(client: &Client) -> Vec<Value> {
+    client.get("/custom_views").await.column("custom_views", "id")
+}
+
+async fn a_list_shows_ones_own_views_the_shared_ones_of_ones_roles_and_all_system_views(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["custom_views:read", "custom_views:write"]).await;
+    let role = &user["role_ids"][0];
+    let other = admin.post("/roles", json!({ "name": "Other" })).await.created("role")["id"].clone();
+    created(&admin, json!({})).await;
+    created(&client, json!({})).await;
+    created(&admin, json!({ "visibility": "shared", "role_ids": [other, role] })).await;
+    created(&admin, json!({ "visibility": "shared", "role_ids": [other] })).await;
+    created(&admin, json!({ "visibility": "shared" })).await;
+    created(&admin, json!({ "visibility": "system" })).await;
+    created(&admin, json!({ "visibility": "personal", "role_ids": [role] })).await;
+    assert_eq!(ids(&client).await, [2, 3, 6]);
+    assert_eq!(ids(&admin).await, [1, 3, 4, 5, 6, 7], "the list of an administrator is no longer");
+    let body = client.get("/custom_views?per_page=1").await.ok();
+    assert_eq!(body["meta"], json!({ "total": 3, "per_page": 1, "page": 1 }));
+    assert_eq!(keys(&body), ["custom_views", "meta"]);
+}
+
+async fn an_administrator_shows_and_changes_the_others_by_id(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    let view = created(&client, json!({})).await;
+    assert_eq!(admin.get(&path(&view)).await.record("custom_view"), view);
+    let changed = admin.put(&path(&view), json!({ "name": "Theirs" })).await.record("custom_view");
+    assert_eq!([&changed["name"], &changed["user_id"]], [&json!("Theirs"), &user["id"]]);
+    admin.delete(&path(&view)).await.deleted();
+    client.get(&path(&view)).await.refused(404, "not_found");
+}
+
+async fn only_the_creator_or_an_administrator_changes_a_view(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    for further in [json!({ "visibility": "shared", "role_ids": user["role_ids"] }), json!({ "visibility": "system" })]
+    {
+        let view = created(&admin, further).await;
+        client.get(&path(&view)).await.record("custom_view");
+        client.put(&path(&view), json!({ "name": "x" })).await.refused(403, "permission_missing");
+        assert!([403, 422].contains(&client.delete(&path(&view)).await.status));
+        assert_eq!(admin.get(&path(&view)).await.record("custom_view"), view);
+    }
+}
+
+async fn a_view_that_one_may_not_see_is_not_found(server: Server) {
+    let (_, one) = server.user(&[], &["*"]).await;
+    let (_, two) = server.user(&[], &["*"]).await;
+    let view = created(&one, json!({})).await;
+    two.get(&path(&view)).await.refused(404, "not_found");
+    two.put(&path(&view), json!({ "name": "x" })).await.refused(404, "not_found");
+    two.delete(&path(&view)).await.refused(404, "not_found");
+    one.get(&path(&view)).await.record("custom_view");
+}
+
+async fn a_shared_view_is_seen_as_long_as_the_role_is_held(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    let view = created(&admin, json!({ "visibility": "shared", "role_ids": user["role_ids"] })).await;
+    client.get(&format!("/products?view_id={}", view["id"])).await.ok();
+    admin.put(&format!("/users/{}", user["id"]), json!({ "role_ids": [] })).await.ok();
+    client.get(&path(&view)).await.refused(404, "not_found");
+    client.get(&format!("/products?view_id={}", view["id"])).await.invalid("view_id");
+}
+
+async fn update_takes_only_the_fields_to_change(server: Server) {
+    let admin = server.admin();
+    let filter = json!({ "field": "name", "predicate": "cont", "value": "x" });
+    let view = created(&admin, json!({ "filters": [filter], "sort_column": "sku", "per_page": 5 })).await;
+    let changed = admin.put(&path(&view), json!({ "per_page": 6, "name": null })).await.record("custom_view");
+    let mut expected = view.clone();
+    expected["per_page"] = json!(6);
+    expected["updated_at"] = changed["updated_at"].clone();
+    assert_eq!(changed, expected);
+    let changed = admin.put(&path(&view), json!({ "sort_column": "", "filters": [] })).await.record("custom_view");
+    assert_eq!([&changed["sort_column"], &changed["filters"]], [&Value::Null, &json!([])]);
+    for (body, field) in [
+        (json!({ "columns": ["nope"] }), "columns"),
+        (json!({ "columns": [] }), "columns"),
+        (json!({ "filters": [{ "field": "nope", "predicate": "eq", "value": "1" }] }), "filters"),
+        (json!({ "sort_column": "nope" }), "sort_column"),
+        (json!({ "name": "" }), "name"),
+    ] {
+        admin.put(&path(&view), body).await.invalid(field);
+    }
+    assert_eq!(admin.put(&path(&view), changed.clone()).await.record("custom_view"), changed);
+}
+
+async fn the_entity_type_cannot_change(server: Server) {
+    let admin = server.admin();
+    let view = created(&admin, json!({})).await;
+    let problem = admin.put(&path(&view), json!({ "entity_type": "members" })).await.invalid("entity_type");
+    assert_eq!(problem, "cannot be changed");
+    admin.put(&path(&view), json!({ "entity_type": "products" })).await.record("custom_view");
+}
+
+async fn a_view_whose_column_has_gone_can_still_be_renamed(server: Server) {
+    let admin = server.admin();
+    let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
+    let definition = admin.post("/custom_fields", definition).await.created("custom_field");
+    let filter = json!({ "field": "cf.power", "predicate": "gt", "value": 1 });
+    let further = json!({ "columns": ["name", "cf.power"], "filters": [filter], "sort_column": "cf.power" });
+    let view = created(&admin, further).await;
+    admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+    let renamed = admin.put(&path(&view), json!({ "name": "Renamed" })).await.record("custom_view");
+    assert_eq!([&renamed["name"], &renamed["columns"]], [&json!("Renamed"), &view["columns"]]);
+    admin.put(&path(&view), renamed).await.record("custom_view");
+    admin.put(&path(&view), json!({ "columns": ["cf.power"] })).await.invalid("columns");
+}
+
+async fn a_system_view_cannot_be_deleted(server: Server) {
+    let admin = server.admin();
+    let view = created(&admin, json!({ "visibility": "system" })).await;
+    admin.delete(&path(&view)).await.refused(422, "validation_failed");
+    admin.get(&path(&view)).await.record("custom_view");
+    admin.put(&path(&view), json!({ "name": "System" })).await.record("custom_view");
+}
+
+async fn delete_answers_204(server: Server) {
+    let admin = server.admin();
+    let view = created(&admin, json!({})).await;
+    admin.delete(&path(&view)).await.deleted();
+    admin.get(&path(&view)).await.refused(404, "not_found");
+    assert!(ids(&admin).await.is_empty());
+}

@@ -1,0 +1,14 @@
+//! Every path of the API, in folders that mirror the URLs.
+
+mod currencies;
+mod custom_fields;
+mod custom_views;
+mod exchange_rates;
+mod members;
+mod product_groups;
+mod products;
+mod roles;
+mod settings;
+mod tax_classes;
+mod tokens;
+mod users;

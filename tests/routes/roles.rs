@@ -1,0 +1,68 @@
+//! `/roles`.
+
+use serde_json::{Value, json};
+
+use crate::support::{Server, keys, on_both};
+
+on_both!(
+    a_role_is_created_shown_changed_and_deleted,
+    permissions_must_be_known,
+    a_name_is_unique,
+    writing_roles_needs_the_permission_users_manage,
+    users_do_not_keep_a_role_that_is_gone,
+);
+
+async fn a_role_is_created_shown_changed_and_deleted(server: Server) {
+    let admin = server.admin();
+    let body = json!({ "name": "Office", "description": "d", "permissions": ["users.manage", "settings.manage"] });
+    let role = admin.post("/roles", body.clone()).await.created("role");
+    assert_eq!(keys(&role), ["created_at", "description", "id", "name", "permissions", "updated_at"]);
+    assert_eq!([&role["name"], &role["permissions"]], [&body["name"], &body["permissions"]]);
+    let path = format!("/roles/{}", role["id"]);
+    assert_eq!(admin.get(&path).await.record("role"), role);
+    let changed = admin.put(&path, json!({ "description": "", "permissions": "" })).await.record("role");
+    assert_eq!([&changed["description"], &changed["permissions"]], [&Value::Null, &json!([])]);
+    assert_eq!(admin.get("/roles").await.records("roles"), [changed]);
+    admin.delete(&path).await.deleted();
+    admin.get(&path).await.refused(404, "not_found");
+}
+
+async fn permissions_must_be_known(server: Server) {
+    let admin = server.admin();
+    let create =
+        async |permissions: Value| admin.post("/roles", json!({ "name": "x", "permissions": permissions })).await;
+    let problem = create(json!(["setting.manage"])).await.invalid("permissions");
+    assert!(problem.contains("did you mean `settings.manage`?"), "{problem}");
+    for bad in [json!(["*"]), json!(["products:read"]), json!([""]), json!([1]), json!("settings.manage"), json!({})] {
+        create(bad).await.invalid("permissions");
+    }
+    assert_eq!(create(json!([])).await.created("role")["permissions"], json!([]));
+}
+
+async fn a_name_is_unique(server: Server) {
+    let admin = server.admin();
+    admin.post("/roles", json!({ "name": "Office" })).await.created("role");
+    assert_eq!(admin.post("/roles", json!({ "name": "Office" })).await.invalid("name"), "is already taken");
+    let other = admin.post("/roles", json!({ "name": "Other" })).await.created("role");
+    admin.put(&format!("/roles/{}", other["id"]), json!({ "name": "Office" })).await.invalid("name");
+    admin.put(&format!("/roles/{}", other["id"]), json!({ "name": "Other" })).await.record("role");
+}
+
+async fn writing_roles_needs_the_permission_users_manage(server: Server) {
+    let (_, without) = server.user(&["settings.manage"], &["roles:read", "roles:write"]).await;
+    without.get("/roles/1").await.record("role");
+    without.post("/roles", json!({ "name": "x" })).await.refused(403, "permission_missing");
+    without.put("/roles/1", json!({ "permissions": ["users.manage"] })).await.refused(403, "permission_missing");
+    without.delete("/roles/1").await.refused(403, "permission_missing");
+    let (_, with) = server.user(&["users.manage"], &["roles:write"]).await;
+    with.post("/roles", json!({ "name": "x" })).await.created("role");
+}
+
+async fn users_do_not_keep_a_role_that_is_gone(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&["settings.manage"], &["*"]).await;
+    client.get("/exchange_rates").await.ok();
+    admin.delete(&format!("/roles/{}", user["role_ids"][0])).await.deleted();
+    assert_eq!(admin.get(&format!("/users/{}", user["id"])).await.record("user")["role_ids"], json!([]));
+    client.get("/exchange_rates").await.refused(403, "permission_missing");
+}

@@ -1,0 +1,59 @@
+//! `/settings`: one document.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Server, on_both};
+
+on_both!(
+    the_settings_are_one_document,
+    only_the_fields_to_change_are_taken,
+    the_base_currency_must_exist,
+    the_settings_cannot_be_created_or_deleted,
+    the_settings_need_the_ability_and_the_permission,
+);
+
+async fn the_settings_are_one_document(server: Server) {
+    let settings = server.admin().get("/settings").await.record("settings");
+    assert_eq!([&settings["base_currency"], &settings["timezone"]], ["GBP", "UTC"]);
+    assert_eq!(settings["company_name"], Value::Null);
+}
+
+async fn only_the_fields_to_change_are_taken(server: Server) {
+    let admin = server.admin();
+    let body = json!({ "company_name": "Hire & Co.", "base_currency": "EUR" });
+    let changed = admin.put("/settings", body).await.record("settings");
+    assert_eq!([&changed["company_name"], &changed["base_currency"]], ["Hire & Co.", "EUR"]);
+    let changed = admin.patch("/settings", json!({ "settings": { "company_name": "" } })).await.record("settings");
+    assert_eq!([&changed["company_name"], &changed["base_currency"]], [&Value::Null, &json!("EUR")]);
+    assert_eq!(admin.get("/settings").await.record("settings"), changed);
+    assert_eq!(admin.put("/settings", changed.clone()).await.record("settings"), changed);
+    admin.put("/settings", json!({ "colour": "red" })).await.invalid("colour");
+}
+
+async fn the_base_currency_must_exist(server: Server) {
+    let admin = server.admin();
+    for bad in ["QQQ", "eur", "", "EURO"] {
+        admin.put("/settings", json!({ "base_currency": bad })).await.invalid("base_currency");
+    }
+    assert_eq!(admin.get("/settings").await.record("settings")["base_currency"], "GBP");
+}
+
+async fn the_settings_cannot_be_created_or_deleted(server: Server) {
+    let admin = server.admin();
+    for method in [Method::POST, Method::DELETE] {
+        let answer = admin.send(method, "/settings", None).await;
+        answer.refused(405, "method_not_allowed");
+        assert_eq!(answer.header("allow"), Some("GET, PUT, PATCH"));
+    }
+    admin.get("/settings/1").await.refused(404, "not_found");
+}
+
+async fn the_settings_need_the_ability_and_the_permission(server: Server) {
+    let (_, without) = server.user(&[], &["settings:read", "settings:write"]).await;
+    without.get("/settings").await.refused(403, "permission_missing");
+    without.put("/settings", json!({ "timezone": "x" })).await.refused(403, "permission_missing");
+    let (_, reader) = server.user(&["settings.manage"], &["settings:read"]).await;
+    reader.get("/settings").await.record("settings");
+    reader.put("/settings", json!({ "timezone": "x" })).await.refused(403, "ability_missing");
+}

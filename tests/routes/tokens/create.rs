@@ -1,0 +1,172 @@
+//! `POST /tokens`.
+
+use serde_json::{Value, json};
+
+use super::{created, path, value};
+use crate::support::{Server, is_utc_time, keys, on_both};
+
+on_both!(
+    create_answers_201_with_the_value_this_once,
+    a_value_is_a_prefix_and_base62_with_a_checksum,
+    a_new_token_opens_the_api_at_once,
+    a_token_grants_only_abilities_that_it_holds,
+    abilities_must_be_known,
+    only_an_administrator_makes_tokens_for_another_user,
+    an_expiry_lies_in_the_future,
+    a_token_grants_nothing_beyond_its_own_end,
+    a_token_stronger_than_ones_own_cannot_be_changed,
+    name_and_abilities_are_required,
+    the_value_and_its_digest_are_never_written_by_clients,
+    create_needs_the_ability_tokens_write,
+);
+
+async fn create_answers_201_with_the_value_this_once(server: Server) {
+    let admin = server.admin();
+    let answer = admin.post("/tokens", json!({ "name": "Mine", "abilities": ["products:read"] })).await;
+    let token = answer.created("token");
+    assert_eq!(answer.header("location"), Some(format!("/api/v1/tokens/{}", token["id"]).as_str()));
+    let fields =
+        ["abilities", "created_at", "expires_at", "id", "last_used_at", "name", "updated_at", "user_id", "value"];
+    assert_eq!(keys(&token), fields);
+    assert_eq!([&token["abilities"], &token["user_id"]], [&json!(["products:read"]), &json!(1)]);
+    assert_eq!([&token["expires_at"], &token["last_used_at"]], [&Value::Null, &Value::Null]);
+    assert!(is_utc_time(&token["created_at"]), "{token}");
+    let shown = admin.get(&path(&token)).await.record("token");
+    assert_eq!(keys(&shown), fields[..8]);
+}
+
+async fn a_value_is_a_prefix_and_base62_with_a_checksum(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let text = value(&token);
+    assert_eq!(text.len(), 4 + 32 + 6);
+    assert!(text.strip_prefix("chr_").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_alphanumeric())), "{text}");
+    assert_ne!(value(&created(&admin, &["*"]).await), text, "each is another");
+    // One character off, and it is no token at all.
+    let slip = if text.ends_with('0') { "1" } else { "0" };
+    server.client(&format!("{}{slip}", &text[..41])).get("/products").await.refused(401, "invalid_token");
+}
+
+async fn a_new_token_opens_the_api_at_once(server: Server) {
+    let token = created(&server.admin(), &["products:read"]).await;
+    server.client(value(&token)).get("/products").await.ok();
+}
+
+async fn a_token_grants_only_abilities_that_it_holds(server: Server) {
+    let limited = server.able(&["tokens:write", "products:read", "products:write"]).await;
+    let token = created(&limited, &["products:read"]).await;
+    server.client(value(&token)).get("/products").await.ok();
+    for more in [json!(["members:read"]), json!(["*"]), json!(["products:read", "tokens:read"])] {
+        let problem = limited.post("/tokens", json!({ "name": "x", "abilities": more })).await.invalid("abilities");
+        assert!(problem.contains("does not hold"), "{problem}");
+    }
+    // Nor is an existing token widened by one that holds less.
+    let token = created(&limited, &["products:read"]).await;
+    limited.put(&path(&token), json!({ "abilities": ["*"] })).await.invalid("abilities");
+    limited.put(&path(&token), json!({ "abilities": ["products:write"] })).await.record("token");
+}
+
+async fn abilities_must_be_known(server: Server) {
+    let admin = server.admin();
+    let create = async |abilities: Value| admin.post("/tokens", json!({ "name": "x", "abilities": abilities })).await;
+    let problem = create(json!(["product:read"])).await.invalid("abilities");
+    assert!(problem.contains("did you mean `products:read`?"), "{problem}");
+    for bad in [
+        json!(["products:delete"]),
+        json!(["products"]),
+        json!([""]),
+        json!(["**"]),
+        json!([1]),
+        json!("*"),
+        json!([]),
+        json!(""),
+    ] {
+        create(bad).await.invalid("abilities");
+    }
+    for known in [
+        "currencies",
+        "exchange_rates",
+        "products",
+        "product_groups",
+        "tax_classes",
+        "members",
+        "users",
+        "roles",
+        "settings",
+        "tokens",
+        "custom_fields",
+        "custom_views",
+    ] {
+        create(json!([format!("{known}:read"), format!("{known}:write")])).await.created("token");
+    }
+}
+
+async fn only_an_administrator_makes_tokens_for_another_user(server: Server) {
+    let (user, client) = server.user(&["users.manage"], &["*"]).await;
+    let for_admin = json!({ "name": "x", "abilities": ["products:read"], "user_id": 1 });
+    let problem = client.post("/tokens", for_admin).await.invalid("user_id");
+    assert!(problem.contains("your own"), "{problem}");
+    let own = json!({ "name": "x", "abilities": ["products:read"], "user_id": user["id"] });
+    client.post("/tokens", own.clone()).await.created("token");
+    let token = server.admin().post("/tokens", own).await.created("token");
+    assert_eq!(token["user_id"], user["id"]);
+    let nobody = json!({ "name": "x", "abilities": ["*"], "user_id": 999 });
+    assert_eq!(server.admin().post("/tokens", nobody).await.invalid("user_id"), "names no user");
+}
+
+async fn an_expiry_lies_in_the_future(server: Server) {
+    let admin = server.admin();
+    let body = |at: &str| json!({ "name": "x", "abilities": ["*"], "expires_at": at });
+    let token = admin.post("/tokens", body("2999-01-01T00:00:00+01:00")).await.created("token");
+    assert_eq!(token["expires_at"], "2998-12-31T23:00:00Z");
+    for past in ["2020-01-01T00:00:00Z", "1970-01-01T00:00:00Z"] {
+        assert_eq!(admin.post("/tokens", body(past)).await.invalid("expires_at"), "must be in the future");
+    }
+    admin.post("/tokens", body("tomorrow")).await.invalid("expires_at");
+}
+
+async fn a_token_grants_nothing_beyond_its_own_end(server: Server) {
+    let body = |at: Value| json!({ "name": "x", "abilities": ["tokens:write", "products:read"], "expires_at": at });
+    let limited = server.admin().post("/tokens", body(json!("2999-01-01T00:00:00Z"))).await.created("token");
+    let client = server.client(value(&limited));
+    client.post("/tokens", body(json!("2999-01-01T00:00:00Z"))).await.created("token");
+    for later in [json!("2999-01-01T00:00:01Z"), Value::Null] {
+        client.post("/tokens", body(later)).await.invalid("expires_at");
+    }
+    client.put(&path(&limited), json!({ "expires_at": "" })).await.invalid("expires_at");
+    client.put(&path(&limited), json!({ "expires_at": "3000-01-01T00:00:00Z" })).await.invalid("expires_at");
+    client.put(&path(&limited), json!({ "expires_at": "2998-01-01T00:00:00Z" })).await.record("token");
+}
+
+async fn a_token_stronger_than_ones_own_cannot_be_changed(server: Server) {
+    let strong = created(&server.admin(), &["products:read", "members:read"]).await;
+    let weak = server.able(&["tokens:read", "tokens:write", "products:read"]).await;
+    weak.get(&path(&strong)).await.record("token");
+    weak.put(&path(&strong), json!({ "name": "mine" })).await.refused(403, "ability_missing");
+}
+
+async fn name_and_abilities_are_required(server: Server) {
+    let admin = server.admin();
+    assert_eq!(admin.post("/tokens", json!({})).await.invalid_fields(), ["abilities", "name"]);
+    let long = json!({ "name": "x".repeat(256), "abilities": ["*"] });
+    admin.post("/tokens", long).await.invalid("name");
+}
+
+async fn the_value_and_its_digest_are_never_written_by_clients(server: Server) {
+    let admin = server.admin();
+    for field in ["value", "token_hash"] {
+        let mut body = json!({ "name": "x", "abilities": ["*"] });
+        body[field] = json!("chr_00000000000000000000000000000000000000");
+        admin.post("/tokens", body).await.invalid(field);
+    }
+    let ignored = json!({ "name": "x", "abilities": ["*"], "last_used_at": "2020-01-01T00:00:00Z", "id": 77 });
+    let token = admin.post("/tokens", ignored).await.created("token");
+    assert_eq!(token["last_used_at"], Value::Null);
+    assert_ne!(token["id"], 77);
+}
+
+async fn create_needs_the_ability_tokens_write(server: Server) {
+    let reader = server.able(&["tokens:read", "products:read"]).await;
+    let body = json!({ "name": "x", "abilities": ["products:read"] });
+    reader.post("/tokens", body).await.refused(403, "ability_missing");
+}

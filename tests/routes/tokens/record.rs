@@ -1,0 +1,160 @@
+//! `GET /tokens`, and `GET`, `PUT` and `DELETE /tokens/{id}`.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{created, path, value};
+use crate::support::{Server, is_utc_time, on_both};
+
+on_both!(
+    a_user_sees_their_own_tokens_and_an_administrator_all,
+    no_later_answer_holds_the_value_or_its_digest,
+    a_revoked_token_is_refused_at_once,
+    an_expired_token_is_refused,
+    a_shortened_expiry_holds_at_once,
+    fewer_abilities_hold_at_once,
+    the_user_of_a_token_cannot_change,
+    the_last_use_is_noted,
+    the_last_use_is_written_at_most_once_a_minute,
+);
+
+async fn a_user_sees_their_own_tokens_and_an_administrator_all(server: Server) {
+    let (user, client) = server.user(&["users.manage"], &["*"]).await;
+    let own = client.get("/tokens").await.records("tokens");
+    assert!(own.len() == 1 && own[0]["user_id"] == user["id"], "{own:?}");
+    assert_eq!(server.admin().get("/tokens").await.column("tokens", "user_id"), [json!(1), user["id"].clone()]);
+    client.get("/tokens/1").await.refused(404, "not_found");
+    client.put("/tokens/1", json!({ "name": "x" })).await.refused(404, "not_found");
+    client.delete("/tokens/1").await.refused(404, "not_found");
+    assert_eq!(client.get("/tokens?q[user_id_eq]=1").await.ok()["meta"]["total"], 0);
+}
+
+async fn no_later_answer_holds_the_value_or_its_digest(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let secret = value(&token).to_string();
+    server.client(&secret).get("/products").await.ok();
+    let answers = [
+        admin.get(&path(&token)).await,
+        admin.get("/tokens").await,
+        admin.get("/tokens?fields=id,name,abilities").await,
+        admin.put(&path(&token), json!({ "name": "Renamed" })).await,
+        admin.patch(&path(&token), json!({})).await,
+    ];
+    for answer in &answers {
+        answer.ok();
+        for hidden in [secret.as_str(), &secret[4..], "token_hash", "\"value\""] {
+            assert!(!answer.text.contains(hidden), "{hidden}: {}", answer.text);
+        }
+    }
+    for hidden in ["value", "token_hash"] {
+        admin.get(&format!("/tokens?fields={hidden}")).await.invalid("fields");
+    }
+}
+
+async fn a_revoked_token_is_refused_at_once(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let client = server.client(value(&token));
+    client.get("/products").await.ok();
+    admin.delete(&path(&token)).await.deleted();
+    let answer = client.get("/products").await;
+    answer.refused(401, "invalid_token");
+    // A token can revoke itself.
+    let token = created(&admin, &["tokens:write"]).await;
+    let client = server.client(value(&token));
+    client.delete(&path(&token)).await.deleted();
+    client.delete(&path(&token)).await.refused(401, "invalid_token");
+}
+
+async fn an_expired_token_is_refused(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let client = server.client(value(&token));
+    client.get("/products").await.ok();
+    // Remembered or not, a token ends when its time is over.
+    let soon = chrono::Utc::now() + chrono::TimeDelta::milliseconds(2500);
+    let body = json!({ "expires_at": soon.to_rfc3339() });
+    admin.put(&path(&token), body).await.record("token");
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while client.get("/products").await.status == 200 {
+        assert!(std::time::Instant::now() < deadline, "the token does not expire");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let early = soon - chrono::Utc::now();
+    assert!(early < chrono::TimeDelta::seconds(1), "it expires {early} early, and an expiry is told in seconds");
+    let answer = client.get("/products").await;
+    answer.refused(401, "invalid_token");
+    let expected = r#"Bearer realm="charter", error="invalid_token""#;
+    assert_eq!(answer.header("www-authenticate"), Some(expected));
+    // An expired token stays what it is in other respects.
+    let renamed = admin.put(&path(&token), json!({ "name": "Old" })).await.record("token");
+    assert_eq!(renamed["name"], "Old");
+}
+
+async fn a_shortened_expiry_holds_at_once(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let client = server.client(value(&token));
+    client.get("/products").await.ok();
+    server.sql(&format!("UPDATE tokens SET expires_at = '2020-01-01 00:00:00+00:00' WHERE id = {}", token["id"])).await;
+    // Any change of a token makes the server ask the database anew.
+    created(&admin, &["*"]).await;
+    client.get("/products").await.refused(401, "invalid_token");
+}
+
+async fn fewer_abilities_hold_at_once(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["products:read", "members:read"]).await;
+    let client = server.client(value(&token));
+    client.get("/members").await.ok();
+    admin.put(&path(&token), json!({ "abilities": ["products:read"] })).await.record("token");
+    client.get("/members").await.refused(403, "ability_missing");
+    client.get("/products").await.ok();
+}
+
+async fn the_user_of_a_token_cannot_change(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let problem = admin.put(&path(&token), json!({ "user_id": user["id"] })).await.invalid("user_id");
+    assert_eq!(problem, "cannot be changed");
+    assert_eq!(admin.put(&path(&token), json!({ "user_id": 1 })).await.record("token")["user_id"], 1);
+}
+
+/// Waits until the server has noted the last use beside its answers.
+async fn last_use(server: &Server, token: &Value) -> Value {
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    loop {
+        let shown = server.admin().get(&path(token)).await.record("token");
+        if !shown["last_used_at"].is_null() {
+            return shown["last_used_at"].clone();
+        }
+        assert!(std::time::Instant::now() < deadline, "the use is not noted");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn the_last_use_is_noted(server: Server) {
+    let token = created(&server.admin(), &["*"]).await;
+    server.client(value(&token)).get("/products").await.ok();
+    assert!(is_utc_time(&last_use(&server, &token).await));
+}
+
+async fn the_last_use_is_written_at_most_once_a_minute(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let client = server.client(value(&token));
+    client.get("/products").await.ok();
+    last_use(&server, &token).await;
+    // Within the minute, a mark in its place stays.
+    let recent = (chrono::Utc::now() - chrono::TimeDelta::seconds(30)).format("%Y-%m-%d %H:%M:%S+00:00").to_string();
+    server.sql(&format!("UPDATE tokens SET last_used_at = '{recent}' WHERE id = {}", token["id"])).await;
+    let before = last_use(&server, &token).await;
+    server.state.tokens.clear();
+    for _ in 0..5 {
+        client.get("/products").await.ok();
+    }
+    assert_eq!(last_use(&server, &token).await, before);
+}

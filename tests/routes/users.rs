@@ -1,0 +1,181 @@
+//! `/users`, and `POST /users/{id}/deactivate`.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Server, is_utc_time, keys, on_both};
+
+on_both!(
+    a_user_has_the_fields_of_the_decisions,
+    an_address_is_unique_whatever_its_case,
+    an_address_must_be_one,
+    deactivating_stops_the_users_tokens_at_once,
+    a_user_who_is_active_again_is_let_in_again,
+    writing_users_needs_the_permission_users_manage,
+    only_an_administrator_makes_administrators,
+    a_user_whose_views_others_use_cannot_be_deleted,
+    the_last_administrator_stays,
+    a_deleted_users_tokens_are_refused,
+    roles_give_permissions_at_once,
+    two_creates_of_one_address_at_once_give_one_user,
+);
+
+async fn created(client: &Client, email: &str) -> Value {
+    client.post("/users", json!({ "name": "User", "email": email })).await.created("user")
+}
+
+fn path(user: &Value) -> String {
+    format!("/users/{}", user["id"])
+}
+
+async fn a_user_has_the_fields_of_the_decisions(server: Server) {
+    let admin = server.admin();
+    let user = created(&admin, "a@example.com").await;
+    assert_eq!(keys(&user), ["created_at", "email", "id", "is_active", "is_admin", "name", "role_ids", "updated_at"]);
+    assert_eq!([&user["is_active"], &user["is_admin"], &user["role_ids"]], [&json!(true), &json!(false), &json!([])]);
+    assert!(is_utc_time(&user["created_at"]), "{user}");
+    assert_eq!(admin.get(&path(&user)).await.record("user"), user);
+    let answer = admin.get("/users?q[email_cont]=A@EX&sort=-name").await;
+    assert_eq!(answer.records("users"), std::slice::from_ref(&user));
+    let changed = admin.put(&path(&user), json!({ "name": "Changed" })).await.record("user");
+    assert_eq!([&changed["name"], &changed["email"]], ["Changed", "a@example.com"]);
+    admin.delete(&path(&user)).await.deleted();
+    admin.get(&path(&user)).await.refused(404, "not_found");
+    assert_eq!(admin.post("/users", json!({})).await.invalid_fields(), ["email", "name"]);
+}
+
+async fn an_address_is_unique_whatever_its_case(server: Server) {
+    let admin = server.admin();
+    let user = created(&admin, "Ada@Example.com").await;
+    assert_eq!(user["email"], "ada@example.com");
+    for taken in ["ada@example.com", "ADA@EXAMPLE.COM"] {
+        let answer = admin.post("/users", json!({ "name": "x", "email": taken })).await;
+        assert_eq!(answer.invalid("email"), "is already taken");
+    }
+    let other = created(&admin, "b@example.com").await;
+    assert_eq!(
+        admin.put(&path(&other), json!({ "email": "ADA@example.com" })).await.invalid("email"),
+        "is already taken"
+    );
+    admin.put(&path(&user), json!({ "email": "ADA@example.com" })).await.record("user");
+}
+
+async fn an_address_must_be_one(server: Server) {
+    let admin = server.admin();
+    for bad in ["", " ", "x", "x@", "@x", "a b@c", "a@b..c", "a@b@", "a\n@b.c"] {
+        admin.post("/users", json!({ "name": "x", "email": bad })).await.invalid("email");
+    }
+    let longest = format!("{}@example.com", "x".repeat(243));
+    created(&admin, &longest).await;
+    admin.post("/users", json!({ "name": "x", "email": format!("x{longest}") })).await.invalid("email");
+}
+
+async fn deactivating_stops_the_users_tokens_at_once(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    client.get("/products").await.ok();
+    let answer = admin.send(reqwest::Method::POST, &format!("{}/deactivate", path(&user)), None).await;
+    assert_eq!(answer.record("user")["is_active"], json!(false));
+    client.get("/products").await.refused(403, "user_deactivated");
+    client.post("/products", json!({ "name": "x" })).await.refused(403, "user_deactivated");
+    // Again, it answers the same.
+    let again = admin.post(&format!("{}/deactivate", path(&user)), json!({})).await;
+    assert_eq!(again.record("user"), answer.record("user"));
+    admin.post("/users/999/deactivate", json!({})).await.refused(404, "not_found");
+}
+
+async fn a_user_who_is_active_again_is_let_in_again(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    admin.put(&path(&user), json!({ "is_active": false })).await.record("user");
+    client.get("/products").await.refused(403, "user_deactivated");
+    admin.put(&path(&user), json!({ "is_active": true })).await.record("user");
+    client.get("/products").await.ok();
+}
+
+async fn writing_users_needs_the_permission_users_manage(server: Server) {
+    let (user, without) = server.user(&["settings.manage"], &["users:read", "users:write"]).await;
+    without.get("/users").await.ok();
+    without.get(&path(&user)).await.ok();
+    let body = json!({ "name": "x", "email": "x@example.com" });
+    without.post("/users", body.clone()).await.refused(403, "permission_missing");
+    without.put(&path(&user), json!({ "name": "x" })).await.refused(403, "permission_missing");
+    without.delete(&path(&user)).await.refused(403, "permission_missing");
+    without.post(&format!("{}/deactivate", path(&user)), json!({})).await.refused(403, "permission_missing");
+    let (_, with) = server.user(&["users.manage"], &["users:write"]).await;
+    let made = with.post("/users", body).await.created("user");
+    with.put(&path(&made), json!({ "name": "y" })).await.record("user");
+    with.post(&format!("{}/deactivate", path(&made)), json!({})).await.record("user");
+    with.delete(&path(&made)).await.deleted();
+    with.get("/users").await.refused(403, "ability_missing");
+}
+
+async fn only_an_administrator_makes_administrators(server: Server) {
+    let (user, client) = server.user(&["users.manage"], &["*"]).await;
+    let body = json!({ "name": "x", "email": "x@example.com", "is_admin": true });
+    client.post("/users", body.clone()).await.invalid("is_admin");
+    client.put(&path(&user), json!({ "is_admin": true })).await.invalid("is_admin");
+    let second = server.admin().post("/users", body).await.created("user");
+    // Nor does anybody else change, stop or delete one.
+    client.put(&path(&second), json!({ "is_admin": false })).await.refused(403, "permission_missing");
+    client.put(&path(&second), json!({ "email": "mine@example.com" })).await.refused(403, "permission_missing");
+    client.post(&format!("{}/deactivate", path(&second)), json!({})).await.refused(403, "permission_missing");
+    client.delete(&path(&second)).await.refused(403, "permission_missing");
+}
+
+async fn a_user_whose_views_others_use_cannot_be_deleted(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    let view = |visibility: &str| json!({ "name": "v", "entity_type": "products", "columns": ["name"], "visibility": visibility });
+    client.post("/custom_views", view("personal")).await.created("custom_view");
+    let shared = client.post("/custom_views", view("shared")).await.created("custom_view");
+    admin.delete(&path(&user)).await.refused(409, "conflict");
+    client.delete(&format!("/custom_views/{}", shared["id"])).await.deleted();
+    admin.delete(&path(&user)).await.deleted();
+}
+
+async fn the_last_administrator_stays(server: Server) {
+    let admin = server.admin();
+    admin.put("/users/1", json!({ "is_admin": false })).await.invalid("is_admin");
+    admin.put("/users/1", json!({ "is_active": false })).await.invalid("is_active");
+    admin.post("/users/1/deactivate", json!({})).await.invalid("is_active");
+    admin.delete("/users/1").await.refused(409, "conflict");
+    let second = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
+    let second = admin.post("/users", second).await.created("user");
+    admin.put(&path(&second), json!({ "is_active": false })).await.record("user");
+    admin.delete("/users/1").await.refused(409, "conflict");
+    admin.put(&path(&second), json!({ "is_active": true })).await.record("user");
+    admin.put("/users/1", json!({ "is_admin": false })).await.record("user");
+}
+
+async fn a_deleted_users_tokens_are_refused(server: Server) {
+    let (user, client) = server.user(&[], &["*"]).await;
+    client.get("/products").await.ok();
+    server.admin().delete(&path(&user)).await.deleted();
+    client.get("/products").await.refused(401, "invalid_token");
+}
+
+async fn roles_give_permissions_at_once(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    client.get("/exchange_rates").await.refused(403, "permission_missing");
+    let role = json!({ "name": "Rates", "permissions": ["settings.manage"] });
+    let role = admin.post("/roles", role).await.created("role");
+    admin.put(&path(&user), json!({ "role_ids": [role["id"], user["role_ids"][0]] })).await.record("user");
+    client.get("/exchange_rates").await.ok();
+    admin.put(&format!("/roles/{}", role["id"]), json!({ "permissions": [] })).await.record("role");
+    client.get("/exchange_rates").await.refused(403, "permission_missing");
+    admin.put(&path(&user), json!({ "role_ids": [999] })).await.invalid("role_ids");
+}
+
+async fn two_creates_of_one_address_at_once_give_one_user(server: Server) {
+    let admin = server.admin();
+    for round in 0..5 {
+        let body = json!({ "name": "x", "email": format!("same{round}@example.com") });
+        let (one, two) = tokio::join!(admin.post("/users", body.clone()), admin.post("/users", body));
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [201, 422], "{} {}", one.text, two.text);
+        let refused = if one.status == 422 { one } else { two };
+        assert_eq!(refused.invalid("email"), "is already taken");
+    }
+}

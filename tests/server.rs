@@ -1,0 +1,146 @@
+//! The server around the operations: rate limits, health, stopping, and what happens while the database is away.
+
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+use crate::support::{Database, Server, on_both, postgres, run};
+
+on_both!(
+    a_token_has_so_many_requests_a_minute,
+    an_address_has_so_many_requests_without_a_valid_token,
+    health_is_not_limited,
+    a_server_that_stops_answers_what_is_under_way,
+    two_nodes_share_a_database,
+    a_token_revoked_on_one_node_is_forgotten_there_at_once,
+);
+
+#[test]
+fn while_the_database_is_away_requests_are_503() {
+    run(Database::Postgres, while_the_database_is_away);
+}
+
+async fn a_token_has_so_many_requests_a_minute(server: Server) {
+    let limited = server.configured(|config| config.rate_limit = 3).await;
+    let one = limited.admin();
+    one.get("/products").await.ok();
+    let two = limited.able(&["products:read"]).await;
+    one.get("/products").await.ok();
+    let answer = one.get("/products").await;
+    answer.refused(429, "rate_limited");
+    let seconds: u64 = answer.header("retry-after").and_then(|text| text.parse().ok()).expect("seconds to wait");
+    assert!((1..=60).contains(&seconds), "{seconds}");
+    // It counts for this token alone, whatever it asks.
+    one.post("/products", json!({})).await.refused(429, "rate_limited");
+    two.get("/products").await.ok();
+}
+
+async fn an_address_has_so_many_requests_without_a_valid_token(server: Server) {
+    let limited = server.configured(|config| config.rate_limit_anonymous = 3).await;
+    limited.anonymous().get("/products").await.refused(401, "unauthenticated");
+    limited.client("chr_x").get("/products").await.refused(401, "invalid_token");
+    limited.anonymous().get("/nope").await.refused(401, "unauthenticated");
+    let answer = limited.client("chr_x").get("/products").await;
+    answer.refused(429, "rate_limited");
+    assert!(answer.header("retry-after").is_some());
+    // A valid token from the same address is not stopped by that.
+    limited.admin().get("/products").await.ok();
+}
+
+async fn health_is_not_limited(server: Server) {
+    let limited = server.configured(|config| (config.rate_limit, config.rate_limit_anonymous) = (1, 1)).await;
+    for _ in 0..5 {
+        limited.anonymous().get("~/health/live").await.ok();
+        limited.anonymous().get("~/health/ready").await.ok();
+    }
+}
+
+async fn a_server_that_stops_answers_what_is_under_way(server: Server) {
+    let other = server.configured(|_| {}).await;
+    let (address, token) = (other.address, other.token(&["*"]).await);
+    let stream = TcpStream::connect(address).await.expect("the server listens");
+    let mut stream = BufReader::new(stream);
+    let body = json!({ "name": "in time" }).to_string();
+    let head = format!(
+        "POST /api/v1/members HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\
+         content-type: application/json\r\nexpect: 100-continue\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.expect("the server reads");
+    let mut line = String::new();
+    stream.read_line(&mut line).await.expect("the server asks for the body");
+    assert!(line.starts_with("HTTP/1.1 100"), "{line}");
+    // Now the request is under way. The stop begins first, and waits for it.
+    let finish = async {
+        stream.write_all(body.as_bytes()).await.expect("the server still reads");
+        loop {
+            let mut line = String::new();
+            let read = stream.read_line(&mut line).await.expect("the server answers");
+            assert!(read > 0, "the connection ends without an answer");
+            if let Some(status) = line.strip_prefix("HTTP/1.1 ") {
+                return status.to_string();
+            }
+        }
+    };
+    let ((), status) = tokio::join!(other.stop(), finish);
+    assert!(status.starts_with("201"), "{status}");
+    let answer = TcpStream::connect(address).await;
+    assert!(answer.is_err(), "a server that has stopped takes no connections");
+}
+
+async fn two_nodes_share_a_database(server: Server) {
+    let second = server.beside().await;
+    let (one, two) = (server.admin(), second.admin());
+    let member = one.post("/members", json!({ "name": "x" })).await.created("member");
+    let path = format!("/members/{}", member["id"]);
+    assert_eq!(two.get(&path).await.record("member"), member);
+    two.put(&path, json!({ "name": "y" })).await.record("member");
+    assert_eq!(one.get(&path).await.record("member")["name"], "y");
+    let writes = (0..10).flat_map(|number| {
+        let body = json!({ "name": format!("Group {number}") });
+        [(one.clone(), body.clone()), (two.clone(), body)]
+    });
+    let write = |(client, body): (crate::support::Client, _)| {
+        tokio::spawn(async move { client.post("/product_groups", body).await.status })
+    };
+    let writes: Vec<_> = writes.map(write).collect();
+    let mut statuses = Vec::new();
+    for write in writes {
+        statuses.push(write.await.expect("the server answers"));
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [[201; 10], [422; 10]].concat());
+    // A token that was made on one node is known on the other at once.
+    let token = server.token(&["products:read"]).await;
+    second.client(&token).get("/products").await.ok();
+    second.state.db.close().await;
+}
+
+async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) {
+    let second = server.beside().await;
+    let admin = second.admin();
+    let token = admin.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
+    let client = second.client(token["value"].as_str().expect("a value"));
+    client.get("/products").await.ok();
+    admin.delete(&format!("/tokens/{}", token["id"])).await.deleted();
+    client.get("/products").await.refused(401, "invalid_token");
+    // The other node has never seen it.
+    server.client(token["value"].as_str().expect("a value")).get("/products").await.refused(401, "invalid_token");
+    second.state.db.close().await;
+}
+
+async fn while_the_database_is_away(_: Server) {
+    let Some(own) = postgres::Postgres::start() else { return };
+    let server = Server::over(&own.create_database(None)).await;
+    let client = server.admin();
+    client.get("/products").await.ok();
+    client.get("~/health/ready").await.ok();
+    drop(own);
+    for path in ["~/health/ready", "/products"] {
+        let answer = client.get(path).await;
+        answer.refused(503, "unavailable");
+        assert!(answer.header("retry-after").is_some(), "{path}");
+    }
+    client.post("/products", json!({ "name": "x" })).await.refused(503, "unavailable");
+    client.get("~/health/live").await.ok();
+}

@@ -1,0 +1,89 @@
+//! The tables of a database as they are, and how they differ from the model of an application.
+
+// Several test crates include this file, and none of them uses all of it.
+#![allow(dead_code)]
+
+mod model;
+mod postgres;
+mod sqlite;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use charter_runtime::App;
+use charter_runtime::command::command;
+use charter_runtime::config::Config;
+use charter_runtime::context::State;
+use charter_runtime::db::{Connection, Dialect};
+use sea_orm::{ConnectionTrait, QueryResult, Statement};
+
+/// The tables by name.
+pub type Tables = BTreeMap<String, Table>;
+
+#[derive(Debug, Default)]
+pub struct Table {
+    pub columns: BTreeMap<String, Column>,
+    pub indexes: Vec<Index>,
+    /// By column: the table that it refers to.
+    pub references: BTreeMap<String, String>,
+}
+
+#[derive(Debug)]
+pub struct Column {
+    /// The type as the database writes it.
+    pub kind: String,
+    pub nullable: bool,
+    /// The default as it writes it, without quotes and casts.
+    pub default: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Index {
+    /// The columns in order; one whose text is compared without regard to case stands as `folded <column>`.
+    pub keys: Vec<String>,
+    pub unique: bool,
+    /// It holds only the rows that are not deleted.
+    pub live: bool,
+    /// It finds substrings.
+    pub substrings: bool,
+}
+
+/// Opens a database and brings its tables up to date.
+pub async fn open(app: App, folder: &Path, database_url: String) -> Arc<State> {
+    let matches = command(&app).get_matches_from([app.name]);
+    let settings = [("CHARTER_DATABASE_URL", database_url), ("CHARTER_DATA_DIR", folder.display().to_string())];
+    let settings = settings.into_iter().map(|(name, value)| (name.to_string(), value));
+    let state = app.open(Config::read(&matches, settings).expect("the settings can be read")).await;
+    let state = state.unwrap_or_else(|error| panic!("the database does not open: {error}"));
+    app.prepare(&state).await.unwrap_or_else(|error| panic!("the tables are not made: {error}"));
+    state
+}
+
+/// Every difference between the tables and the resources; none when they agree.
+pub async fn differences(state: &State) -> Vec<String> {
+    model::differences(&state.catalog, state.db.dialect(), &read(state).await)
+}
+
+/// Reads every table that the application's connection reaches.
+async fn read(state: &State) -> Tables {
+    match state.db.dialect() {
+        Dialect::Sqlite => sqlite::read(state.db.reader()).await,
+        Dialect::Postgres => postgres::read(state.db.reader()).await,
+    }
+}
+
+async fn rows(connection: &Connection, sql: &str) -> Vec<QueryResult> {
+    let rows = connection.query_all_raw(Statement::from_string(connection.get_database_backend(), sql)).await;
+    rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
+}
+
+fn text(row: &QueryResult, column: &str) -> String {
+    row.try_get("", column).unwrap_or_else(|error| panic!("{column}: {error}"))
+}
+
+/// `'rental'::character varying` is `rental`.
+fn plain_default(written: &str) -> String {
+    let value = written.split("::").next().unwrap_or(written);
+    value.trim_matches(|c| matches!(c, '\'' | '(' | ')' | ' ')).replace("''", "'").to_lowercase()
+}

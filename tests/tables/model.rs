@@ -1,0 +1,136 @@
+//! What the tables must be by the metadata of the resources, and every difference from it as a line to read.
+
+use charter_runtime::catalog::{Catalog, Entry};
+use charter_runtime::db::Dialect;
+use charter_runtime::meta::{DefaultValue, FieldMeta, Kind, ResourceMeta, Rule};
+use charter_runtime::number::{Scaled, scale};
+
+use super::{Index, Table, Tables};
+
+/// Tables that belong to no resource: the outbox, and the list of the migrations that were applied.
+const OTHERS: &[&str] = &["events", "seaql_migrations"];
+
+/// Every difference between the tables and the resources; none when they agree.
+pub fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in catalog.entries() {
+        match tables.get(entry.meta.table) {
+            Some(table) => compare(catalog, entry, dialect, table, &mut found),
+            None => found.push(format!("{}: there is no such table", entry.meta.table)),
+        }
+    }
+    let known = |name: &str| OTHERS.contains(&name) || catalog.entries().iter().any(|entry| entry.meta.table == name);
+    let strays = tables.keys().filter(|name| !known(name));
+    found.extend(strays.map(|name| format!("{name}: the table belongs to no resource")));
+    found
+}
+
+fn compare(catalog: &Catalog, entry: &Entry, dialect: Dialect, table: &Table, found: &mut Vec<String>) {
+    let meta = entry.meta;
+    let columns = || meta.fields.iter().filter(|field| field.is_column());
+    for field in columns() {
+        compare_column(meta, field, dialect, table, found);
+        if let Kind::Ref { resource } = field.kind {
+            let target = catalog.get(resource).meta.table;
+            if table.references.get(field.name).is_none_or(|other| other != target) {
+                found.push(format!("{}.{} does not refer to {target}", meta.table, field.name));
+            }
+        }
+    }
+    for name in table.columns.keys().filter(|name| !columns().any(|field| field.name == *name)) {
+        found.push(format!("{}.{name} is not in the model", meta.table));
+    }
+    compare_indexes(meta, dialect, table, found);
+}
+
+fn compare_column(meta: &ResourceMeta, field: &FieldMeta, dialect: Dialect, table: &Table, found: &mut Vec<String>) {
+    let name = format!("{}.{}", meta.table, field.name);
+    let Some(column) = table.columns.get(field.name) else {
+        found.push(format!("{name} is missing"));
+        return;
+    };
+    let kind = if field.name == "id" { key_type(dialect).to_string() } else { column_type(field.kind, dialect) };
+    if column.kind != kind {
+        found.push(format!("{name} is `{}`, and the model says `{kind}`", column.kind));
+    }
+    if column.nullable != field.nullable {
+        let word = |nullable| if nullable { "nullable" } else { "not null" };
+        found.push(format!("{name} is {}, and the model says {}", word(column.nullable), word(field.nullable)));
+    }
+    if let Some(default) = default(field, dialect)
+        && column.default.as_ref() != Some(&default)
+    {
+        found.push(format!("{name} has the default {:?}, and the model says `{default}`", column.default));
+    }
+}
+
+fn compare_indexes(meta: &ResourceMeta, dialect: Dialect, table: &Table, found: &mut Vec<String>) {
+    // An index over the rows that are not deleted serves a resource with soft deletes as well as one over all.
+    let usable = |index: &&Index| meta.soft_delete || !index.live;
+    let alone = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).map(|field| vec![field.name]);
+    for set in alone.chain(meta.unique.iter().map(|set| set.to_vec())) {
+        let same = |index: &&Index| {
+            index.unique && index.live == meta.soft_delete && covers(&index.keys, &set) && index.keys.len() == set.len()
+        };
+        if !table.indexes.iter().any(|index| same(&index)) {
+            let live = if meta.soft_delete { " among what is not deleted" } else { "" };
+            found.push(format!("{}: no index makes {} unique{live}", meta.table, set.join(", ")));
+        }
+    }
+    for set in meta.indexes {
+        if !table.indexes.iter().filter(usable).any(|index| covers(&index.keys, set)) {
+            found.push(format!("{}: no index begins with {}", meta.table, set.join(", ")));
+        }
+    }
+    for name in meta.search {
+        let finds = |index: &Index| index.substrings && covers(&index.keys, &[name]);
+        if dialect == Dialect::Postgres && !table.indexes.iter().any(finds) {
+            found.push(format!("{}: no index finds substrings of {name}", meta.table));
+        }
+    }
+}
+
+/// Whether the keys of an index begin with these columns, with or without regard to case.
+fn covers(keys: &[String], columns: &[&str]) -> bool {
+    let is = |key: &String, column: &str| key.strip_prefix("folded ").unwrap_or(key) == column;
+    keys.len() >= columns.len() && keys.iter().zip(columns).all(|(key, column)| is(key, column))
+}
+
+fn key_type(dialect: Dialect) -> &'static str {
+    if dialect == Dialect::Sqlite { "integer" } else { "bigint" }
+}
+
+/// How `migrations/src/column.rs` stores each kind.
+fn column_type(kind: Kind, dialect: Dialect) -> String {
+    let (sqlite, postgres) = match kind {
+        Kind::String { max } => (format!("varchar({max})"), format!("character varying({max}) COLLATE C")),
+        Kind::Text => ("text".into(), "text COLLATE C".into()),
+        Kind::Enum { .. } | Kind::PolymorphicType { .. } => {
+            ("varchar(64)".into(), "character varying(64) COLLATE C".into())
+        }
+        Kind::Integer | Kind::Code { .. } => ("integer".into(), "integer".into()),
+        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => ("bigint".into(), "bigint".into()),
+        Kind::Boolean => ("boolean".into(), "boolean".into()),
+        Kind::Decimal { precision, places } => ("bigint".into(), format!("numeric({precision},{places})")),
+        Kind::Timestamp { .. } => ("timestamp_with_timezone_text".into(), "timestamp with time zone".into()),
+        Kind::Date => ("date_text".into(), "date".into()),
+        Kind::Uuid => ("uuid_text".into(), "uuid".into()),
+        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
+            ("jsonb_text".into(), "jsonb".into())
+        }
+        Kind::Derived { .. } | Kind::Embedded { .. } => ("no column".into(), "no column".into()),
+    };
+    if dialect == Dialect::Sqlite { sqlite } else { postgres }
+}
+
+/// The default of the column of a field that has a literal one.
+fn default(field: &FieldMeta, dialect: Dialect) -> Option<String> {
+    let DefaultValue::Literal(text) = field.default else { return None };
+    Some(match (field.kind, dialect) {
+        (Kind::Decimal { places, .. }, Dialect::Sqlite) => match scale(text, u32::from(places)) {
+            Some(Scaled::Exact(scaled)) => scaled.to_string(),
+            _ => text.to_string(),
+        },
+        _ => text.to_lowercase(),
+    })
+}
