@@ -5,6 +5,7 @@ mod commands;
 mod errors;
 mod oddities;
 mod query;
+mod relations;
 mod routes;
 mod server;
 mod support;

@@ -3,16 +3,18 @@
 mod answer;
 mod client;
 mod database;
+mod gatherings;
 pub mod postgres;
 pub mod program;
 mod server;
-pub mod specimen;
+mod specimen;
 
 use serde_json::Value;
 
 pub use answer::Answer;
 pub use client::Client;
 pub use database::Database;
+pub use gatherings::Gatherings;
 pub use server::{Prepared, Server, run};
 pub use specimen::Specimens;
 

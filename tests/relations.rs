@@ -1,0 +1,172 @@
+//! How records hang together: references to any of several resources, embedded records, labels, owners.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Gatherings, on_both};
+
+on_both!(
+    a_polymorphic_reference_is_written_and_read_by_its_type_name,
+    a_polymorphic_reference_names_a_record_or_is_refused,
+    embedded_records_are_written_and_read_with_the_one_that_holds_them,
+    embedded_records_are_changed_by_id_added_without_and_deleted_when_left_out,
+    the_problems_of_embedded_records_are_told_at_their_place,
+    what_was_read_can_be_sent_back_and_changes_nothing,
+    the_label_of_a_code_is_shown_filtered_and_sorted_by,
+    a_field_that_is_given_once_cannot_be_changed,
+    a_record_of_another_owner_is_not_there,
+);
+
+async fn member(client: &Client, name: &str) -> Value {
+    client.post("/members", json!({ "name": name })).await.created("member")["id"].clone()
+}
+
+async fn gathering(client: &Client, further: Value) -> Value {
+    let mut body = json!({ "subject": "Get-in", "code": "A" });
+    for (name, value) in further.as_object().into_iter().flatten() {
+        body[name] = value.clone();
+    }
+    client.post("/gatherings", body).await.created("gathering")
+}
+
+fn path(gathering: &Value) -> String {
+    format!("/gatherings/{}", gathering["id"])
+}
+
+async fn a_polymorphic_reference_is_written_and_read_by_its_type_name(server: Gatherings) {
+    let admin = server.admin();
+    let group = admin.post("/product_groups", json!({ "name": "Audio" })).await.created("product_group");
+    let ada = member(&admin, "Ada").await;
+    let one = gathering(&admin, json!({ "regarding_type": "ProductGroup", "regarding_id": group["id"] })).await;
+    assert_eq!(one["regarding_type"], "ProductGroup");
+    // Words are compared without regard to case, and answered as they are declared.
+    let two = gathering(&admin, json!({ "regarding_type": "member", "regarding_id": ada })).await;
+    assert_eq!(two["regarding_type"], "Member");
+    let three = gathering(&admin, json!({})).await;
+    assert_eq!([&three["regarding_type"], &three["regarding_id"]], [&Value::Null, &Value::Null]);
+    let list = admin.get("/gatherings?include=regarding").await.records("gatherings");
+    assert_eq!(list[0]["regarding"]["name"], "Audio");
+    assert_eq!(list[1]["regarding"]["name"], "Ada");
+    assert_eq!(list[2]["regarding"], Value::Null);
+    let found = admin.get("/gatherings?q[regarding_type_eq]=MEMBER").await.column("gatherings", "id");
+    assert_eq!(found, [two["id"].clone()]);
+}
+
+async fn a_polymorphic_reference_names_a_record_or_is_refused(server: Gatherings) {
+    let admin = server.admin();
+    let ada = member(&admin, "Ada").await;
+    let body = |further: Value| json!({ "subject": "x", "code": "A", "regarding_type": further[0], "regarding_id": further[1] });
+    admin.post("/gatherings", body(json!(["Product", 1]))).await.invalid("regarding_type");
+    admin.post("/gatherings", body(json!(["Member", 999]))).await.invalid("regarding_id");
+    admin.post("/gatherings", body(json!(["Member", null]))).await.invalid("regarding_id");
+    admin.post("/gatherings", body(json!([null, ada]))).await.invalid("regarding_type");
+    let made = gathering(&admin, json!({ "regarding_type": "Member", "regarding_id": ada })).await;
+    admin.put(&path(&made), json!({ "regarding_type": "ProductGroup" })).await.invalid("regarding_id");
+    let cleared =
+        admin.put(&path(&made), json!({ "regarding_type": "", "regarding_id": "" })).await.record("gathering");
+    assert_eq!(cleared["regarding_id"], Value::Null);
+}
+
+async fn embedded_records_are_written_and_read_with_the_one_that_holds_them(server: Gatherings) {
+    let admin = server.admin();
+    let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
+    let made =
+        gathering(&admin, json!({ "guests": [{ "member_id": ada, "mute": true }, { "member_id": alan }] })).await;
+    let expected = json!([
+        { "id": 1, "member_id": ada, "member_name": "Ada", "mute": true },
+        { "id": 2, "member_id": alan, "member_name": "Alan", "mute": false },
+    ]);
+    assert_eq!(made["guests"], expected);
+    assert_eq!(admin.get(&path(&made)).await.record("gathering")["guests"], expected);
+    // They are there without being asked for, and asking is no mistake.
+    let list = admin.get("/gatherings?include=guests").await.records("gatherings");
+    assert_eq!(list[0]["guests"], expected);
+    assert_eq!(gathering(&admin, json!({})).await["guests"], json!([]));
+    admin.delete(&path(&made)).await.deleted();
+}
+
+async fn embedded_records_are_changed_by_id_added_without_and_deleted_when_left_out(server: Gatherings) {
+    let admin = server.admin();
+    let (ada, alan, grace) = (member(&admin, "Ada").await, member(&admin, "Alan").await, member(&admin, "Grace").await);
+    let made = gathering(&admin, json!({ "guests": [{ "member_id": ada }, { "member_id": alan }] })).await;
+    let guests = json!([{ "id": 2, "mute": true }, { "member_id": grace }]);
+    let changed = admin.put(&path(&made), json!({ "guests": guests })).await.record("gathering");
+    let expected = json!([
+        { "id": 2, "member_id": alan, "member_name": "Alan", "mute": true },
+        { "id": 3, "member_id": grace, "member_name": "Grace", "mute": false },
+    ]);
+    assert_eq!(changed["guests"], expected);
+    // Left out or null, they stay; an empty list or text empties.
+    let kept = admin.put(&path(&made), json!({ "subject": "Get-out", "guests": null })).await.record("gathering");
+    assert_eq!(kept["guests"], expected);
+    let emptied = admin.put(&path(&made), json!({ "guests": "" })).await.record("gathering");
+    assert_eq!(emptied["guests"], json!([]));
+}
+
+async fn the_problems_of_embedded_records_are_told_at_their_place(server: Gatherings) {
+    let admin = server.admin();
+    let ada = member(&admin, "Ada").await;
+    let other = gathering(&admin, json!({ "guests": [{ "member_id": ada }] })).await;
+    let guests = json!([{ "member_id": ada }, { "member_id": 999 }, { "mute": "perhaps" }, 7, { "membr_id": 1 }]);
+    let answer = admin.post("/gatherings", json!({ "code": "A", "guests": guests })).await;
+    let fields = answer.invalid_fields();
+    for expected in ["guests.2.mute", "guests.3", "guests.4.membr_id", "subject"] {
+        assert!(fields.iter().any(|field| field == expected), "{expected} in {fields:?}");
+    }
+    let answer =
+        admin.post("/gatherings", json!({ "subject": "x", "code": "A", "guests": [{ "member_id": 999 }, {}] })).await;
+    assert_eq!(answer.invalid_fields(), ["guests.0.member_id", "guests.1.member_id"]);
+    // A guest of another gathering is none of this one's.
+    let made = gathering(&admin, json!({})).await;
+    let stolen = json!({ "guests": [{ "id": other["guests"][0]["id"], "mute": true }] });
+    admin.put(&path(&made), stolen).await.invalid("guests.0.id");
+    admin.put(&path(&made), json!({ "guests": { "member_id": ada } })).await.invalid("guests");
+    assert_eq!(admin.get("/gatherings").await.json()["meta"]["total"], 2);
+}
+
+async fn what_was_read_can_be_sent_back_and_changes_nothing(server: Gatherings) {
+    let admin = server.admin();
+    let ada = member(&admin, "Ada").await;
+    let guests = json!([{ "member_id": ada }]);
+    let made = gathering(&admin, json!({ "guests": guests, "regarding_type": "Member", "regarding_id": ada })).await;
+    let sent = admin.put(&path(&made), made.clone()).await.record("gathering");
+    assert_eq!(sent, made);
+}
+
+async fn the_label_of_a_code_is_shown_filtered_and_sorted_by(server: Gatherings) {
+    let admin = server.admin();
+    let planned = gathering(&admin, json!({})).await;
+    let held = gathering(&admin, json!({ "status_id": 2 })).await;
+    assert_eq!([&planned["status_name"], &held["status_name"]], [&json!("Planned"), &json!("Held")]);
+    let ids = |query: &'static str| {
+        let client = admin.clone();
+        async move { client.get(&format!("/gatherings?{query}")).await.column("gatherings", "id") }
+    };
+    assert_eq!(ids("q[status_name_cont]=HEL").await, [held["id"].clone()]);
+    assert_eq!(ids("q[status_name_not_eq]=Held").await, [planned["id"].clone()]);
+    assert_eq!(ids("q[status_name_in]=Held,Planned").await.len(), 2);
+    assert_eq!(ids("sort=status_name").await, [held["id"].clone(), planned["id"].clone()]);
+    admin.post("/gatherings", json!({ "subject": "x", "code": "A", "status_id": 3 })).await.invalid("status_id");
+}
+
+async fn a_field_that_is_given_once_cannot_be_changed(server: Gatherings) {
+    let admin = server.admin();
+    let made = gathering(&admin, json!({})).await;
+    admin.put(&path(&made), json!({ "code": "B" })).await.invalid("code");
+    admin.put(&path(&made), json!({ "code": "A", "subject": "Same code" })).await.record("gathering");
+}
+
+async fn a_record_of_another_owner_is_not_there(server: Gatherings) {
+    let admin = server.admin();
+    let (_, client) = server.user(&[], &["gatherings:read", "gatherings:write", "members:write"]).await;
+    let theirs = gathering(&admin, json!({})).await;
+    let own = gathering(&client, json!({})).await;
+    client.get(&path(&theirs)).await.refused(404, "not_found");
+    client.put(&path(&theirs), json!({ "subject": "x" })).await.refused(404, "not_found");
+    client.delete(&path(&theirs)).await.refused(404, "not_found");
+    assert_eq!(client.get("/gatherings").await.column("gatherings", "id"), [own["id"].clone()]);
+    assert_eq!(admin.get("/gatherings").await.json()["meta"]["total"], 2);
+    // Nor does anybody write in another's name, or give a record away.
+    let body = json!({ "subject": "x", "code": "A", "owned_by": theirs["owned_by"] });
+    client.post("/gatherings", body).await.invalid("owned_by");
+    client.put(&path(&own), json!({ "owned_by": theirs["owned_by"] })).await.invalid("owned_by");
+}

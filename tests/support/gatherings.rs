@@ -1,0 +1,149 @@
+//! Two resources of the tests alone, for what none of the service's has yet: a reference to any of several resources,
+//! records embedded in another, labels of codes, an owner, a field that is given once.
+
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use charter_migrations::prelude::*;
+use charter_runtime::App;
+use charter_runtime::crud::Route;
+use charter_runtime::generated::Resource;
+use sea_orm::entity::prelude::DateTimeUtc;
+
+use super::server::Fixture;
+use super::{Database, Prepared, Server};
+
+/// What people come together for.
+pub mod gathering {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "gathering", owner = "owned_by", events)]
+    #[resource(include(name = "regarding", via = "regarding_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(string(255), required)]
+        pub subject: String,
+        #[field(polymorphic_type("member", "product_group"), no_sort)]
+        pub regarding_type: Option<String>,
+        #[field(polymorphic_id(type_field = "regarding_type"))]
+        pub regarding_id: Option<i64>,
+        #[field(reference("user"), default_caller)]
+        pub owned_by: i64,
+        #[field(code(1 = "Planned", 2 = "Held"), default = "1")]
+        #[derived("status_name", from = "status_id.label")]
+        pub status_id: i32,
+        #[field(string(10), required, immutable)]
+        #[embedded("guests", resource = "guest", by = "gathering_id")]
+        pub code: String,
+        #[field(timestamp(millis), read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(timestamp(millis), read_only)]
+        pub updated_at: DateTimeUtc,
+    }
+}
+
+/// Who comes.
+pub mod guest {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "guest", operations(), unique("gathering_id", "member_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("gathering"), required)]
+        pub gathering_id: i64,
+        #[field(reference("member"), required)]
+        #[derived("member_name", from = "member_id.name")]
+        pub member_id: i64,
+        #[field(default = "false")]
+        pub mute: bool,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: DateTimeUtc,
+    }
+}
+
+/// The service with the gatherings beside its own resources.
+pub struct Gatherings(Server);
+
+impl Deref for Gatherings {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.0
+    }
+}
+
+impl Fixture for Gatherings {
+    async fn start(database: Database) -> Gatherings {
+        static SQLITE: OnceLock<Prepared> = OnceLock::new();
+        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        let own = [Route::of::<gathering::Entity>(), Route::of::<guest::Entity>()];
+        let routes = charter::generated::routes().into_iter().chain(own).collect();
+        let app = App::new::<Migrator>("charter-test", routes).seeds(charter::generated::seeds());
+        Gatherings(Server::open(app, database, place, |_| Box::pin(async {}), |_| {}).await)
+    }
+
+    fn server(&self) -> &Server {
+        &self.0
+    }
+}
+
+/// The two tables, behind those of the service.
+struct Migrator;
+
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        let mut migrations = <charter::Migrator as MigratorTrait>::migrations();
+        migrations.push(Atomic::boxed(Migration));
+        migrations
+    }
+}
+
+struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "gatherings"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let gatherings = Table::on(manager, "gatherings");
+        gatherings
+            .create([
+                id(),
+                string("subject", 255),
+                enumeration("regarding_type").nullable(),
+                bigint("regarding_id").nullable(),
+                reference("owned_by", "users"),
+                integer("status_id").default(1),
+                string("code", 10),
+                timestamp("created_at"),
+                timestamp("updated_at"),
+            ])
+            .await?;
+        let guests = Table::on(manager, "guests");
+        guests
+            .create([
+                id(),
+                reference("gathering_id", "gatherings").cascade(),
+                reference("member_id", "members"),
+                boolean("mute").default(false),
+                timestamp("created_at"),
+                timestamp("updated_at"),
+            ])
+            .await?;
+        guests.unique(&["gathering_id", "member_id"]).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        Table::on(manager, "guests").drop().await?;
+        Table::on(manager, "gatherings").drop().await
+    }
+}
