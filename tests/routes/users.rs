@@ -14,6 +14,7 @@ on_both!(
     only_an_administrator_makes_administrators,
     a_user_whose_views_others_use_cannot_be_deleted,
     the_last_administrator_stays,
+    of_two_administrators_stopped_at_once_one_stays,
     a_deleted_users_tokens_are_refused,
     roles_give_permissions_at_once,
     two_creates_of_one_address_at_once_give_one_user,
@@ -145,6 +146,16 @@ async fn the_last_administrator_stays(server: Server) {
     admin.delete("/users/1").await.refused(409, "conflict");
     admin.put(&path(&second), json!({ "is_active": true })).await.record("user");
     admin.put("/users/1", json!({ "is_admin": false })).await.record("user");
+}
+
+async fn of_two_administrators_stopped_at_once_one_stays(server: Server) {
+    let admin = server.admin();
+    let (_, reader) = server.user(&[], &["users:read"]).await;
+    let second = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
+    let second = format!("{}/deactivate", path(&admin.post("/users", second).await.created("user")));
+    tokio::join!(admin.post("/users/1/deactivate", json!({})), admin.post(&second, json!({})));
+    let left = reader.get("/users?q[is_admin_true]=1&q[is_active_true]=1").await.records("users");
+    assert_eq!(left.len(), 1);
 }
 
 async fn a_deleted_users_tokens_are_refused(server: Server) {

@@ -3,6 +3,7 @@
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
+use sea_orm::{QueryOrder, QuerySelect};
 
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, Result};
@@ -101,9 +102,10 @@ impl Behaviour for Entity {
     }
 }
 
-/// Whether no other active administrator would be left.
+/// Whether no other active administrator would be left. All of them are locked, in one order, so that of two that go at
+/// once the second sees the first gone.
 async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
-    let others =
-        Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true)).filter(Column::Id.ne(id));
-    Ok(others.one(context.db()).await?.is_none())
+    let admins = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true));
+    let admins = admins.order_by_asc(Column::Id).lock_exclusive().all(context.db()).await?;
+    Ok(admins.iter().all(|admin| admin.id == id))
 }

@@ -8,7 +8,7 @@ mod functions;
 mod statement;
 
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -83,7 +83,16 @@ impl Db {
                 })
         };
         // The writer opens first: it makes the file and switches it to WAL before a reader looks.
-        let writer = pool_of(1).connect_with(options.clone()).await.map_err(connect_error)?;
+        let begun = Instant::now();
+        let writer = loop {
+            match pool_of(1).connect_with(options.clone()).await {
+                // Another process is switching the same file to WAL, for which SQLite does not wait by itself.
+                Err(error) if is_busy(&error) && begun.elapsed() < ACQUIRE => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                connected => break connected.map_err(connect_error)?,
+            }
+        };
         let reader = pool_of(pool).connect_with(options.pragma("query_only", "ON")).await.map_err(connect_error)?;
         Ok(Db {
             reader: Connection::Pool(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader)),
@@ -140,6 +149,10 @@ impl Db {
         }
         let _ = self.writer.clone().close().await;
     }
+}
+
+fn is_busy(error: &sea_orm::SqlxError) -> bool {
+    error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("5"))
 }
 
 /// A failure to open, without the URL and so without its password.
