@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sea_orm::{
-    DatabaseConnection, DbErr, SqliteTransactionMode, SqlxPostgresConnector, SqlxSqliteConnector, TransactionOptions,
-    TransactionTrait,
+    ConnectionTrait, DatabaseConnection, DbErr, SqliteTransactionMode, SqlxPostgresConnector, SqlxSqliteConnector,
+    TransactionOptions, TransactionTrait,
 };
 
 pub use connection::Connection;
@@ -142,10 +142,14 @@ impl Db {
         Sql::new(self.dialect, "SELECT 1").all(&self.reader).await.map(drop)
     }
 
-    /// Closes every connection; SQLite folds its log into the file.
+    /// Closes every connection; SQLite folds its log into the file first.
     pub async fn close(&self) {
         if let Connection::Pool(reader) = &self.reader {
             let _ = reader.clone().close().await;
+        }
+        if self.dialect == Dialect::Sqlite {
+            // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
+            let _ = self.writer.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
         }
         let _ = self.writer.clone().close().await;
     }

@@ -26,8 +26,13 @@ enum RowRef<'r> {
 type Answer<T> = Result<Option<T>>;
 
 fn decode<'r, D: Database, T: Decode<'r, D>>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) -> Answer<T> {
+    present::<D>(value)?.map(T::decode).transpose().map_err(Error::internal)
+}
+
+/// The driver's value, unless it is NULL.
+fn present<'r, D: Database>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) -> Answer<D::ValueRef<'r>> {
     let value = value.map_err(Error::internal)?;
-    if value.is_null() { Ok(None) } else { T::decode(value).map(Some).map_err(Error::internal) }
+    Ok(if value.is_null() { None } else { Some(value) })
 }
 
 impl<'r> Cell<'r> {
@@ -65,10 +70,7 @@ impl<'r> Cell<'r> {
         match self.row {
             RowRef::Sqlite(_) => self.read(),
             RowRef::Postgres(row) => {
-                let value = row.try_get_raw(self.position).map_err(Error::internal)?;
-                if value.is_null() {
-                    return Ok(None);
-                }
+                let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
                 let wide = match value.type_info().name() {
                     "INT4" => <i32 as Decode<'_, Postgres>>::decode(value).map(i64::from),
                     "INT2" => <i16 as Decode<'_, Postgres>>::decode(value).map(i64::from),
@@ -84,10 +86,7 @@ impl<'r> Cell<'r> {
         match self.row {
             RowRef::Sqlite(_) => self.read(),
             RowRef::Postgres(row) => {
-                let value = row.try_get_raw(self.position).map_err(Error::internal)?;
-                if value.is_null() {
-                    return Ok(None);
-                }
+                let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
                 let mut decimal = <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
                 decimal.rescale(places);
                 i64::try_from(decimal.mantissa()).map(Some).map_err(Error::internal)
@@ -112,10 +111,7 @@ impl<'r> Cell<'r> {
         match self.row {
             RowRef::Sqlite(_) => self.text(),
             RowRef::Postgres(row) => {
-                let value = row.try_get_raw(self.position).map_err(Error::internal)?;
-                if value.is_null() {
-                    return Ok(None);
-                }
+                let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
                 let bytes = value.as_bytes().map_err(Error::internal)?;
                 // jsonb's binary form is one byte of version before the text.
                 let text = bytes.strip_prefix(&[1]).unwrap_or(bytes);
