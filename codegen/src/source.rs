@@ -97,7 +97,7 @@ impl Sources {
     /// reported like every other problem.
     pub fn load(folder: &Path) -> Sources {
         let folder_shown = shown_path(folder);
-        let mut sources = Sources { folder: folder.canonicalize().unwrap_or_default(), ..Sources::default() };
+        let mut sources = Sources { folder: folder.to_owned(), ..Sources::default() };
         match file_names(folder) {
             Err(problem) => sources.files.push(SourceFile::new(folder_shown, String::new(), Some(problem.to_string()))),
             Ok(names) => {

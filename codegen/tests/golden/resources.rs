@@ -30,5 +30,13 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
 
 /// The rows that every installation has: the name of a resource, and YAML.
 pub fn seeds() -> &'static [(&'static str, &'static str)] {
-    &[("currency", include_str!("currency.seed.yaml"))]
+    &[
+        (
+            "currency",
+            include_str!(
+                concat!(env!("CARGO_MANIFEST_DIR"), "/",
+                "tests/golden/currency.seed.yaml")
+            ),
+        ),
+    ]
 }
