@@ -76,6 +76,12 @@ impl<'m> Table<'m> {
         self.btree(columns, Rows::Live, true).await
     }
 
+    /// An index over these columns, as SQL, that holds only the rows for which a condition holds: of a queue, what waits.
+    pub async fn index_where(&self, columns: &str, what: &str, condition: &str) -> Result<(), DbErr> {
+        let (table, name) = (self.name, self.index_name(&[what], "idx"));
+        self.run(&format!("CREATE INDEX \"{name}\" ON \"{table}\" ({columns}) WHERE {condition}")).await
+    }
+
     /// No two rows have the same text in this column, without regard to case.
     ///
     /// On SQLite that holds for ASCII alone: an index there may not depend on a function that the application brings,

@@ -7,13 +7,14 @@ use sea_orm_migration::MigratorTrait;
 
 use crate::auth::{self, TokenCache};
 use crate::catalog::Catalog;
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::context::State;
 use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
 use crate::server::RateLimit;
-use crate::{custom_field, seed, view};
+use crate::{custom_field, seed, view, webhook};
 
 /// Runs the application's migrations in one direction.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -53,10 +54,17 @@ pub struct App {
 
 impl App {
     /// An application whose tables the migrator makes. The platform's own resources (users, roles, tokens, custom
-    /// fields, saved views) come with it.
+    /// fields, saved views, webhooks) come with it.
     pub fn new<M: MigratorTrait>(name: &'static str, routes: Vec<Route>) -> App {
-        let platform =
-            [auth::user::route(), auth::role::route(), auth::token::route(), custom_field::route(), view::route()];
+        let platform = [
+            auth::user::route(),
+            auth::role::route(),
+            auth::token::route(),
+            custom_field::route(),
+            view::route(),
+            webhook::record::route(),
+            webhook::log::route(),
+        ];
         App {
             name,
             routes: routes.into_iter().chain(platform).collect(),
@@ -87,7 +95,8 @@ impl App {
         let db = Db::connect(&config.database_url, config.database_pool).await?;
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
-        Ok(Arc::new(State { db, catalog, config, tokens: TokenCache::default(), token_rate, anonymous_rate }))
+        let (tokens, clock) = (TokenCache::default(), Clock::default());
+        Ok(Arc::new(State { db, catalog, config, clock, tokens, token_rate, anonymous_rate }))
     }
 
     /// Migrates, and makes sure of the reference data. Several processes may do so at once.

@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
-use chrono::{DateTime, SubsecRound, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::{Connection, Db};
 use crate::server::RateLimit;
@@ -16,6 +17,7 @@ pub struct State {
     pub db: Db,
     pub catalog: Catalog,
     pub config: Config,
+    pub clock: Clock,
     pub tokens: TokenCache,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
@@ -34,8 +36,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub fn new(state: &'a State, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
-        // Stored times have milliseconds on both databases.
-        Context { state, caller, connection, now: Utc::now().trunc_subsecs(3) }
+        Context { state, caller, connection, now: state.clock.now() }
     }
 
     /// The same operation on another connection: the transaction that it began.

@@ -12,6 +12,7 @@ extern crate self as charter_runtime;
 pub mod app;
 pub mod auth;
 pub mod catalog;
+pub mod clock;
 pub mod command;
 pub mod config;
 pub mod context;
@@ -30,6 +31,7 @@ pub mod resource;
 mod seed;
 pub mod server;
 pub mod view;
+pub mod webhook;
 
 pub use app::App;
 pub use error::{Error, Result};

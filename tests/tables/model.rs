@@ -7,8 +7,9 @@ use charter_runtime::number::{Scaled, scale};
 
 use super::{Index, Table, Tables};
 
-/// Tables that belong to no resource: the outbox, and the list of the migrations that were applied.
-const OTHERS: &[&str] = &["events", "seaql_migrations"];
+/// Tables that belong to no resource: the outbox, what is to be delivered, and the list of the migrations that were
+/// applied.
+const OTHERS: &[&str] = &["events", "webhook_deliveries", "seaql_migrations"];
 
 /// Every difference between the tables and the resources; none when they agree.
 pub fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The tables of the runtime's own resources: users, roles, tokens, custom fields and saved views.
+//! The tables of the runtime's own resources: users, roles, tokens, custom fields, saved views and webhooks.
 
 use sea_orm_migration::MigrationTrait;
 
@@ -11,6 +11,7 @@ mod m20261121_000004_platform_tokens;
 mod m20261121_000005_platform_custom_fields;
 mod m20261121_000006_platform_custom_views;
 mod m20261121_000007_platform_events;
+mod m20261121_000008_platform_webhooks;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -22,5 +23,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000005_platform_custom_fields::Migration),
         Atomic::boxed(m20261121_000006_platform_custom_views::Migration),
         Atomic::boxed(m20261121_000007_platform_events::Migration),
+        Atomic::boxed(m20261121_000008_platform_webhooks::Migration),
     ]
 }

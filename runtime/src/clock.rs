@@ -1,0 +1,25 @@
+//! The clock of an application, which tests can turn.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+
+/// The time of everything that is stored or compared with what is stored. It follows the system's clock.
+#[derive(Debug, Default)]
+pub struct Clock {
+    /// How far it was turned, in milliseconds.
+    ahead: AtomicI64,
+}
+
+impl Clock {
+    /// The time to the millisecond, as both databases store it.
+    pub fn now(&self) -> DateTime<Utc> {
+        (Utc::now() + TimeDelta::milliseconds(self.ahead.load(Ordering::Relaxed))).trunc_subsecs(3)
+    }
+
+    /// Turns it ahead, for tests of what takes hours.
+    pub fn turn(&self, by: Duration) {
+        self.ahead.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
+    }
+}
