@@ -58,8 +58,11 @@ fn migrations_depend_on_seaorms_migrations_alone_and_read_no_yaml() {
     let packages = Packages::read();
     let declared = packages.member("charter-migrations").declares("normal");
     assert_eq!(declared.into_iter().collect::<Vec<_>>(), ["sea_orm_migration"]);
+    // The list of the migrations in its own folder is all that the package includes.
+    let list = r#"include!(concat!(env!("OUT_DIR"), "/migrations.rs"))"#;
     let read = |source: &Source| {
-        ["include_str!", "include!", "std::fs", "yaml"].iter().any(|word| source.code().contains(word))
+        let code = source.code().replace(list, "");
+        ["include_str!", "include!", "std::fs", "yaml"].iter().any(|word| code.contains(word))
     };
     none(sources("migrations/src").into_iter().filter(read).map(|source| source.path).collect());
 }

@@ -27,9 +27,7 @@ impl Example {
             let (_, rest) = text.split_once(&format!("```{language}\n")).unwrap();
             rest.split("```").next().unwrap().to_string()
         };
-        // The records service keeps its migrations in the crate that has the prelude.
-        let migration = block("rust").replace("use crate::prelude::*;", "use charter_migrations::prelude::*;");
-        Example { yaml: block("yaml"), migration }
+        Example { yaml: block("yaml"), migration: block("rust") }
     }
 }
 

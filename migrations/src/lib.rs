@@ -18,11 +18,18 @@
 //! A migration that has been released is history: it is never edited, and it names neither entities nor YAML, so that
 //! it does the same tomorrow. A change is a new file, named `m<date>_<number>_<what>`, at the end of its list.
 
+// So that the service's migrations read like those of any application.
+extern crate self as charter_migrations;
+
 mod atomic;
 pub mod column;
 mod platform;
-mod service;
 mod table;
+
+/// The tables of the records service, one for each file in `resources/`: `build.rs` lists the folder.
+mod service {
+    include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
+}
 
 pub use atomic::Atomic;
 pub use column::Column;

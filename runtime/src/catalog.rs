@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::sync::Arc;
 
 use crate::crud::Route;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, ResourceMeta, Shown};
 use crate::record::Shape;
+
+/// So many references are followed to find out whether a record is there.
+const DEEPEST: usize = 4;
 
 /// All resources of an application.
 #[derive(Debug)]
@@ -28,13 +32,15 @@ pub struct Entry {
     pub single: Shape,
     /// The other end of each derived field: by field name.
     derived: HashMap<&'static str, Source>,
+    /// What must hold for a record to be there at all, as SQL on `t`: see [`standing`].
+    pub standing: Option<Arc<str>>,
 }
 
 /// Where the value of a field comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
-    /// The alias of the table that holds it: `t`, or the name of the reference field that leads there.
-    pub alias: &'static str,
+    /// The reference field that leads to the table that holds it; none when it is the record's own.
+    via: Option<&'static str>,
     /// The column there.
     pub column: &'static str,
     /// What it holds.
@@ -73,7 +79,8 @@ impl Catalog {
                 Shape::of(meta, &derived, meta.fields.iter().filter(wanted))
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
-            entries.push(Entry { meta, route, fields, list, single, derived });
+            let standing = standing(meta, &metas, "t", 1).map(Arc::from);
+            entries.push(Entry { meta, route, fields, list, single, derived, standing });
         }
         if problems.is_empty() {
             Ok(Catalog { entries, by_name, by_plural, by_type })
@@ -173,27 +180,39 @@ impl Entry {
 impl Source {
     /// A column of the resource's own table.
     pub fn own(field: &'static FieldMeta) -> Source {
-        Source { alias: "t", column: field.name, field, labels: None, join: None }
+        Source { via: None, column: field.name, field, labels: None, join: None }
     }
 
     /// A column of the record that `via` refers to.
     pub fn through(via: &'static str, target: &'static ResourceMeta, field: &'static FieldMeta) -> Source {
-        Source { alias: via, column: field.name, field, labels: None, join: Some(target) }
+        Source { via: Some(via), column: field.name, field, labels: None, join: Some(target) }
     }
 
-    /// Writes `"alias"."column"`.
+    /// Whether it is a column of the record itself.
+    pub fn is_own(&self, column: &str) -> bool {
+        self.via.is_none() && self.column == column
+    }
+
+    /// Writes `t."column"`, or `"t_via"."column"` of the record that a reference leads to.
     pub fn write(&self, text: &mut String) {
-        let _ = write!(text, "\"{}\".\"{}\"", self.alias, self.column);
+        let _ = match self.via {
+            Some(via) => write!(text, "\"t_{via}\".\"{}\"", self.column),
+            None => write!(text, "t.\"{}\"", self.column),
+        };
     }
 
-    /// Writes the join that makes the alias known. A deleted record joins as if it were not there.
-    pub fn write_join(&self, text: &mut String) {
-        if let Some(target) = self.join {
-            let (alias, table) = (self.alias, target.table);
-            let _ = write!(text, " LEFT JOIN \"{table}\" AS \"{alias}\" ON \"{alias}\".\"id\" = t.\"{alias}\"");
-            if target.soft_delete {
-                let _ = write!(text, " AND \"{alias}\".\"deleted_at\" IS NULL");
-            }
+    /// Writes the join that the column needs, unless it is the record's own or `joined` already. A deleted record joins
+    /// as if it were not there.
+    pub fn write_join(&self, text: &mut String, joined: &mut Vec<&'static str>) {
+        let (Some(via), Some(target)) = (self.via, self.join) else { return };
+        if joined.contains(&via) {
+            return;
+        }
+        joined.push(via);
+        let table = target.table;
+        let _ = write!(text, " LEFT JOIN \"{table}\" AS \"t_{via}\" ON \"t_{via}\".\"id\" = t.\"{via}\"");
+        if target.soft_delete {
+            let _ = write!(text, " AND \"t_{via}\".\"deleted_at\" IS NULL");
         }
     }
 }
@@ -208,6 +227,34 @@ pub fn snake_case(name: &str) -> String {
         snake.push(c.to_ascii_lowercase());
     }
     snake
+}
+
+/// The condition that no record is deleted that `meta`'s records cannot be without: a required reference to a deleted
+/// record hides the record that has it, and so on from there. Nothing when no reference leads to what is kept deleted.
+///
+/// The text is SQL on `alias`. `depth` names the tables within, and ends what refers in a circle.
+fn standing(
+    meta: &ResourceMeta,
+    metas: &HashMap<&str, &'static ResourceMeta>,
+    alias: &str,
+    depth: usize,
+) -> Option<String> {
+    let mut conditions = Vec::new();
+    for field in meta.fields.iter().filter(|f| !f.nullable && depth <= DEEPEST) {
+        let Kind::Ref { resource } = field.kind else { continue };
+        let Some(target) = metas.get(resource) else { continue };
+        let (inner, table, name) = (format!("s{depth}"), target.table, field.name);
+        let deleted = target.soft_delete.then(|| format!("{inner}.\"deleted_at\" IS NULL"));
+        let further = standing(target, metas, &inner, depth + 1);
+        let required: Vec<String> = deleted.into_iter().chain(further).collect();
+        if !required.is_empty() {
+            let required = required.join(" AND ");
+            conditions.push(format!(
+                "EXISTS (SELECT 1 FROM \"{table}\" AS {inner} WHERE {inner}.\"id\" = {alias}.\"{name}\" AND {required})"
+            ));
+        }
+    }
+    if conditions.is_empty() { None } else { Some(conditions.join(" AND ")) }
 }
 
 fn link_derived(

@@ -1,5 +1,6 @@
 //! Every path of the API, in folders that mirror the URLs.
 
+mod activities;
 mod currencies;
 mod custom_fields;
 mod custom_views;
@@ -9,6 +10,7 @@ mod product_groups;
 mod products;
 mod roles;
 mod settings;
+mod stock_levels;
 mod tax_classes;
 mod tokens;
 mod users;

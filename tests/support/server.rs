@@ -11,7 +11,7 @@ use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
 use charter_runtime::crud::{self, Body, BoxFuture};
 use charter_runtime::server::{self, Running};
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 
 use super::database::{Folder, Template};
@@ -159,6 +159,15 @@ impl Server {
     /// Runs a statement that no request can, past the service.
     pub async fn sql(&self, statement: &str) {
         self.state.db.writer().execute_unprepared(statement).await.expect("the statement runs");
+    }
+
+    /// The names of the events of this kind, oldest first.
+    pub async fn events(&self, prefix: &str) -> Vec<String> {
+        let backend = self.state.db.writer().get_database_backend();
+        let statement = Statement::from_string(backend, "SELECT name FROM events ORDER BY id");
+        let rows = self.state.db.writer().query_all_raw(statement).await.expect("the events are read");
+        let names = rows.iter().map(|row| row.try_get::<String>("", "name").expect("a name"));
+        names.filter(|name| name.starts_with(prefix)).collect()
     }
 
     /// An administrator's token for these abilities alone.

@@ -19,7 +19,8 @@ pub fn index(schema: &Schema) -> TokenStream {
         })
     });
     quote! {
-        #(pub mod #names;)*
+        // Two includes may go by fields of one name, in which the lint sees one attribute twice.
+        #(#[allow(clippy::duplicated_attributes)] pub mod #names;)*
 
         /// The route of every resource.
         pub fn routes() -> Vec<charter_runtime::generated::Route> {

@@ -1,6 +1,6 @@
 //! The currencies of ISO 4217.
 
-use crate::prelude::*;
+use charter_migrations::prelude::*;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;

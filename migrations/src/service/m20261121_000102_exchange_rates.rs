@@ -1,6 +1,6 @@
 //! The exchange rates between two currencies from a moment on.
 
-use crate::prelude::*;
+use charter_migrations::prelude::*;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;

@@ -1,6 +1,6 @@
 //! The groups that products are sorted into.
 
-use crate::prelude::*;
+use charter_migrations::prelude::*;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;

@@ -1,6 +1,6 @@
 //! The tax classes of products.
 
-use crate::prelude::*;
+use charter_migrations::prelude::*;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;

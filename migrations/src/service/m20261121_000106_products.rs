@@ -1,6 +1,6 @@
 //! The products, which stay as rows when they are deleted.
 
-use crate::prelude::*;
+use charter_migrations::prelude::*;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;

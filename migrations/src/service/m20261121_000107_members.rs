@@ -1,6 +1,6 @@
 //! The members: people, organisations, venues and vehicles.
 
-use crate::prelude::*;
+use charter_migrations::prelude::*;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;

@@ -41,8 +41,8 @@ async fn up_down_to_nothing_and_up_again(database: Database) {
 async fn one_step_back_undoes_one_migration(database: Database) {
     Migrator::up(&database.connection, None).await.unwrap();
     Migrator::down(&database.connection, Some(1)).await.unwrap();
-    assert_eq!(database.pending().await, ["m20261121_000107_members"]);
-    assert!(!database.schema().await.contains(&"table members".to_owned()));
+    assert_eq!(database.pending().await, ["m20261121_000110_activities"]);
+    assert!(!database.schema().await.contains(&"table activities".to_owned()));
 }
 
 async fn a_failed_migration_leaves_nothing(database: Database) {

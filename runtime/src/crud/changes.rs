@@ -8,6 +8,7 @@ use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoA
 use uuid::Uuid;
 
 use super::embedded::EmbeddedSet;
+use super::input::null;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 use crate::record::{Cell, write_text};
@@ -69,6 +70,16 @@ impl Changes {
             self.values[position] = None;
             self.resent.push(name);
         }
+    }
+
+    /// Makes of the changes to a stored row a new row that holds all of it, the id included.
+    pub fn restate(&mut self) -> Result<()> {
+        for field in self.meta.fields.iter().filter(|f| f.is_column()) {
+            let value = self.current(field.name)?.unwrap_or_else(|| null(field.kind));
+            self.set(field.name, value);
+        }
+        self.before = None;
+        Ok(())
     }
 
     /// Adds the revealed secrets to a record that is about to be answered.

@@ -58,7 +58,7 @@ pub async fn store_new(context: &Context<'_>, entry: &Entry, changes: &mut Chang
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     check_owner(context, changes);
     rules::check_together(changes)?;
-    references::check(context, changes).await?;
+    references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
     if let (true, Some(hook)) = (changes.errors.is_empty(), entry.route.hooks.before_save) {
         hook(context, changes).await?;

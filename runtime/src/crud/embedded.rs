@@ -3,7 +3,7 @@
 //! A write gives all of them: those with an id are changed, those without are added, those not given are deleted. They
 //! are plain rows; hooks belong to the record that holds them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sea_orm::{QueryResult, Value};
 
@@ -13,7 +13,7 @@ use super::{input, references, rules, store, update};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind};
+use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
 use crate::query::{Condition, read_value};
 
 /// The embedded records that a write gives for one field.
@@ -95,6 +95,8 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             Some(id) => rows(context, entry, by, id).await?,
             None => HashMap::new(),
         };
+        let replaced: Vec<i64> = stored.keys().copied().collect();
+        let mut taken = HashSet::new();
         for (index, item) in set.items.iter_mut().enumerate() {
             match item.id {
                 Some(id) => match stored.remove(&id) {
@@ -111,12 +113,35 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             update::drop_unchanged(&mut item.changes)?;
             update::refuse_fixed(&mut item.changes);
             rules::check_together(&mut item.changes)?;
-            references::check(context, &mut item.changes).await?;
+            // Every row of this record is given anew or goes, so that only those of others can be in the way.
+            references::check(context, &mut item.changes, &replaced).await?;
+            check_each_once(&mut item.changes, by, &mut taken)?;
             collect(set.field, index, &mut item.changes.errors, &mut changes.errors);
         }
         set.gone = stored.into_keys().collect();
     }
     Ok(())
+}
+
+/// No item has the unique values of one before it; `taken` holds theirs.
+fn check_each_once(changes: &mut Changes, by: &str, taken: &mut HashSet<String>) -> Result<()> {
+    for set in unique_sets(changes.meta) {
+        let mut values = Vec::with_capacity(set.len());
+        for name in set.iter().filter(|name| **name != by) {
+            values.push(changes.current(name)?);
+        }
+        // What has a null is not compared, as in SQL.
+        if values.iter().all(Option::is_some) && !taken.insert(format!("{set:?} {values:?}")) {
+            references::add_taken(&mut changes.errors, &set);
+        }
+    }
+    Ok(())
+}
+
+/// The sets of fields, and the single ones, whose values do not repeat.
+fn unique_sets(meta: &'static ResourceMeta) -> impl Iterator<Item = Vec<&'static str>> {
+    let alone = meta.fields.iter().filter(|f| f.rules.contains(&Rule::Unique)).map(|f| vec![f.name]);
+    alone.chain(meta.unique.iter().map(|set| set.to_vec()))
 }
 
 /// Stores what [`check`] found.
@@ -127,12 +152,22 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
         for gone in &set.gone {
             store::delete(context, entry, *gone).await?;
         }
+        // Two rows may change places in a unique index: those whose values it holds go too, and come back as they are.
+        for item in &mut set.items {
+            if let Some(id) = item.id.filter(|_| moves(&item.changes)) {
+                store::delete(context, entry, id).await?;
+                item.changes.restate()?;
+            }
+        }
         for item in &mut set.items {
             match item.id {
                 Some(_) if item.changes.is_empty() => {}
                 Some(id) => {
                     item.changes.set("updated_at", context.now().into());
-                    store::update(context, &item.changes, id).await?;
+                    match item.changes.is_new() {
+                        true => drop(store::insert(context, &item.changes).await?),
+                        false => store::update(context, &item.changes, id).await?,
+                    }
                 }
                 None => {
                     item.changes.set(by, id.into());
@@ -142,6 +177,11 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
         }
     }
     Ok(())
+}
+
+/// Whether a stored row is given other values where they must not repeat.
+fn moves(changes: &Changes) -> bool {
+    !changes.meta.soft_delete && unique_sets(changes.meta).flatten().any(|name| changes.get(name).is_some())
 }
 
 async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<HashMap<i64, QueryResult>> {

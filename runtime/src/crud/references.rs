@@ -12,8 +12,9 @@ use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
 use crate::query::write_condition;
 use crate::record::write_from;
 
-/// Checks every changed field; problems are collected in `changes.errors`.
-pub async fn check(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+/// Checks every changed field; problems are collected in `changes.errors`. The rows of `replaced` do not stand in the
+/// way of a unique value: that of the record itself, and those that the same write replaces.
+pub async fn check(context: &Context<'_>, changes: &mut Changes, replaced: &[i64]) -> Result<()> {
     let given: Vec<(&'static FieldMeta, Value)> =
         changes.iter().filter(|(_, v)| **v != v.as_null()).map(|(f, v)| (f, v.clone())).collect();
     for (field, value) in given {
@@ -22,13 +23,13 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
         }
         check_field(context, field, &value, &mut changes.errors).await?;
         if field.rules.contains(&Rule::Unique) {
-            check_unique(context, changes, &[field.name]).await?;
+            check_unique(context, changes, &[field.name], replaced).await?;
         }
     }
     check_polymorphic(context, changes).await?;
     for set in changes.meta.unique {
         if set.iter().any(|name| changes.get(name).is_some()) && !set.iter().any(|name| changes.errors.contains(name)) {
-            check_unique(context, changes, set).await?;
+            check_unique(context, changes, set, replaced).await?;
         }
     }
     Ok(())
@@ -132,7 +133,12 @@ async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Resu
 }
 
 /// No other record that is not deleted has the same values. A set with a null is not compared, as in SQL.
-async fn check_unique(context: &Context<'_>, changes: &mut Changes, set: &[&'static str]) -> Result<()> {
+async fn check_unique(
+    context: &Context<'_>,
+    changes: &mut Changes,
+    set: &[&'static str],
+    replaced: &[i64],
+) -> Result<()> {
     let meta = changes.meta;
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1 FROM ");
     sql.name(meta.table).push(" AS t WHERE TRUE");
@@ -140,19 +146,23 @@ async fn check_unique(context: &Context<'_>, changes: &mut Changes, set: &[&'sta
         let Some(value) = changes.current(name)? else { return Ok(()) };
         sql.push(" AND t.").name(name).push(" = ").bind(value);
     }
-    if let Some(row) = &changes.before {
-        sql.push(" AND t.\"id\" <> ").bind(row.try_get::<i64>("", "id")?);
+    if !replaced.is_empty() {
+        sql.push(" AND NOT (").among("t.\"id\"", replaced).push(")");
     }
     leave_out_deleted(&mut sql, meta);
     if sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some() {
-        let problem = match set {
-            [_] => "is already taken".to_string(),
-            _ => format!("is already taken together with {}", set[..set.len() - 1].join(", ")),
-        };
-        // The last of a set is what tells its records apart.
-        changes.errors.add(set[set.len() - 1], problem);
+        add_taken(&mut changes.errors, set);
     }
     Ok(())
+}
+
+/// The problem of values that another record has. The last of a set is what tells its records apart.
+pub fn add_taken(errors: &mut FieldErrors, set: &[&'static str]) {
+    match set {
+        [] => {}
+        [alone] => errors.add(*alone, "is already taken"),
+        [others @ .., last] => errors.add(*last, format!("is already taken together with {}", others.join(", "))),
+    }
 }
 
 fn label(catalog: &Catalog, resource: &str) -> String {

@@ -12,13 +12,17 @@ use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 
-/// What hides records from the caller, whatever the request asks: deletion, another owner, the resource's own scope.
+/// What hides records from the caller, whatever the request asks: deletion, also of what they cannot be without, another
+/// owner, the resource's own scope.
 pub fn visible(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
     let mut condition = Condition::always();
     if entry.meta.soft_delete {
         let deleted = entry.field("deleted_at").ok_or_else(|| Error::internal("soft delete without `deleted_at`"))?;
         let source = crate::catalog::Source::own(deleted);
         condition = condition.and(Condition::test(source, crate::query::condition::Test::Null { negated: false }));
+    }
+    if let Some(standing) = &entry.standing {
+        condition = condition.and(Condition::Standing(standing.clone()));
     }
     if let Some(owner) = entry.meta.owner
         && !context.caller().is_admin

@@ -1,5 +1,7 @@
 //! A condition on records as a tree: what a request, a saved view, a scope and a nested path all become.
 
+use std::sync::Arc;
+
 use sea_orm::Value;
 
 use crate::catalog::Source;
@@ -15,6 +17,8 @@ pub enum Condition {
         target: Target,
         test: Test,
     },
+    /// What the record cannot be without is there: SQL that was written when the application started.
+    Standing(Arc<str>),
     /// Some of a JSON list of ids is among these.
     Overlaps {
         field: &'static FieldMeta,
@@ -136,6 +140,7 @@ impl Condition {
         match self {
             Condition::All(list) | Condition::Any(list) => list.iter().map(Condition::values).sum(),
             Condition::Not(inner) => inner.values(),
+            Condition::Standing(_) => 0,
             Condition::Test { test: Test::Among { values, .. }, .. } => values.len(),
             // A substring is bound with its length.
             Condition::Test { .. } | Condition::Overlaps { .. } => 2,
@@ -148,7 +153,7 @@ impl Condition {
             Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.sources(found)),
             Condition::Not(inner) => inner.sources(found),
             Condition::Test { target: Target::Column(source), .. } => found.push(*source),
-            Condition::Test { .. } | Condition::Overlaps { .. } => {}
+            Condition::Test { .. } | Condition::Standing(_) | Condition::Overlaps { .. } => {}
         }
     }
 }

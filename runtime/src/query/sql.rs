@@ -18,6 +18,7 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
             write_condition(sql, inner);
             sql.push(")");
         }
+        Condition::Standing(text) => drop(sql.push(text)),
         Condition::Test { target, test } => write_test(sql, &expression(sql.dialect, target), target, test),
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {
@@ -129,7 +130,11 @@ fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bo
 /// another: a definition may have been made anew with another type.
 fn expression(dialect: Dialect, target: &Target) -> String {
     match target {
-        Target::Column(source) => format!("\"{}\".\"{}\"", source.alias, source.column),
+        Target::Column(source) => {
+            let mut text = String::new();
+            source.write(&mut text);
+            text
+        }
         Target::Custom { name, kind } => custom_expression(dialect, name, *kind),
     }
 }
@@ -186,7 +191,7 @@ pub fn write_order(sql: &mut Sql, order: &[Order]) {
         let mut nullable = true;
         let mut text = is_text(&key.target);
         if let Target::Column(source) = &key.target {
-            if source.alias == "t" && source.column == "id" {
+            if source.is_own("id") {
                 sql.push(if key.descending { "t.\"id\" DESC" } else { "t.\"id\"" });
                 return;
             }

@@ -17,7 +17,7 @@ pub struct Shape {
     select: String,
     /// ` FROM "products" AS t LEFT JOIN ...`
     from: String,
-    /// The aliases that `from` knows beside `t`.
+    /// The references that `from` follows.
     joined: Vec<&'static str>,
 }
 
@@ -67,13 +67,13 @@ impl Shape {
             self.select.push_str(", ");
         }
         source.write(&mut self.select);
-        join(&mut self.from, &mut self.joined, &source);
+        source.write_join(&mut self.from, &mut self.joined);
         self.columns.push(Column { key: format!("\"{name}\":"), name, source, hidden, only: None });
     }
 
     /// Adds a column that is read but not written, unless it is read already.
     pub fn hide(&mut self, meta: &'static ResourceMeta, name: &str) {
-        let known = self.columns.iter().any(|c| c.name == name && c.source.alias == "t");
+        let known = self.columns.iter().any(|c| c.name == name && c.source.is_own(name));
         if let (false, Some(field)) = (known, meta.fields.iter().find(|f| f.name == name)) {
             self.add(field.name, Source::own(field), true);
         }
@@ -90,7 +90,7 @@ impl Shape {
         if sources.iter().any(|source| source.join.is_some()) {
             let mut joined = self.joined.clone();
             for source in sources {
-                join(&mut sql.text, &mut joined, source);
+                source.write_join(&mut sql.text, &mut joined);
             }
         }
     }
@@ -101,7 +101,7 @@ pub fn write_from(sql: &mut Sql, table: &str, sources: &[Source]) {
     write_table(&mut sql.text, table);
     let mut joined = Vec::new();
     for source in sources {
-        join(&mut sql.text, &mut joined, source);
+        source.write_join(&mut sql.text, &mut joined);
     }
 }
 
@@ -109,11 +109,4 @@ fn write_table(text: &mut String, table: &str) {
     text.push_str(" FROM \"");
     text.push_str(table);
     text.push_str("\" AS t");
-}
-
-fn join(text: &mut String, joined: &mut Vec<&'static str>, source: &Source) {
-    if source.join.is_some() && !joined.contains(&source.alias) {
-        joined.push(source.alias);
-        source.write_join(text);
-    }
 }

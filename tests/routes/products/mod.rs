@@ -1,5 +1,6 @@
 //! `/products`: what is hired out and sold.
 
+mod accessories;
 mod create;
 mod delete;
 mod list;

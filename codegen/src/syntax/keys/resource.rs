@@ -36,7 +36,7 @@ pub static RESOURCE: Table = Table {
             Shape::Word(Deletion::WORDS),
             "the row is removed",
             "delete: soft",
-            "`soft` marks a deleted record instead of removing it; it then vanishes from every list, show, include and reference.",
+            "`soft` marks a deleted record instead of removing it; it then vanishes from every list, show, include and reference, and with it the records of others that refer to it by a `ref` that cannot be null.",
         ),
         key(
             "custom_fields",

@@ -1,0 +1,123 @@
+//! `GET /activities`.
+
+use serde_json::{Value, json};
+
+use super::{created, member};
+use crate::support::{Client, Server, on_both};
+
+on_both!(
+    a_page_of_activities_with_meta,
+    the_filters_of_the_specification,
+    the_sorts_of_the_specification,
+    an_unknown_sort_is_ignored,
+    times_are_compared_to_the_millisecond,
+    related_records_are_loaded_for_the_whole_page,
+    owners_and_codes_are_filtered_by_their_names,
+);
+
+/// Three activities, ids 1 to 3.
+async fn three(client: &Client) {
+    let all = [
+        json!({ "subject": "Call Ada", "type_id": 1002, "priority": 2, "starts_at": "2026-03-02T00:00:00.002Z",
+            "ends_at": "2026-03-05T00:00:00Z" }),
+        json!({ "subject": "buy cable", "type_id": 1001, "status_id": 2002, "priority": 0,
+            "starts_at": "2026-03-02T00:00:00.001Z" }),
+        json!({ "subject": "Recall", "type_id": 1005, "status_id": 2003, "ends_at": "2026-03-04T00:00:00Z" }),
+    ];
+    for body in all {
+        created(client, body).await;
+    }
+}
+
+async fn ids(client: &Client, parameters: &[(&str, &str)]) -> Vec<i64> {
+    let found = client.list("/activities", parameters).await.column("activities", "id");
+    found.iter().map(|id| id.as_i64().expect("an id")).collect()
+}
+
+async fn a_page_of_activities_with_meta(server: Server) {
+    let admin = server.admin();
+    three(&admin).await;
+    let body = admin.get("/activities?per_page=2&page=2").await.ok();
+    assert_eq!(body["meta"], json!({ "total": 3, "per_page": 2, "page": 2 }));
+    assert_eq!(body["activities"][0], admin.get("/activities/3").await.record("activity"));
+    assert_eq!(body["activities"].as_array().map(Vec::len), Some(1));
+}
+
+async fn the_filters_of_the_specification(server: Server) {
+    let admin = server.admin();
+    three(&admin).await;
+    for (name, value, expected) in [
+        ("q[subject_cont]", "CALL", vec![1, 3]),
+        ("q[type_id_eq]", "1002", vec![1]),
+        ("q[status_id_eq]", "2002", vec![2]),
+        ("q[completed_true]", "1", vec![2]),
+        ("q[completed_true]", "false", vec![1, 3]),
+        ("q[completed_false]", "t", vec![1, 3]),
+        ("q[ends_at_null]", "1", vec![2]),
+        ("q[regarding_type_null]", "1", vec![1, 2, 3]),
+    ] {
+        assert_eq!(ids(&admin, &[(name, value)]).await, expected, "{name}={value}");
+    }
+    admin.get("/activities?q[type_id_eq]=task").await.invalid("q[type_id_eq]");
+}
+
+async fn the_sorts_of_the_specification(server: Server) {
+    let admin = server.admin();
+    three(&admin).await;
+    for (sort, expected) in [
+        ("subject", [2, 1, 3]),
+        ("-subject", [3, 1, 2]),
+        ("type_id", [2, 1, 3]),
+        ("status_id", [1, 2, 3]),
+        ("-status_id", [3, 2, 1]),
+        ("priority", [2, 3, 1]),
+        // Null is the smallest value.
+        ("starts_at", [3, 2, 1]),
+        ("-starts_at", [1, 2, 3]),
+        ("ends_at", [2, 3, 1]),
+        ("created_at", [1, 2, 3]),
+        ("-id", [3, 2, 1]),
+    ] {
+        assert_eq!(ids(&admin, &[("sort", sort)]).await, expected, "{sort}");
+    }
+}
+
+async fn an_unknown_sort_is_ignored(server: Server) {
+    let admin = server.admin();
+    three(&admin).await;
+    for sort in ["participants", "-custom_fields", "nonsense", "", "-", "subject;"] {
+        assert_eq!(ids(&admin, &[("sort", sort)]).await, [1, 2, 3], "{sort}");
+    }
+}
+
+async fn times_are_compared_to_the_millisecond(server: Server) {
+    let admin = server.admin();
+    three(&admin).await;
+    assert_eq!(ids(&admin, &[("q[starts_at_eq]", "2026-03-02T00:00:00.001Z")]).await, [2]);
+    assert_eq!(ids(&admin, &[("q[starts_at_gt]", "2026-03-02T01:00:00.001+01:00")]).await, [1]);
+    assert_eq!(ids(&admin, &[("q[starts_at_lteq]", "2026-03-02T00:00:00.001Z")]).await, [2]);
+}
+
+async fn related_records_are_loaded_for_the_whole_page(server: Server) {
+    let admin = server.admin();
+    let ada = member(&admin, "Ada").await;
+    let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"].clone();
+    created(&admin, json!({ "regarding_type": "Member", "regarding_id": ada, "participants": [{ "member_id": ada }] }))
+        .await;
+    created(&admin, json!({ "regarding_type": "Product", "regarding_id": product })).await;
+    created(&admin, json!({})).await;
+    let list = admin.get("/activities?include=regarding,owner&include[]=customFieldValues").await.records("activities");
+    let names: Vec<&Value> = list.iter().map(|activity| &activity["regarding"]["name"]).collect();
+    assert_eq!(names, [&json!("Ada"), &json!("Lamp"), &Value::Null]);
+    assert!(list.iter().all(|activity| activity["owner"]["email"] == "admin@example.com"), "{list:?}");
+    assert_eq!(list[0]["participants"][0]["member_name"], "Ada");
+    assert_eq!(list[2]["participants"], json!([]));
+}
+
+async fn owners_and_codes_are_filtered_by_their_names(server: Server) {
+    let admin = server.admin();
+    three(&admin).await;
+    assert_eq!(ids(&admin, &[("q[owner.name_eq]", "Administrator")]).await, [1, 2, 3]);
+    assert_eq!(ids(&admin, &[("q[activity_type_name_eq]", "Meeting")]).await, [3]);
+    assert_eq!(ids(&admin, &[("q[activity_status_name_start]", "comp")]).await, [2]);
+}
