@@ -39,10 +39,12 @@ const ONCE: &[&str] = &[
     "tokio",
 ];
 
-/// Declared for what their features switch on in others, or for code that a derive writes.
+/// Declared for what their features switch on in others, for code that a derive writes, or for a test that stands elsewhere.
 const NOT_NAMED: &[(&str, &str)] = &[
     // `DeriveMigrationName` writes its path.
     ("lending", "sea_orm_migration"),
+    // `tests/program`, which it includes, names it.
+    ("lending", "rustls"),
 ];
 
 /// Whether an SPDX expression can be met: of an OR one side, of an AND both. A slash is the old way to write OR.

@@ -9,3 +9,4 @@ mod relations;
 mod routes;
 mod server;
 mod support;
+mod webhooks;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches};
 
 use crate::error::{Error, Result};
+use crate::webhook::Policy;
+use crate::webhook::address::Network;
 
 /// One setting, as the documentation lists it.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +53,16 @@ pub const SETTINGS: &[Setting] = &[
         about: "Requests a minute without a valid token, for one address; 0 turns it off",
     },
     Setting {
+        flag: "webhook-allow-http",
+        default: "false",
+        about: "Whether webhooks may have http:// URLs, whose deliveries anybody on the way can read",
+    },
+    Setting {
+        flag: "webhook-allow-networks",
+        default: "",
+        about: "Networks that webhooks may reach although they are not public, such as `10.0.0.0/8,fd00::/8`",
+    },
+    Setting {
         flag: "log",
         default: "info",
         about: "What is logged: a level, or directives such as `charter_runtime=debug`",
@@ -75,6 +87,8 @@ pub struct Config {
     pub request_timeout: Duration,
     pub rate_limit: u32,
     pub rate_limit_anonymous: u32,
+    /// Where webhooks may lead.
+    pub webhook_policy: Policy,
     pub log: String,
     pub log_json: bool,
 }
@@ -145,10 +159,18 @@ impl Config {
             request_timeout: Duration::from_secs(number("request-timeout", 1, 3600, &mut problems)),
             rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
+            webhook_policy: Policy {
+                allow_http: value("webhook-allow-http") == "true",
+                networks: networks(&value("webhook-allow-networks"), &mut problems),
+            },
             log: value("log"),
             log_json: value("log-format") == "json",
             data_dir,
         };
+        let http = value("webhook-allow-http");
+        if !matches!(http.as_str(), "true" | "false") {
+            problems.push(format!("webhook-allow-http must be `true` or `false`, and is `{http}`"));
+        }
         if !matches!(value("log-format").as_str(), "text" | "json") {
             problems.push(format!("log-format must be `text` or `json`, and is `{}`", value("log-format")));
         }
@@ -185,6 +207,14 @@ impl Config {
         }
         Ok(())
     }
+}
+
+fn networks(text: &str, problems: &mut Vec<String>) -> Vec<Network> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let (networks, wrong): (Vec<_>, Vec<_>) = parts.map(str::parse).partition(Result::is_ok);
+    problems
+        .extend(wrong.into_iter().filter_map(Result::err).map(|problem| format!("webhook-allow-networks: {problem}")));
+    networks.into_iter().filter_map(Result::ok).collect()
 }
 
 fn sqlite_url(data_dir: &Path) -> String {
@@ -244,5 +274,21 @@ mod tests {
         assert!(problem.contains("CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"), "{problem}");
         assert!(problem.contains("body-limit must be a whole number") && problem.contains("database-url"), "{problem}");
         assert!(!problem.contains("secret@"), "{problem}");
+    }
+
+    #[test]
+    fn where_webhooks_may_lead_is_read_as_a_list() {
+        let policy = |http: &str, networks: &str| {
+            let environment = [("CHARTER_WEBHOOK_ALLOW_HTTP", http), ("CHARTER_WEBHOOK_ALLOW_NETWORKS", networks)];
+            read(&[], &environment).map(|config| config.webhook_policy)
+        };
+        assert_eq!(policy("", "").unwrap(), Policy::default());
+        let allowed = policy("true", "10.0.0.0/8, ::1").unwrap();
+        let networks: Vec<String> = allowed.networks.iter().map(Network::to_string).collect();
+        assert_eq!((allowed.allow_http, networks), (true, vec!["10.0.0.0/8".into(), "::1/128".into()]));
+        let problem = policy("yes", "10.0.0.0/8,example.com,1.2.3.4/33").unwrap_err();
+        for part in ["webhook-allow-http must be", "`example.com` is not a network", "`1.2.3.4/33` is not"] {
+            assert!(problem.contains(part), "{problem}");
+        }
     }
 }

@@ -6,6 +6,7 @@ mod database;
 mod gatherings;
 pub mod postgres;
 pub mod program;
+mod receiver;
 mod server;
 mod specimen;
 
@@ -15,6 +16,7 @@ pub use answer::Answer;
 pub use client::Client;
 pub use database::Database;
 pub use gatherings::Gatherings;
+pub use receiver::{Receiver, Reply};
 pub use server::{Prepared, Server, run};
 pub use specimen::Specimens;
 

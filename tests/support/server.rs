@@ -215,6 +215,7 @@ fn config(url: &str, folder: &Folder) -> Config {
         request_timeout: Duration::from_secs(60),
         rate_limit: 0,
         rate_limit_anonymous: 0,
+        webhook_policy: Default::default(),
         log: "error".into(),
         log_json: false,
     }

@@ -1,0 +1,370 @@
+//! Where a delivery may go: https and public addresses, and whatever more the operator allows.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use url::{Host, Url};
+
+/// The longest URL of a webhook, in characters.
+pub const LONGEST_URL: usize = 2048;
+
+/// What the operator allows: `CHARTER_WEBHOOK_ALLOW_HTTP` and `CHARTER_WEBHOOK_ALLOW_NETWORKS`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    pub allow_http: bool,
+    /// Networks that are not public and may be reached all the same.
+    pub networks: Vec<Network>,
+}
+
+/// A range of addresses, `10.0.0.0/8` or `fd00::/8`; one address is a range too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    first: IpAddr,
+    prefix: u8,
+}
+
+/// Where a URL leads, before any name is looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// These addresses, which the policy permits.
+    Addresses(Vec<IpAddr>),
+    /// A name, whose addresses are still to be looked up and judged.
+    Name(String),
+}
+
+/// Why a URL is refused, as its owner is told: it completes "the url ...".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    NotAUrl,
+    TooLong,
+    Scheme,
+    Credentials,
+    Port,
+    Address,
+}
+
+impl Refusal {
+    pub fn text(self) -> &'static str {
+        match self {
+            Refusal::NotAUrl => "must be an absolute URL such as https://example.com/hooks",
+            Refusal::TooLong => "must have at most 2048 characters",
+            Refusal::Scheme => "must begin with https://",
+            Refusal::Credentials => "must not hold a user name or a password",
+            Refusal::Port => "names a port that belongs to another service",
+            Refusal::Address => "leads to an address that is not public",
+        }
+    }
+}
+
+impl Policy {
+    /// Reads a URL as browsers do, so that each spelling of an address is known for what it is, and judges all of it
+    /// but the addresses of a name.
+    ///
+    /// # Errors
+    /// The first reason against it.
+    pub fn judge(&self, url: &str) -> Result<(Url, Place), Refusal> {
+        if url.chars().count() > LONGEST_URL {
+            return Err(Refusal::TooLong);
+        }
+        // What the reader of URLs would drop without a word was not meant.
+        if url.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
+            return Err(Refusal::NotAUrl);
+        }
+        let parsed = Url::parse(url).map_err(|_| Refusal::NotAUrl)?;
+        match parsed.scheme() {
+            "https" => {}
+            "http" if self.allow_http => {}
+            _ => return Err(Refusal::Scheme),
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() || authority(url).contains('@') {
+            return Err(Refusal::Credentials);
+        }
+        if parsed.port().is_some_and(|port| port == 0 || OTHER_SERVICES.contains(&port)) {
+            return Err(Refusal::Port);
+        }
+        let place = match parsed.host() {
+            Some(Host::Ipv4(address)) => self.permitted(&[address.into()])?,
+            Some(Host::Ipv6(address)) => self.permitted(&[address.into()])?,
+            Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => return Err(Refusal::NotAUrl),
+            Some(Host::Domain(name)) => match self.local(name) {
+                Some(permitted) if permitted.is_empty() => return Err(Refusal::Address),
+                Some(permitted) => Place::Addresses(permitted),
+                None => Place::Name(name.to_string()),
+            },
+            None => return Err(Refusal::NotAUrl),
+        };
+        Ok((parsed, place))
+    }
+
+    fn permitted(&self, addresses: &[IpAddr]) -> Result<Place, Refusal> {
+        match addresses.iter().all(|address| self.permits(*address)) {
+            true => Ok(Place::Addresses(addresses.to_vec())),
+            false => Err(Refusal::Address),
+        }
+    }
+
+    /// The permitted ones of this machine's own addresses, when the name means this machine, whatever a name server says.
+    pub fn local(&self, name: &str) -> Option<Vec<IpAddr>> {
+        let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        is_local(name).then(|| own.into_iter().filter(|address| self.permits(*address)).collect())
+    }
+
+    /// Whether a connection may be made to this address.
+    pub fn permits(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        is_public(address) || self.networks.iter().any(|network| network.contains(address))
+    }
+}
+
+impl Network {
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.first, address.to_canonical()) {
+            (IpAddr::V4(first), IpAddr::V4(address)) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix)).unwrap_or(0);
+                first.to_bits() & mask == address.to_bits() & mask
+            }
+            (IpAddr::V6(first), IpAddr::V6(address)) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix)).unwrap_or(0);
+                first.to_bits() & mask == address.to_bits() & mask
+            }
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Network, String> {
+        let problem = || format!("`{text}` is not a network such as 10.0.0.0/8 or fd00::/8");
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
+        let first: IpAddr = address.parse().map_err(|_| problem())?;
+        let bits = if first.is_ipv4() { 32 } else { 128 };
+        let prefix: u8 = prefix.map_or(Ok(bits), str::parse).map_err(|_| problem())?;
+        if prefix > bits {
+            return Err(problem());
+        }
+        Ok(Network { first, prefix })
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.first, self.prefix)
+    }
+}
+
+/// The ports that the fetch standard closes to browsers, because a server of another protocol that listens there might
+/// take a request for its own commands (<https://fetch.spec.whatwg.org/#port-blocking>).
+const OTHER_SERVICES: &[u16] = &[
+    1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+    111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+    540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+    6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+
+/// What stands between `//` and the next slash. An empty user name is dropped when a URL is read.
+fn authority(url: &str) -> &str {
+    let rest = url.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches('/');
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+/// Names that systems give to themselves.
+fn is_local(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    matches!(name.as_str(), "localhost" | "ip6-localhost" | "ip6-loopback" | "localhost.localdomain")
+        || matches!(name.as_str(), "localhost6" | "localhost4" | "localhost6.localdomain6" | "localhost4.localdomain4")
+        || name.ends_with(".localhost")
+}
+
+/// Whether an address is one of the open internet: what IANA's registries of special-purpose addresses call globally
+/// reachable, and of the forms that carry an IPv4 address inside only those that lead to a public one.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let special = match (a, b, c) {
+        // This network, and this machine.
+        (0 | 127, _, _) => true,
+        (10, _, _) | (172, 16..=31, _) | (192, 168, _) => true,
+        // Shared by carriers; also where some clouds keep their metadata.
+        (100, 64..=127, _) => true,
+        // Link-local, where most clouds keep theirs.
+        (169, 254, _) => true,
+        // Protocol assignments, and the relays of 6to4.
+        (192, 0, 0) | (192, 88, 99) => true,
+        // Documentation.
+        (192, 0, 2) | (198, 51, 100) | (203, 0, 113) => true,
+        // Benchmarks.
+        (198, 18..=19, _) => true,
+        // Multicast, reserved, broadcast.
+        (224.., _, _) => true,
+        _ => false,
+    };
+    !special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    if let Some(mapped) = address.to_ipv4_mapped() {
+        return is_public_v4(mapped);
+    }
+    match address.segments() {
+        // NAT64: on a network without IPv4 every IPv4 name resolves to these.
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+        }
+        // Protocol assignments (Teredo among them), documentation, 6to4.
+        [0x2001, 0..=0x01ff, ..] | [0x2001, 0x0db8, ..] | [0x2002, ..] | [0x3fff, 0..=0x0fff, ..] => false,
+        // All else that is public is global unicast.
+        [first, ..] => first & 0xe000 == 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(networks: &[&str]) -> Policy {
+        Policy { allow_http: false, networks: networks.iter().map(|n| n.parse().unwrap()).collect() }
+    }
+
+    #[test]
+    fn public_addresses_end_where_the_registries_say() {
+        let edges = [
+            ("9.255.255.255", true),
+            ("10.0.0.0", false),
+            ("10.255.255.255", false),
+            ("11.0.0.0", true),
+            ("100.63.255.255", true),
+            ("100.64.0.0", false),
+            ("100.127.255.255", false),
+            ("100.128.0.0", true),
+            ("126.255.255.255", true),
+            ("127.0.0.0", false),
+            ("128.0.0.0", true),
+            ("0.255.255.255", false),
+            ("1.0.0.0", true),
+            ("169.253.255.255", true),
+            ("169.254.0.0", false),
+            ("169.255.0.0", true),
+            ("172.15.255.255", true),
+            ("172.16.0.0", false),
+            ("172.31.255.255", false),
+            ("172.32.0.0", true),
+            ("191.255.255.255", true),
+            ("192.0.0.0", false),
+            ("192.0.1.0", true),
+            ("192.0.2.255", false),
+            ("192.0.3.0", true),
+            ("192.88.98.255", true),
+            ("192.88.99.1", false),
+            ("192.167.255.255", true),
+            ("192.168.0.0", false),
+            ("192.169.0.0", true),
+            ("198.17.255.255", true),
+            ("198.18.0.0", false),
+            ("198.19.255.255", false),
+            ("198.20.0.0", true),
+            ("198.51.100.1", false),
+            ("203.0.113.1", false),
+            ("203.0.114.0", true),
+            ("223.255.255.255", true),
+            ("224.0.0.0", false),
+            ("240.0.0.1", false),
+            ("255.255.255.255", false),
+            ("2000::", true),
+            ("2606:4700::1", true),
+            ("3ffe:ffff::1", true),
+            ("4000::", false),
+            ("1fff::1", false),
+            ("2001:0:1::1", false),
+            ("2001:1ff::1", false),
+            ("2001:200::1", true),
+            ("2001:db8::1", false),
+            ("2001:db9::1", true),
+            ("2002:0808:0808::1", false),
+            ("3fff:fff::1", false),
+            ("3fff:1000::1", true),
+            ("::", false),
+            ("::1", false),
+            ("::7f00:1", false),
+            ("::ffff:127.0.0.1", false),
+            ("::ffff:8.8.8.8", true),
+            ("64:ff9b::8.8.8.8", true),
+            ("64:ff9b::10.0.0.1", false),
+            ("64:ff9b:1::8.8.8.8", false),
+            ("fc00::1", false),
+            ("fdff::1", false),
+            ("fe80::1", false),
+            ("fec0::1", false),
+            ("ff02::1", false),
+            ("100::1", false),
+        ];
+        for (text, public) in edges {
+            assert_eq!(Policy::default().permits(text.parse().unwrap()), public, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_network_holds_its_first_and_last_address_and_no_more() {
+        let network: Network = "10.1.2.0/23".parse().unwrap();
+        for (text, inside) in [
+            ("10.1.1.255", false),
+            ("10.1.2.0", true),
+            ("10.1.3.255", true),
+            ("10.1.4.0", false),
+            ("::ffff:10.1.2.9", true),
+        ] {
+            assert_eq!(network.contains(text.parse().unwrap()), inside, "{text}");
+        }
+        assert!("0.0.0.0/0".parse::<Network>().unwrap().contains("9.9.9.9".parse().unwrap()));
+        assert!("::/0".parse::<Network>().unwrap().contains("fd00::1".parse().unwrap()));
+        assert!(!"0.0.0.0/0".parse::<Network>().unwrap().contains("fd00::1".parse().unwrap()));
+        assert_eq!("192.168.7.7".parse::<Network>().unwrap().to_string(), "192.168.7.7/32");
+        for bad in ["", "10.0.0.0/33", "10.0.0/8", "fd00::/129", "10.0.0.0/", "10.0.0.0/-1", "example.com/8"] {
+            assert!(bad.parse::<Network>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_the_operator_allows_is_permitted_in_every_form() {
+        let policy = policy(&["127.0.0.0/8"]);
+        for url in
+            ["https://127.0.0.1/", "https://2130706433/", "https://localhost:9000/x", "https://[::ffff:127.0.0.1]/"]
+        {
+            let (_, place) = policy.judge(url).unwrap();
+            let Place::Addresses(addresses) = place else { panic!("{url} is a name") };
+            assert!(
+                addresses.iter().all(|address| address.to_canonical() == Ipv4Addr::LOCALHOST),
+                "{url}: {addresses:?}"
+            );
+        }
+        assert_eq!(policy.judge("https://10.0.0.1/").unwrap_err(), Refusal::Address);
+        assert_eq!(policy.judge("http://127.0.0.1/").unwrap_err(), Refusal::Scheme);
+    }
+
+    #[test]
+    fn what_is_fine_is_let_through() {
+        for url in [
+            "https://example.com",
+            "https://example.com./hooks?a=b#c",
+            "https://EXAMPLE.com:8443/x",
+            "https://8.8.8.8/",
+            "https://[2606:4700::1]:443/",
+            "https://localhost.example.com/",
+            "https://xn--mnchen-3ya.example/",
+            "https://münchen.example/",
+        ] {
+            assert!(Policy::default().judge(url).is_ok(), "{url}");
+        }
+        let long = format!("https://example.com/{}", "x".repeat(LONGEST_URL));
+        assert!(Policy::default().judge(&long[..LONGEST_URL]).is_ok());
+        assert_eq!(Policy::default().judge(&long[..=LONGEST_URL]).unwrap_err(), Refusal::TooLong);
+    }
+}

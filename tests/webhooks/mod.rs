@@ -1,0 +1,63 @@
+//! Deliveries: where they may go, what they carry, and what is made of the answer.
+
+mod addresses;
+mod exchange;
+mod tls;
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use charter_runtime::webhook::name::Lookup;
+use charter_runtime::webhook::{Attempt, Limits, Policy, Sender, SigningSecret};
+use chrono::{DateTime, Utc};
+
+/// A policy that also allows http, and these networks.
+fn allowing(networks: &[&str]) -> Policy {
+    let networks = networks.iter().map(|text| text.parse().expect("a network")).collect();
+    Policy { allow_http: true, networks }
+}
+
+/// A sender that gives up soon.
+fn sender(policy: Policy, lookup: Lookup) -> Sender {
+    Sender::with(policy, lookup, quick(), rustls::RootCertStore::empty()).expect("a sender")
+}
+
+fn quick() -> Limits {
+    let soon = Duration::from_millis(400);
+    Limits { lookup: soon, connect: soon, whole: soon * 2, ..Limits::default() }
+}
+
+/// Names that are not asked for.
+fn no_names() -> Lookup {
+    Arc::new(|_| Box::pin(async { Err(io::Error::other("no such name")) }))
+}
+
+/// Every name has these addresses.
+fn named(addresses: &[&str]) -> Lookup {
+    let addresses: Vec<IpAddr> = addresses.iter().map(|text| text.parse().expect("an address")).collect();
+    Arc::new(move |_| {
+        let addresses = addresses.clone();
+        Box::pin(async move { Ok(addresses) })
+    })
+}
+
+fn at() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_792_000_000, 0).expect("a time")
+}
+
+/// An attempt to send a small event to this URL.
+fn attempt(url: &str) -> Attempt {
+    Attempt {
+        webhook_id: 1,
+        url: url.to_string(),
+        secret: SigningSecret::generate().expect("a secret").reveal().to_string(),
+        previous_secret: None,
+        event: "user.created".into(),
+        body: r#"{"event":"user.created"}"#.into(),
+        uid: "msg_1".into(),
+        number: 1,
+        at: at(),
+    }
+}
