@@ -3,6 +3,7 @@
 mod authentication;
 mod commands;
 mod errors;
+mod events;
 mod oddities;
 mod query;
 mod relations;

@@ -73,6 +73,12 @@ words! {
     /// The HTTP method of an action.
     ActionMethod { Get = "get", Post = "post" }
 
+    /// The short way to say what an action answers.
+    OutputWord {
+        /// A new record of the same resource.
+        Created = "created",
+    }
+
     /// The short ways to say what can be filtered.
     FilterWord { Shown = "shown", None = "none" }
 

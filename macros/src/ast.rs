@@ -84,6 +84,9 @@ pub struct Action {
     pub input: Option<Type>,
     pub output: Option<Type>,
     pub key: Option<Word>,
+    /// It answers a new record.
+    pub creates: Option<Span>,
+    pub event: Option<Word>,
 }
 
 /// One entry of a record.

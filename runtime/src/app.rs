@@ -103,7 +103,7 @@ impl App {
     ///
     /// # Errors
     /// When a migration fails or the reference data is not valid.
-    pub async fn prepare(&self, state: &State) -> Result<()> {
+    pub async fn prepare(&self, state: &Arc<State>) -> Result<()> {
         let lock = self.lock(state).await?;
         self.prepare_locked(state).await?;
         lock.release().await
@@ -129,7 +129,7 @@ impl App {
         }
     }
 
-    pub(crate) async fn prepare_locked(&self, state: &State) -> Result<()> {
+    pub(crate) async fn prepare_locked(&self, state: &Arc<State>) -> Result<()> {
         (self.migrate)(&state.db, Direction::Up).await?;
         seed::reference(state, self.seeds).await
     }

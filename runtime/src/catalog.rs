@@ -5,7 +5,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::crud::Route;
-use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, ResourceMeta, Shown};
+use crate::meta::{
+    ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
+};
 use crate::record::Shape;
 
 /// So many references are followed to find out whether a record is there.
@@ -114,6 +116,11 @@ impl Catalog {
         self.entries.iter().flat_map(|e| [e.meta.read_permission, e.meta.write_permission]).flatten().collect()
     }
 
+    /// The name of every event that the application can emit, in the order of its resources.
+    pub fn events(&self) -> Vec<String> {
+        self.entries.iter().flat_map(Entry::events).collect()
+    }
+
     /// By the value of a polymorphic type field.
     pub fn by_type(&self, type_name: &str) -> Option<&Entry> {
         self.by_type.get(type_name).map(|&i| &self.entries[i])
@@ -124,6 +131,32 @@ impl Entry {
     /// Whether it has any endpoint of its own.
     pub fn is_served(&self) -> bool {
         !self.meta.operations.is_empty() || !self.meta.actions.is_empty()
+    }
+
+    /// The names of the events that it can emit: of the plain operations that it serves, then of its actions.
+    pub fn events(&self) -> Vec<String> {
+        let meta = self.meta;
+        if !meta.events {
+            return Vec::new();
+        }
+        let serves = |operation| meta.operations.contains(&operation);
+        let changes = |a: &&ActionMeta| matches!(a.output, ActionOutput::Record) && a.method == ActionMethod::Post;
+        let plain = [
+            (
+                "created",
+                !meta.singleton && serves(Operation::Create)
+                    || meta.actions.iter().any(|a| matches!(a.output, ActionOutput::Created)),
+            ),
+            ("updated", serves(Operation::Update) || meta.actions.iter().filter(changes).any(|a| a.event.is_none())),
+            ("deleted", !meta.singleton && serves(Operation::Delete)),
+        ];
+        let mut names: Vec<&str> = plain.iter().filter(|(_, emitted)| *emitted).map(|(name, _)| *name).collect();
+        for event in meta.actions.iter().filter_map(|a| a.event) {
+            if !names.contains(&event) {
+                names.push(event);
+            }
+        }
+        names.into_iter().map(|name| format!("{}.{name}", meta.name)).collect()
     }
 
     pub fn field(&self, name: &str) -> Option<&'static FieldMeta> {

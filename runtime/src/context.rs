@@ -1,6 +1,7 @@
 //! What a behaviour is given beside its record: the caller, the clock, the connection, the other resources.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
@@ -8,6 +9,7 @@ use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::crud::Transaction;
 use crate::db::{Connection, Db};
 use crate::server::RateLimit;
 
@@ -28,20 +30,27 @@ pub struct State {
 /// One operation: who asks, when, and on which connection. In a write that is its transaction.
 #[derive(Debug)]
 pub struct Context<'a> {
-    state: &'a State,
+    state: &'a Arc<State>,
     caller: &'a Principal,
     connection: &'a Connection,
+    /// In a write, the same as the connection.
+    transaction: Option<&'a Transaction>,
     now: DateTime<Utc>,
 }
 
 impl<'a> Context<'a> {
-    pub fn new(state: &'a State, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
-        Context { state, caller, connection, now: state.clock.now() }
+    pub fn new(state: &'a Arc<State>, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
+        Context { state, caller, connection, transaction: None, now: state.clock.now() }
     }
 
-    /// The same operation on another connection: the transaction that it began.
-    pub fn on(&self, connection: &'a Connection) -> Context<'a> {
-        Context { connection, ..*self }
+    /// The same operation in the transaction that it began.
+    pub fn within(&self, transaction: &'a Transaction) -> Context<'a> {
+        Context { connection: transaction.connection(), transaction: Some(transaction), ..*self }
+    }
+
+    /// The same operation at another time.
+    pub fn at(self, now: DateTime<Utc>) -> Context<'a> {
+        Context { now, ..self }
     }
 
     /// What any SeaORM query runs on: `product::Entity::find().all(context.db())`.
@@ -64,5 +73,15 @@ impl<'a> Context<'a> {
 
     pub fn state(&self) -> &'a State {
         self.state
+    }
+
+    /// The state, for work that outlives the request.
+    pub fn shared(&self) -> &'a Arc<State> {
+        self.state
+    }
+
+    /// The transaction of a write.
+    pub fn transaction(&self) -> Option<&'a Transaction> {
+        self.transaction
     }
 }

@@ -37,7 +37,7 @@ pub struct ResourceMeta {
     pub soft_delete: bool,
     /// Records carry a `custom_fields` object, checked against the definitions of this entity type.
     pub custom_fields: bool,
-    /// Writing emits `<name>.created`, `.updated` and `.deleted`.
+    /// Writing emits `<name>.created`, `.updated` and `.deleted`, and what its actions name.
     pub events: bool,
     /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
     pub fields: &'static [FieldMeta],
@@ -317,6 +317,8 @@ pub struct ActionMeta {
     /// Its parameters: from the query string of a GET, from the body otherwise.
     pub input: &'static [FieldMeta],
     pub output: ActionOutput,
+    /// What its event is called in place of `updated` when it changed the record: `deactivated`.
+    pub event: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -340,6 +342,8 @@ pub enum ActionMethod {
 pub enum ActionOutput {
     /// The record that it ran on, as `show` answers it.
     Record,
+    /// A new record of the same resource, as creating answers it: 201 with its place.
+    Created,
     /// These fields under this key.
     Fields { key: &'static str, fields: &'static [FieldMeta] },
 }

@@ -1,23 +1,25 @@
 //! Reference data: the records that an application cannot do without, made sure of at every start.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use sea_orm::Value;
 
 use crate::auth::Principal;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
-use crate::crud::{Body, insert_seed};
+use crate::crud::{Body, Transaction, insert_seed};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Kind, Rule};
 
 /// Inserts each resource's missing rows, found by its unique field, and the one row of every singleton. Rows that are
 /// there stay as the operator left them.
-pub async fn reference(state: &State, seeds: &[(&str, &str)]) -> Result<()> {
-    let transaction = state.db.begin().await?;
+pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()> {
+    let transaction = Transaction::begin(state).await?;
     let operator = Principal::operator();
-    let context = Context::new(state, &operator, &transaction);
+    let outside = Context::new(state, &operator, state.db.reader());
+    let context = outside.within(&transaction);
     for (resource, yaml) in seeds {
         let entry = state.catalog.get(resource);
         let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_yaml::from_str(yaml)
@@ -33,11 +35,11 @@ pub async fn reference(state: &State, seeds: &[(&str, &str)]) -> Result<()> {
     }
     for entry in state.catalog.entries().iter().filter(|entry| entry.meta.singleton) {
         let row = Sql::new(state.db.dialect(), format!("SELECT 1 FROM \"{}\"", entry.meta.table));
-        if row.one(&transaction).await?.is_none() {
+        if row.one(context.db()).await?.is_none() {
             insert(&context, entry, serde_json::Map::new()).await?;
         }
     }
-    transaction.commit().await
+    transaction.commit(&outside).await
 }
 
 async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<String, serde_json::Value>) -> Result<()> {

@@ -9,7 +9,8 @@ use charter_runtime::App;
 use charter_runtime::auth::Principal;
 use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
-use charter_runtime::crud::{self, Body, BoxFuture};
+use charter_runtime::crud::{self, Body, BoxFuture, Transaction};
+use charter_runtime::db::Sql;
 use charter_runtime::server::{self, Running};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
@@ -170,6 +171,14 @@ impl Server {
         names.filter(|name| name.starts_with(prefix)).collect()
     }
 
+    /// The bodies of the events after the first so many, as receivers get them.
+    pub async fn event_bodies(&self, after: usize) -> Vec<Value> {
+        let sql = Sql::new(self.state.db.dialect(), "SELECT \"body\" FROM \"events\" ORDER BY \"id\"");
+        let rows = sql.all(self.state.db.reader()).await.expect("the events are read");
+        let bodies = rows.iter().map(|row| row.try_get::<String>("", "body").expect("an event has a body"));
+        bodies.map(|body| serde_json::from_str(&body).expect("an event is JSON")).skip(after).collect()
+    }
+
     /// An administrator's token for these abilities alone.
     pub async fn token(&self, abilities: &[&str]) -> String {
         let token = json!({ "name": "Able", "abilities": abilities });
@@ -249,13 +258,15 @@ fn nothing(_: &Arc<State>) -> BoxFuture<'_, ()> {
 }
 
 /// Creates a record as the operator's commands do.
-pub async fn create(state: &State, resource: &str, fields: &Value) -> Value {
+pub async fn create(state: &Arc<State>, resource: &str, fields: &Value) -> Value {
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let bytes = fields.to_string();
     let body = Body::read(bytes.as_bytes(), resource, true).expect("the fields are an object");
-    let created = crud::create(&context, state.catalog.get(resource), &body, None).await;
+    let transaction = Transaction::begin(state).await.expect("a transaction begins");
+    let created = crud::create(&context.within(&transaction), state.catalog.get(resource), &body, None).await;
     let (_, record) = created.expect("the record is created");
+    transaction.commit(&context).await.expect("the record is committed");
     let record: Value = serde_json::from_slice(&record).expect("the record is JSON");
     record[resource].clone()
 }

@@ -1,9 +1,12 @@
-//! Actions: names that something else has already, and answers without fields.
+//! Actions: names that something else has already, answers without fields, and events of nothing.
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Action, ActionOutput, Resource, Schema};
 use crate::names;
 use crate::words::{ActionMethod, Hook, Operation};
+
+/// What the plain operations emit.
+const PLAIN: &[&str] = &["created", "updated", "deleted"];
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for action in &resource.actions {
@@ -16,13 +19,33 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 .help("say what it answers: `output: { … }`");
             problems.push(problem);
         }
-        if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record) {
-            let message = format!("`{}` is a `get` that would change the record", action.name.value);
+        event(resource, action, problems);
+        if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record | ActionOutput::Created) {
+            let what =
+                if matches!(action.output, ActionOutput::Record) { "change the record" } else { "create a record" };
+            let message = format!("`{}` is a `get` that would {what}", action.name.value);
             let problem = Diagnostic::new(Code::ActionAnswer, action.name.span, message, "no `answer`")
                 .help("say what it answers with `answer` and `output`, or drop `method: get`");
             problems.push(problem);
         }
     }
+}
+
+/// An event of its own is what the change to a record is called, so there must be a change, and events at all.
+fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
+    let Some(event) = &action.event else { return };
+    let (message, help) = if !resource.events {
+        (format!("`{}` emits no events", resource.name.value), "say `events: true`, or drop the `event`")
+    } else if matches!(action.output, ActionOutput::Created) {
+        (format!("`{}` creates a record, which is emitted as `created`", action.name.value), "drop the `event`")
+    } else if matches!(action.output, ActionOutput::Fields { .. }) {
+        (format!("`{}` answers values and changes no record", action.name.value), "drop the `event`")
+    } else if PLAIN.contains(&event.as_str()) {
+        (format!("`{}` is the event of a plain operation", event.value), "choose another name, or drop the `event`")
+    } else {
+        return;
+    };
+    problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "no event of its own").help(help));
 }
 
 fn free_name(action: &Action, problems: &mut Problems) {

@@ -27,6 +27,9 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         if let ActionOutput::Fields { key, .. } = &action.output {
             snake_case("the key of an answer", key, problems);
         }
+        if let Some(event) = &action.event {
+            snake_case("an event", event, problems);
+        }
     }
     ambiguous(resource, problems);
 }

@@ -70,6 +70,7 @@ codes! {
 
     ActionAnswer = "C0601",
     ActionName = "C0602",
+    ActionEvent = "C0603",
 
     Singleton = "C0701",
     Seed = "C0702",

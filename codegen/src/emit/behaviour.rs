@@ -29,7 +29,12 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
         let (on, method) = (action.on.word(), action.method.word());
         let input = input(action).map(|input| quote!(, input = #input));
         let output = output(action).map(|(output, key)| quote!(, output = #output, key = #key));
-        quote!(action(name = #name, on = #on, method = #method #input #output))
+        let creates = creates(action).then(|| quote!(, creates));
+        let event = action.event.as_ref().map(|event| {
+            let event = event.as_str();
+            quote!(, event = #event)
+        });
+        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event))
     };
     resource.actions.iter().map(attribute).collect()
 }
@@ -38,9 +43,13 @@ fn input(action: &Action) -> Option<TokenStream> {
     (!action.input.is_empty()).then(|| ident(&format!("{}Input", names::upper_camel(action.name.as_str()))))
 }
 
+fn creates(action: &Action) -> bool {
+    matches!(action.output, ActionOutput::Created)
+}
+
 fn output(action: &Action) -> Option<(TokenStream, &str)> {
     match &action.output {
-        ActionOutput::Record | ActionOutput::Unknown => None,
+        ActionOutput::Record | ActionOutput::Created | ActionOutput::Unknown => None,
         ActionOutput::Fields { key, .. } => {
             Some((ident(&format!("{}Output", names::upper_camel(action.name.as_str()))), key.as_str()))
         }
@@ -107,6 +116,7 @@ fn action_function(action: &Action) -> TokenStream {
     let output = output(action).map(|(output, _)| output);
     let subject = match (action.on, &output) {
         (ActionOn::Collection, _) => None,
+        (ActionOn::Record, None) if creates(action) => Some(quote!(, record: &Model, draft: &mut Draft<Entity>)),
         (ActionOn::Record, None) => Some(quote!(, draft: &mut Draft<Entity>)),
         (ActionOn::Record, Some(_)) => Some(quote!(, record: &Model)),
     };
@@ -119,6 +129,8 @@ fn route(resource: &Resource) -> TokenStream {
     let hooks = resource.hooks.iter().map(|point| ident(point.hook.word()));
     let actions = resource.actions.iter().map(|action| {
         let form = match (action.on, input(action).is_some(), output(action).is_some()) {
+            (ActionOn::Record, false, false) if creates(action) => "record_created",
+            (ActionOn::Record, true, false) if creates(action) => "record_input_created",
             (ActionOn::Record, false, false) => "record",
             (ActionOn::Record, true, false) => "record_input",
             (ActionOn::Record, false, true) => "record_output",

@@ -40,6 +40,7 @@ pub fn actions(
             method: action.method.as_ref().map_or(ActionMethod::Post, |method| method.value),
             input: field::lower_all(&action.input, Shown::Always, surroundings, problems),
             output: output(action, on, surroundings, problems),
+            event: action.event.clone(),
             place: place(sources, action.name.span),
         }
     };
@@ -55,6 +56,17 @@ fn output(
     let name = &action.name.value;
     let fields = field::lower_all(&action.output, Shown::Always, surroundings, problems);
     let (span, message, help) = match (&action.answer, action.output_span) {
+        (None, Some(_)) if action.creates && on == ActionOn::Record => return ActionOutput::Created,
+        (None, Some(span)) if action.creates => (
+            span,
+            format!("`{name}` runs on the collection and creates a record"),
+            "that is what `POST` to the collection does; what sets it apart belongs into `before_save`",
+        ),
+        (Some(key), Some(_)) if action.creates => (
+            key.span,
+            format!("`{name}` creates a record and has an `answer`"),
+            "a new record is answered under the name of its resource: leave `answer` out",
+        ),
         (Some(key), Some(_)) => return ActionOutput::Fields { key: key.clone(), fields },
         (None, None) if on == ActionOn::Record => return ActionOutput::Record,
         (None, None) => (

@@ -200,6 +200,8 @@ pub struct Action {
     pub method: ActionMethod,
     pub input: Vec<Field>,
     pub output: ActionOutput,
+    /// What its event is called in place of `updated`.
+    pub event: Option<Name>,
     /// `resources/exchange_rate.yaml:21`
     pub place: String,
 }
@@ -208,6 +210,8 @@ pub struct Action {
 pub enum ActionOutput {
     /// The record that it ran on.
     Record,
+    /// A new record of the same resource.
+    Created,
     /// These fields under this key.
     Fields { key: Name, fields: Vec<Field> },
     /// Neither can be told, which is reported; no checked schema has one.

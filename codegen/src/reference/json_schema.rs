@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::predicate::Predicate;
 use crate::syntax::keys::{self, Shape, Table};
 use crate::types::TYPES;
-use crate::words::{FilterWord, SortWord};
+use crate::words::{FilterWord, OutputWord, SortWord};
 
 const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
 const CAMEL: &str = "^[a-z][A-Za-z0-9]*$";
@@ -64,10 +64,10 @@ fn type_word() -> Value {
     })
 }
 
-fn shape(shape: Shape) -> Value {
+fn shape(of: Shape) -> Value {
     let definition = |name: &str| json!({ "$ref": format!("#/definitions/{name}") });
     let name = || json!({ "type": "string", "pattern": NAME });
-    match shape {
+    match of {
         Shape::Name => name(),
         Shape::Text => json!({ "type": "string" }),
         Shape::Flag => json!({ "type": "boolean" }),
@@ -92,6 +92,7 @@ fn shape(shape: Shape) -> Value {
             let (_, kind) = kind.into_iter().find(|(known, _)| std::ptr::eq(*known, table)).expect("a table of fields");
             named(NAME, definition(kind))
         }
+        Shape::Output(fields) => json!({ "anyOf": [{ "enum": OutputWord::WORDS }, shape(Shape::Fields(fields))] }),
         Shape::Filters => json!({ "anyOf": [
             { "enum": FilterWord::WORDS },
             named(NAME, json!({ "anyOf": [

@@ -3,6 +3,7 @@
 use crate::predicate;
 use crate::syntax::keys::{self, Shape, Table};
 use crate::types::TYPES;
+use crate::words::OutputWord;
 
 pub fn text() -> String {
     let mut text = String::from(
@@ -63,6 +64,7 @@ fn shape(shape: Shape) -> String {
         Shape::Values => "a list of words, or numbers with labels".into(),
         Shape::Permission => "a permission, or one for `read` and one for `write`".into(),
         Shape::Fields(_) => "names with their fields".into(),
+        Shape::Output(_) => format!("{}, or names with their fields", words(OutputWord::WORDS)),
         Shape::Filters => "`shown`, `none`, or fields with `all` or a list of predicates".into(),
         Shape::Sorts => "`shown`, or a list of names".into(),
         Shape::Includes => "camelCase names with what they load".into(),

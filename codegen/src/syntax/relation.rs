@@ -2,12 +2,12 @@
 
 use super::field::FieldSyntax;
 use super::keys;
-use super::mapping::Mapping;
+use super::mapping::{Mapping, read_word};
 use super::resource::fields;
-use super::tree::Entry;
+use super::tree::{Entry, Node};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Span, Spanned};
-use crate::words::{ActionMethod, ActionOn};
+use crate::words::{ActionMethod, ActionOn, OutputWord};
 
 type Name = Spanned<String>;
 
@@ -40,6 +40,9 @@ pub struct ActionSyntax {
     pub answer: Option<Name>,
     pub output: Vec<FieldSyntax>,
     pub output_span: Option<Span>,
+    /// `output: created`
+    pub creates: bool,
+    pub event: Option<Name>,
 }
 
 /// What stands under `includes:`.
@@ -102,14 +105,18 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
     let mut mapping = Mapping::open(&keys::ACTION, &entry.value, outer.problems);
     mapping.span = entry.key.span;
     mapping.require("on");
+    let word = mapping.node("output").and_then(Node::scalar);
     let action = ActionSyntax {
         name: entry.key.clone(),
         on: mapping.word("on"),
         method: mapping.word("method"),
         input: fields(&mut mapping, "input", &keys::INPUT),
         answer: mapping.text("answer"),
-        output: fields(&mut mapping, "output", &keys::OUTPUT),
+        output: if word.is_none() { fields(&mut mapping, "output", &keys::OUTPUT) } else { Vec::new() },
         output_span: mapping.key_span("output"),
+        // The only word that there is; another one is reported, and was meant to be it.
+        creates: word.inspect(|word| drop(read_word::<OutputWord>("output", word, mapping.problems))).is_some(),
+        event: mapping.text("event"),
     };
     mapping.close();
     action

@@ -12,7 +12,7 @@ use charter_runtime::generated::*;
     path = "subscriptions",
     ability = "subscriptions"
 )]
-#[resource(soft_delete)]
+#[resource(soft_delete, events)]
 #[resource(owner = "user_id")]
 #[resource(
     include(
@@ -31,7 +31,16 @@ use charter_runtime::generated::*;
         key = "delivery"
     )
 )]
-#[resource(action(name = "rotate", on = "record", method = "post", input = RotateInput))]
+#[resource(
+    action(
+        name = "rotate",
+        on = "record",
+        method = "post",
+        input = RotateInput,
+        event = "rotated"
+    )
+)]
+#[resource(action(name = "copy", on = "record", method = "post", creates))]
 pub struct Model {
     #[field(no_filter, no_sort)]
     pub id: i64,
@@ -77,30 +86,36 @@ pub struct RotateInput {
 
 #[diagnostic::on_unimplemented(
     message = "`subscription` declares hooks or actions that nothing implements",
-    note = "tests/golden/subscription.yaml:21 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
+    note = "tests/golden/subscription.yaml:22 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/subscription.yaml:21
+    /// tests/golden/subscription.yaml:22
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
     ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/subscription.yaml:23
+    /// tests/golden/subscription.yaml:24
     fn test(
         context: &Context<'_>,
         record: &Model,
     ) -> impl Future<Output = Result<TestOutput>> + Send;
-    /// tests/golden/subscription.yaml:31
+    /// tests/golden/subscription.yaml:32
     fn rotate(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
         input: RotateInput,
+    ) -> impl Future<Output = Result<()>> + Send;
+    /// tests/golden/subscription.yaml:37
+    fn copy(
+        context: &Context<'_>,
+        record: &Model,
+        draft: &mut Draft<Entity>,
     ) -> impl Future<Output = Result<()>> + Send;
 }
 
 pub fn route() -> Route {
     route!(
         Entity, Behaviour, hooks(before_save), actions(record_output test, record_input
-        rotate : RotateInput)
+        rotate : RotateInput, record_created copy)
     )
 }

@@ -113,7 +113,8 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
 }
 
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
-    let (mut name, mut on, mut method, mut input, mut output, mut key) = (None, None, None, None, None, None);
+    let (mut name, mut on, mut method, mut input) = (None, None, None, None);
+    let (mut output, mut key, mut creates, mut event) = (None, None, None, None);
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
             "name" => once(&mut name, text(part, problems), part, problems),
@@ -122,12 +123,16 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "input" => once(&mut input, named_type(part, problems), part, problems),
             "output" => once(&mut output, named_type(part, problems), part, problems),
             "key" => once(&mut key, text(part, problems), part, problems),
-            _ => unknown(part, &["name", "on", "method", "input", "output", "key"], problems),
+            "creates" => once(&mut creates, flag(part, problems), part, problems),
+            "event" => once(&mut event, text(part, problems), part, problems),
+            _ => {
+                unknown(part, &["name", "on", "method", "input", "output", "key", "creates", "event"], problems);
+            }
         }
     }
     let name = needed(name, "name", entry, problems);
     let on = needed(on, "on", entry, problems);
-    Some(Action { name: name?, on: on?, method, input, output, key })
+    Some(Action { name: name?, on: on?, method, input, output, key, creates, event })
 }
 
 fn named_type(entry: &Entry, problems: &mut Problems) -> Option<Type> {

@@ -92,6 +92,9 @@ fn actions(resource: &Resource, problems: &mut Problems) {
                     "`output` and `key` go together: the answer, and the key it stands under",
                 );
             }
+            (Some(_), Some(_)) if action.creates.is_some() => {
+                problems.report(action.name.span, "an action answers what it `creates` or its `output`, not both");
+            }
             (None, None) if action.on.text == "collection" => {
                 problems.report(
                     action.name.span,
@@ -99,6 +102,12 @@ fn actions(resource: &Resource, problems: &mut Problems) {
                 );
             }
             _ => {}
+        }
+        if let Some(event) = &action.event {
+            snake_case(event, problems);
+            if action.output.is_some() || action.creates.is_some() {
+                problems.report(event.span, "only an action that changes its record has an event of its own");
+            }
         }
     }
     unrepeated(resource.settings.actions.iter().map(|action| &action.name), "action", problems);

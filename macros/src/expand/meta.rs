@@ -286,8 +286,10 @@ fn action(action: &Action) -> TokenStream {
             let key = &key.text;
             quote!(Fields { key: #key, fields: <#ty as ::charter_runtime::generated::Output>::FIELDS })
         }
+        _ if action.creates.is_some() => quote!(Created),
         _ => quote!(Record),
     };
+    let event = optional(&action.event);
     quote! {
         ::charter_runtime::generated::ActionMeta {
             name: #name,
@@ -295,6 +297,7 @@ fn action(action: &Action) -> TokenStream {
             method: ::charter_runtime::generated::ActionMethod::#method,
             input: #input,
             output: ::charter_runtime::generated::ActionOutput::#output,
+            event: #event,
         }
     }
 }

@@ -1,13 +1,12 @@
 //! Roles: named sets of permissions.
 
 use charter_macros::Resource;
-use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::user;
-use crate::crud::{Context, Draft, Route};
+use crate::crud::{Context, Draft, Route, load_all, model, revise};
 use crate::error::Result;
-use crate::query::hint;
+use crate::query::{Condition, hint};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]
@@ -51,14 +50,14 @@ impl Behaviour for Entity {
 
     /// A user does not keep a role that is gone.
     async fn after_delete(context: &Context<'_>, role: &Model) -> Result<()> {
-        for holder in user::Entity::find().all(context.db()).await? {
-            let mut ids: Vec<i64> = serde_json::from_value(holder.role_ids.clone()).unwrap_or_default();
-            if ids.contains(&role.id) {
-                ids.retain(|id| *id != role.id);
-                let mut holder: user::ActiveModel = holder.into();
-                holder.role_ids = Set(serde_json::json!(ids));
-                holder.update(context.db()).await?;
-            }
+        let users = context.catalog().get("user");
+        let Some(field) = users.field("role_ids") else { return Ok(()) };
+        let holders = Condition::Overlaps { field, ids: vec![role.id] };
+        for row in load_all(context, users, &holders).await? {
+            let holder = model::<user::Entity>(&row)?;
+            let mut ids: Vec<i64> = serde_json::from_value(holder.role_ids).unwrap_or_default();
+            ids.retain(|id| *id != role.id);
+            revise(context, users, holder.id, &[("role_ids", serde_json::json!(ids).into())]).await?;
         }
         Ok(())
     }

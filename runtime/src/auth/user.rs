@@ -11,7 +11,7 @@ use crate::view;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "user", write_permission = "users.manage", events)]
-#[resource(action(name = "deactivate", on = "record", method = "post"))]
+#[resource(action(name = "deactivate", on = "record", method = "post", event = "deactivated"))]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required)]
@@ -62,11 +62,16 @@ impl Behaviour for Entity {
         }
         if let Some(before) = &draft.before {
             let active = draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active);
+            let deactivated = before.is_active && !active;
             if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, before.id).await? {
                 draft.error(
                     if active { "is_admin" } else { "is_active" },
                     "cannot change: this is the last administrator",
                 );
+            }
+            if deactivated {
+                // Also when a plain update does it.
+                draft.emit("deactivated");
             }
         }
         Ok(())

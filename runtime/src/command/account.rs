@@ -9,16 +9,25 @@ use serde_json::{Value, json};
 use super::output;
 use crate::auth::{Principal, role, token, user};
 use crate::context::{Context, State};
-use crate::crud::{self, Body};
+use crate::crud::{self, Body, Transaction};
 use crate::error::{Error, Result};
 
-/// Creates a record and answers its id and the body that HTTP would answer.
-pub async fn create(state: &State, caller: &Principal, resource: &str, fields: &Value) -> Result<(i64, Value)> {
-    let context = Context::new(state, caller, state.db.reader());
+/// Creates a record in the context's transaction and answers its id and the body that HTTP would answer.
+pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
     let body = Body::read(&bytes, resource, true)?;
-    let (id, record) = crud::create(&context, state.catalog.get(resource), &body, None).await?;
+    let (id, record) = crud::create(context, context.catalog().get(resource), &body, None).await?;
     Ok((id, serde_json::from_slice(&record).map_err(Error::internal)?))
+}
+
+/// Creates a record in a transaction of its own.
+async fn create_alone(state: &Arc<State>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, state.db.reader());
+    let transaction = Transaction::begin(state).await?;
+    let created = create(&context.within(&transaction), resource, fields).await?;
+    transaction.commit(&context).await?;
+    Ok(created)
 }
 
 pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
@@ -33,7 +42,7 @@ pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()>
         "is_admin": matches.get_flag("admin"),
         "role_ids": role_ids,
     });
-    let (id, _) = create(state, &Principal::operator(), "user", &fields).await?;
+    let (id, _) = create_alone(state, "user", &fields).await?;
     println!("{id}");
     Ok(())
 }
@@ -49,7 +58,7 @@ pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
         "abilities": abilities,
         "expires_at": matches.get_one::<String>("expires-at"),
     });
-    let (_, record) = create(state, &Principal::operator(), "token", &fields).await?;
+    let (_, record) = create_alone(state, "token", &fields).await?;
     println!("{}", record["token"]["value"].as_str().unwrap_or_default());
     Ok(())
 }
@@ -72,8 +81,11 @@ pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
     let id = matches.get_one::<i64>("id").copied().unwrap_or_default();
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
-    match crud::delete(&context, state.catalog.get("token"), id, crate::query::Condition::always()).await {
+    let transaction = Transaction::begin(state).await?;
+    let entry = state.catalog.get("token");
+    match crud::delete(&context.within(&transaction), entry, id, crate::query::Condition::always()).await {
         Err(Error::NotFound) => Err(Error::invalid("id", format!("names no token: {id}"))),
-        done => done,
+        Err(error) => Err(error),
+        Ok(()) => transaction.commit(&context).await,
     }
 }

@@ -7,7 +7,8 @@ use sea_orm::EntityTrait;
 use super::account;
 use crate::app::App;
 use crate::auth::{Principal, user};
-use crate::context::State;
+use crate::context::{Context, State};
+use crate::crud::Transaction;
 use crate::error::Result;
 
 /// Creates the administrator when there is no user at all, and answers a token for everything.
@@ -16,11 +17,16 @@ pub async fn administrator(state: &Arc<State>) -> Result<Option<String>> {
         return Ok(None);
     }
     let operator = Principal::operator();
+    let outside = Context::new(state, &operator, state.db.reader());
+    // Both or neither: an administrator without a token would end every later start's search for one.
+    let transaction = Transaction::begin(state).await?;
+    let context = outside.within(&transaction);
     let email = &state.config.admin_email;
     let user = serde_json::json!({ "name": "Administrator", "email": email, "is_admin": true });
-    let (id, _) = account::create(state, &operator, "user", &user).await?;
+    let (id, _) = account::create(&context, "user", &user).await?;
     let token = serde_json::json!({ "name": "First start", "user_id": id, "abilities": ["*"] });
-    let (_, record) = account::create(state, &operator, "token", &token).await?;
+    let (_, record) = account::create(&context, "token", &token).await?;
+    transaction.commit(&outside).await?;
     Ok(record["token"]["value"].as_str().map(String::from))
 }
 

@@ -5,14 +5,13 @@ use sea_orm::{QueryResult, Value};
 use super::behaviour::BoxFuture;
 use super::body::{Body, Given};
 use super::changes::Changes;
-use super::create::after_commit;
-use super::{input, references, show, store, update};
+use super::{create, input, references, show, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
 use crate::query::{Condition, Pair, decode};
-use crate::record::write_output;
+use crate::record::{write_loose, write_text};
 
 /// What an action that answers values of its own gives back, in the order of its output fields.
 pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
@@ -22,6 +21,10 @@ pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
 pub enum ActionHandler {
     /// Changes the record, which is then stored and answered.
     Record(for<'a> fn(&'a Context<'a>, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>),
+    /// Reads the record and drafts a new one, which is then stored and answered.
+    RecordCreated(
+        for<'a> fn(&'a Context<'a>, &'a QueryResult, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>,
+    ),
     /// Reads the record and answers values of its own.
     RecordOutput(for<'a> fn(&'a Context<'a>, &'a QueryResult, Vec<Value>) -> ActionResult<'a>),
     /// Answers values of its own.
@@ -41,52 +44,48 @@ pub struct ActionCall<'r> {
     pub body: &'r [u8],
 }
 
-/// Runs an action and answers its body. All of it is one transaction, unless it only reads.
-pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<Vec<u8>> {
+/// What an action answers: a body, and the id of the record that it created.
+pub type ActionAnswer = (Vec<u8>, Option<i64>);
+
+/// Runs an action. Unless it only reads, the context's transaction is all of it.
+pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<ActionAnswer> {
     let name = call.action.name;
     let handler = entry.route.actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
-    let reads = call.action.method == crate::meta::ActionMethod::Get;
-    if reads {
-        return answer(context, entry, &call, handler).await.map(|(body, _)| body);
-    }
-    let transaction = context.state().db.begin().await?;
-    let context_in = context.on(&transaction);
-    let (body, changed) = answer(&context_in, entry, &call, handler).await?;
-    transaction.commit().await?;
-    if let Some(id) = changed {
-        after_commit(context, entry, id).await;
-    }
-    Ok(body)
-}
-
-/// The answer, and the id of the record that was changed.
-async fn answer(
-    context: &Context<'_>,
-    entry: &Entry,
-    call: &ActionCall<'_>,
-    handler: ActionHandler,
-) -> Result<(Vec<u8>, Option<i64>)> {
     match (handler, call.id) {
         (ActionHandler::Record(run), Some(id)) => {
             let mut changes = update::lock(context, entry, id, call.within.clone()).await?;
-            let input = parameters(context, call).await?;
+            let input = parameters(context, &call).await?;
             run(context, &mut changes, input).await?;
-            let record = update::finish(context, entry, id, &mut changes).await?;
-            Ok((show::wrap(entry.meta.name, &record), Some(id)))
+            let event = call.action.event.unwrap_or("updated");
+            let record = update::finish(context, entry, id, &mut changes, event).await?;
+            Ok((show::wrap(entry.meta.name, &record), None))
+        }
+        (ActionHandler::RecordCreated(run), Some(id)) => {
+            let row = read(context, entry, &call, id).await?;
+            let input = parameters(context, &call).await?;
+            let mut changes = Changes::new(entry.meta, None);
+            run(context, &row, &mut changes, input).await?;
+            let (id, body) = create::create_drafted(context, entry, &mut changes).await?;
+            Ok((body, Some(id)))
         }
         (ActionHandler::RecordOutput(run), Some(id)) => {
-            let condition = store::visible(context, entry)?.and(call.within.clone());
-            let row = store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)?;
-            let input = parameters(context, call).await?;
+            let row = read(context, entry, &call, id).await?;
+            let input = parameters(context, &call).await?;
             Ok((write(call.action, &run(context, &row, input).await?)?, None))
         }
         (ActionHandler::Collection(run), None) => {
-            let input = parameters(context, call).await?;
+            let input = parameters(context, &call).await?;
             Ok((write(call.action, &run(context, input).await?)?, None))
         }
         _ => Err(Error::NotFound),
     }
+}
+
+/// The record that an action reads.
+async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<QueryResult> {
+    let condition = store::visible(context, entry)?.and(call.within.clone());
+    store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)
 }
 
 async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
@@ -130,7 +129,9 @@ fn write(action: &ActionMeta, values: &[Value]) -> Result<Vec<u8>> {
         if index > 0 {
             out.push(b',');
         }
-        write_output(&mut out, field, value);
+        write_text(&mut out, field.name);
+        out.push(b':');
+        write_loose(&mut out, field, value);
     }
     out.push(b'}');
     Ok(show::wrap(key, &out))

@@ -63,7 +63,7 @@ impl fmt::Debug for Route {
 /// Wraps an entity and its behaviour trait: one line of routing per resource.
 ///
 /// `actions` names each action in the form of its method: `record complete`, `record_input pause: PauseInput`,
-/// `record_output quote`, `record_input_output quote: QuoteInput`, `collection stats`, `collection_input convert: ConvertInput`.
+/// `record_created clone`, `record_input_created copy: CopyInput`, `record_output quote`, `record_input_output quote: QuoteInput`, `collection stats`, `collection_input convert: ConvertInput`.
 #[macro_export]
 macro_rules! route {
     ($entity:ty, $behaviour:path, hooks($($hook:ident),*), actions($($form:ident $action:ident $(: $input:ty)?),*)) => {{
@@ -104,6 +104,23 @@ macro_rules! route {
             let input = <$input as $crate::generated::Input>::from_values(input)?;
             let mut draft = changes.draft::<$entity>()?;
             <$entity as $behaviour>::$action(context, &mut draft, input).await?;
+            changes.take(draft)
+        }))));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, record_created, $action:ident) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::RecordCreated(|context, row, changes, _input| Box::pin(async move {
+            let model = $crate::generated::model::<$entity>(row)?;
+            let mut draft = changes.draft::<$entity>()?;
+            <$entity as $behaviour>::$action(context, &model, &mut draft).await?;
+            changes.take(draft)
+        }))));
+    };
+    (@action $route:ident, $entity:ty, $behaviour:path, record_input_created, $action:ident, $input:ty) => {
+        $route.actions.push((stringify!($action), $crate::generated::ActionHandler::RecordCreated(|context, row, changes, input| Box::pin(async move {
+            let input = <$input as $crate::generated::Input>::from_values(input)?;
+            let model = $crate::generated::model::<$entity>(row)?;
+            let mut draft = changes.draft::<$entity>()?;
+            <$entity as $behaviour>::$action(context, &model, &mut draft, input).await?;
             changes.take(draft)
         }))));
     };

@@ -26,6 +26,8 @@ pub struct Changes {
     resent: Vec<&'static str>,
     /// Secrets that the answer of this write shows, this once.
     pub revealed: Vec<(&'static str, String)>,
+    /// What a behaviour has the write emit beside its own event.
+    pub emitted: Vec<&'static str>,
     /// The embedded records that are given, by field.
     pub embedded: Vec<EmbeddedSet>,
 }
@@ -34,7 +36,8 @@ impl Changes {
     pub fn new(meta: &'static ResourceMeta, before: Option<QueryResult>) -> Changes {
         let values = vec![None; meta.fields.len()];
         let errors = FieldErrors::default();
-        Changes { meta, before, values, errors, resent: Vec::new(), revealed: Vec::new(), embedded: Vec::new() }
+        let (resent, revealed, emitted, embedded) = Default::default();
+        Changes { meta, before, values, errors, resent, revealed, emitted, embedded }
     }
 
     pub fn is_new(&self) -> bool {
@@ -126,7 +129,7 @@ impl Changes {
         for (field, value) in self.iter() {
             typed.set(column::<R>(field.name)?, value.clone());
         }
-        Ok(Draft { model: typed, before, errors: FieldErrors::default(), revealed: Vec::new() })
+        Ok(Draft { model: typed, before, errors: FieldErrors::default(), revealed: Vec::new(), emitted: Vec::new() })
     }
 
     /// Takes back what a behaviour made of the typed view.
@@ -141,6 +144,7 @@ impl Changes {
         }
         self.errors.merge(draft.errors);
         self.revealed.extend(draft.revealed);
+        self.emitted.extend(draft.emitted);
         Ok(())
     }
 }
@@ -153,9 +157,15 @@ pub struct Draft<R: EntityTrait> {
     pub before: Option<R::Model>,
     errors: FieldErrors,
     revealed: Vec<(&'static str, String)>,
+    emitted: Vec<&'static str>,
 }
 
 impl<R: EntityTrait> Draft<R> {
+    /// Emits `<name>.<event>` too, if the write changes anything: the event of an action that this write amounts to.
+    pub fn emit(&mut self, event: &'static str) {
+        self.emitted.push(event);
+    }
+
     /// Shows a secret in the answer of this write, and never again: no event and no log holds it.
     pub fn reveal(&mut self, name: &'static str, secret: &str) {
         self.revealed.push((name, secret.to_string()));

@@ -4,14 +4,15 @@ use sea_orm::Value;
 
 use super::body::Body;
 use super::changes::Changes;
+use super::transaction::after_commit;
 use super::{embedded, input, references, rules, show, store};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::custom_field;
+use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::event;
 
-/// Creates a record from a body and answers its id and what `show` would answer.
+/// Creates a record from a body, in the context's transaction, and answers its id and what `show` would answer.
 ///
 /// `under` is the parent's id when the path names one.
 pub async fn create(
@@ -20,12 +21,7 @@ pub async fn create(
     body: &Body<'_>,
     under: Option<i64>,
 ) -> Result<(i64, Vec<u8>)> {
-    let transaction = context.state().db.begin().await?;
-    let context_in = context.on(&transaction);
-    let definitions = match entry.meta.custom_fields {
-        true => custom_field::load(&transaction, entry.meta.plural).await?,
-        false => Vec::new(),
-    };
+    let definitions = definitions(context, entry).await?;
     let mut changes = Changes::new(entry.meta, None);
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         changes.set(parent.field, Value::from(id));
@@ -35,14 +31,36 @@ pub async fn create(
         // The path decides, whatever the body says.
         changes.set(parent.field, Value::from(id));
     }
-    input::complete(entry, &context_in, &definitions, &mut changes)?;
-    let id = store_new(&context_in, entry, &mut changes).await?;
-    let mut record = show::single(&context_in, entry, id).await?.ok_or(Error::NotFound)?;
-    event::emit(&context_in, entry, "created", &record).await?;
+    finish(context, entry, &definitions, &mut changes).await
+}
+
+/// Creates a record from what a behaviour set, as [`create`] does from a body.
+pub async fn create_drafted(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<(i64, Vec<u8>)> {
+    let definitions = definitions(context, entry).await?;
+    finish(context, entry, &definitions, changes).await
+}
+
+/// Completes, checks and stores a new record, and emits its events.
+async fn finish(
+    context: &Context<'_>,
+    entry: &Entry,
+    definitions: &[Definition],
+    changes: &mut Changes,
+) -> Result<(i64, Vec<u8>)> {
+    input::complete(entry, context, definitions, changes)?;
+    let id = store_new(context, entry, changes).await?;
+    let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    event::emit_all(context, entry, "created", changes, &record).await?;
+    after_commit(context, entry, id).await?;
     changes.reveal_in(&mut record);
-    transaction.commit().await?;
-    after_commit(context, entry, id).await;
     Ok((id, show::wrap(entry.meta.name, &record)))
+}
+
+async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<Vec<Definition>> {
+    match entry.meta.custom_fields {
+        true => custom_field::load(context.db(), entry.meta.plural).await,
+        false => Ok(Vec::new()),
+    }
 }
 
 /// Checks and inserts a complete set of changes, with the hooks of the transaction.
@@ -82,20 +100,6 @@ pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result
         hook(context, &row.ok_or(Error::NotFound)?).await?;
     }
     Ok(())
-}
-
-/// Runs the hook that sees a record once its change can no longer be undone. Its failure is logged and not answered:
-/// the change stands.
-pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) {
-    if let Some(hook) = entry.route.hooks.after_commit {
-        let run = async {
-            let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
-            hook(context, &row.ok_or(Error::NotFound)?).await
-        };
-        if let Err(error) = run.await {
-            tracing::error!(%error, resource = entry.meta.name, id, "after_commit failed");
-        }
-    }
 }
 
 /// Inserts a row of reference data: the same rules, no event.

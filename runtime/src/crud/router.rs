@@ -7,7 +7,7 @@ use salvo::{Request, Router, async_trait};
 
 use super::action::{self, ActionCall};
 use super::body::Body;
-use super::{create, delete, list, show, store, update};
+use super::{Transaction, create, delete, list, show, store, update};
 use crate::auth::authenticate;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
@@ -34,6 +34,16 @@ enum Place {
 enum Call {
     Operation(Operation),
     Action(&'static ActionMeta),
+}
+
+impl Call {
+    /// Whether it leaves everything as it is.
+    fn reads(self) -> bool {
+        match self {
+            Call::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
+            Call::Action(action) => action.method == ActionMethod::Get,
+        }
+    }
 }
 
 /// A path and method of the API, as `charter routes` lists them.
@@ -141,11 +151,7 @@ fn path(state: &State, entry: &Entry, place: Place) -> String {
 
 /// The ability and the permission that a call needs.
 fn needs(entry: &Entry, call: Call) -> (String, Option<&'static str>) {
-    let reads = match call {
-        Call::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
-        Call::Action(action) => action.method == ActionMethod::Get,
-    };
-    if reads {
+    if call.reads() {
         (format!("{}:read", entry.meta.ability), entry.meta.read_permission)
     } else {
         (format!("{}:write", entry.meta.ability), entry.meta.write_permission)
@@ -198,7 +204,19 @@ impl crate::server::Answers for At {
                 read_body(request, state.config.body_limit).await?
             }
         };
-        run(&context, state, entry, method.call, Arguments { id, parent, within, query: &query, bytes: &bytes }).await
+        let with = Arguments { id, parent, within, query: &query, bytes: &bytes };
+        if method.call.reads() {
+            return read(&context, entry, method.call, with).await;
+        }
+        // What cannot be read needs no transaction.
+        let body = match method.call {
+            Call::Action(_) => Body::default(),
+            Call::Operation(_) => Body::read(&bytes, entry.meta.name, entry.field(entry.meta.name).is_some())?,
+        };
+        let transaction = Transaction::begin(state).await?;
+        let answer = write(&context.within(&transaction), entry, method.call, with, &body).await?;
+        transaction.commit(&context).await?;
+        Ok(answer)
     }
 }
 
@@ -211,45 +229,58 @@ struct Arguments<'r> {
     bytes: &'r [u8],
 }
 
-async fn run(
+async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
+    let Arguments { id, within, query, bytes, .. } = with;
+    let body = match (call, id) {
+        (Call::Operation(Operation::List), _) => list::list(context, entry, within, query).await?,
+        (Call::Operation(_), Some(id)) => show::show(context, entry, id, within, query).await?,
+        (Call::Operation(_), None) => return Err(Error::NotFound),
+        (Call::Action(action), id) => {
+            let call = ActionCall { action, id, within, query, body: bytes };
+            action::run(context, entry, call).await?.0
+        }
+    };
+    Ok(Answer::json(StatusCode::OK, body))
+}
+
+/// A write in the context's transaction.
+async fn write(
     context: &Context<'_>,
-    state: &Arc<State>,
     entry: &Entry,
     call: Call,
     with: Arguments<'_>,
+    body: &Body<'_>,
 ) -> Result<Answer> {
     let Arguments { id, parent, within, query, bytes } = with;
-    let is_field = entry.field(entry.meta.name).is_some();
-    let body = || Body::read(bytes, entry.meta.name, is_field);
-    match (call, id) {
-        (Call::Operation(Operation::List), _) => {
-            Ok(Answer::json(StatusCode::OK, list::list(context, entry, within, query).await?))
-        }
+    let (body, created) = match (call, id) {
         (Call::Operation(Operation::Create), _) => {
-            let (id, record) = create::create(context, entry, &body()?, parent).await?;
-            let collection = path(state, entry, Place::Collection);
-            let collection =
-                parent.map_or(collection.clone(), |parent| collection.replace("{parent_id}", &parent.to_string()));
-            let location = format!("/api/v1/{collection}/{id}");
-            let location = HeaderValue::from_str(&location).map_err(Error::internal)?;
-            Ok(Answer::json(StatusCode::CREATED, record).with("location", location))
-        }
-        (Call::Operation(Operation::Show), Some(id)) => {
-            Ok(Answer::json(StatusCode::OK, show::show(context, entry, id, within, query).await?))
-        }
-        (Call::Operation(Operation::Update), Some(id)) => {
-            Ok(Answer::json(StatusCode::OK, update::update(context, entry, id, within, &body()?).await?))
+            let (id, record) = create::create(context, entry, body, parent).await?;
+            (record, Some(id))
         }
         (Call::Operation(Operation::Delete), Some(id)) => {
             delete::delete(context, entry, id, within).await?;
-            Ok(Answer::empty(StatusCode::NO_CONTENT))
+            return Ok(Answer::empty(StatusCode::NO_CONTENT));
         }
+        (Call::Operation(_), Some(id)) => (update::update(context, entry, id, within, body).await?, None),
+        (Call::Operation(_), None) => return Err(Error::NotFound),
         (Call::Action(action), id) => {
-            let call = ActionCall { action, id, within, query, body: bytes };
-            Ok(Answer::json(StatusCode::OK, action::run(context, entry, call).await?))
+            action::run(context, entry, ActionCall { action, id, within, query, body: bytes }).await?
         }
-        (Call::Operation(_), None) => Err(Error::NotFound),
+    };
+    match created {
+        None => Ok(Answer::json(StatusCode::OK, body)),
+        Some(id) => Ok(Answer::json(StatusCode::CREATED, body).with("location", location(context, entry, parent, id)?)),
     }
+}
+
+/// Where a new record is.
+fn location(context: &Context<'_>, entry: &Entry, parent: Option<i64>, id: i64) -> Result<HeaderValue> {
+    let collection = path(context.state(), entry, Place::Collection);
+    let collection = match parent {
+        Some(parent) => collection.replace("{parent_id}", &parent.to_string()),
+        None => collection,
+    };
+    HeaderValue::from_str(&format!("/api/v1/{collection}/{id}")).map_err(Error::internal)
 }
 
 /// The parent that the path names, which must be there, and the condition that a record belongs to it.

@@ -4,7 +4,8 @@ use sea_orm::Value;
 
 use super::body::Body;
 use super::changes::{Changes, stored};
-use super::create::{after_commit, after_save, check};
+use super::create::{after_save, check};
+use super::transaction::after_commit;
 use super::{embedded, input, show, store};
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -14,7 +15,7 @@ use crate::event;
 use crate::meta::Access;
 use crate::query::Condition;
 
-/// Changes the given fields of a record and answers it as `show` does.
+/// Changes the given fields of a record, in the context's transaction, and answers it as `show` does.
 pub async fn update(
     context: &Context<'_>,
     entry: &Entry,
@@ -22,19 +23,15 @@ pub async fn update(
     within: Condition,
     body: &Body<'_>,
 ) -> Result<Vec<u8>> {
-    let transaction = context.state().db.begin().await?;
-    let context_in = context.on(&transaction);
-    let mut changes = lock(&context_in, entry, id, within).await?;
+    let mut changes = lock(context, entry, id, within).await?;
     let definitions = match entry.meta.custom_fields && body.0.iter().any(|(name, _)| name == "custom_fields") {
-        true => custom_field::load(&transaction, entry.meta.plural).await?,
+        true => custom_field::load(context.db(), entry.meta.plural).await?,
         false => Vec::new(),
     };
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     drop_unchanged(&mut changes)?;
     refuse_fixed(&mut changes);
-    let record = finish(&context_in, entry, id, &mut changes).await?;
-    transaction.commit().await?;
-    after_commit(context, entry, id).await;
+    let record = finish(context, entry, id, &mut changes, "updated").await?;
     Ok(show::wrap(entry.meta.name, &record))
 }
 
@@ -45,10 +42,38 @@ pub async fn lock(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
     Ok(Changes::new(entry.meta, Some(before)))
 }
 
-/// Checks and stores what really changes, and answers the record. Nothing is written when nothing does.
-pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut Changes) -> Result<Vec<u8>> {
+/// Checks and stores what really changes, and answers the record. `event` is what the change is emitted as.
+pub async fn finish(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    changes: &mut Changes,
+    event: &'static str,
+) -> Result<Vec<u8>> {
     drop_unchanged(changes)?;
     check(context, entry, Some(id), changes).await?;
+    store_changed(context, entry, id, changes, event).await
+}
+
+/// Sets fields of a record as a consequence of another change, whoever asks: no rule is checked, but the change has its
+/// event and its place in the order of hooks like any other.
+pub async fn revise(context: &Context<'_>, entry: &Entry, id: i64, values: &[(&str, Value)]) -> Result<()> {
+    let row = store::load(context, entry, id, &Condition::always(), true).await?;
+    let mut changes = Changes::new(entry.meta, Some(row.ok_or(Error::NotFound)?));
+    for (name, value) in values {
+        changes.set(name, value.clone());
+    }
+    store_changed(context, entry, id, &mut changes, "updated").await.map(drop)
+}
+
+/// Stores what really changes, and answers the record. Nothing is written, and nothing emitted, when nothing does.
+async fn store_changed(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    changes: &mut Changes,
+    event: &'static str,
+) -> Result<Vec<u8>> {
     // A hook may have set what is stored already.
     drop_unchanged(changes)?;
     let changed = !changes.is_empty();
@@ -60,7 +85,8 @@ pub async fn finish(context: &Context<'_>, entry: &Entry, id: i64, changes: &mut
     }
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     if changed {
-        event::emit(context, entry, "updated", &record).await?;
+        event::emit_all(context, entry, event, changes, &record).await?;
+        after_commit(context, entry, id).await?;
     }
     changes.reveal_in(&mut record);
     Ok(record)

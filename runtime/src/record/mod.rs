@@ -8,4 +8,4 @@ mod writer;
 pub use cell::Cell;
 pub use shape::{Column, Shape, write_from};
 pub use timestamp::write_timestamp;
-pub use writer::{write_output, write_record, write_text, write_value};
+pub use writer::{write_loose, write_record, write_text, write_value};

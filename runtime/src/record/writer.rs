@@ -86,10 +86,8 @@ fn write_some(out: &mut Vec<u8>, object: &str, names: &[String]) -> Result<()> {
     serde_json::to_writer(out, &map).map_err(Error::internal)
 }
 
-/// Writes `"name":value` for a value that no row holds: that of an action's answer.
-pub fn write_output(out: &mut Vec<u8>, field: &FieldMeta, value: &Value) {
-    write_text(out, field.name);
-    out.push(b':');
+/// Writes a value that no row holds, as an action's answer or a change has them, in the form of its field.
+pub fn write_loose(out: &mut Vec<u8>, field: &FieldMeta, value: &Value) {
     match (field.kind, value) {
         (_, Value::Bool(Some(value))) => drop(write!(out, "{value}")),
         (_, Value::Int(Some(value))) => drop(write!(out, "{value}")),

@@ -1,6 +1,7 @@
 //! Saved views: a list's columns, filters and order under a name, applied by `view_id`.
 
 mod apply;
+mod names;
 mod record;
 
 pub use apply::{View, find};

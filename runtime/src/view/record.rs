@@ -1,18 +1,20 @@
 //! A saved view as a record: who sees it, and what it may name.
 
 use charter_macros::Resource;
+use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use serde::Deserialize;
 
+use super::names::Names;
 use crate::crud::{Context, Draft, Route};
-use crate::custom_field;
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{FieldMeta, ResourceMeta, Shown};
-use crate::query::{Condition, MOST_CONDITIONS, Planner, Predicate, Term, Values, hint};
+use crate::meta::{FieldMeta, ResourceMeta};
+use crate::query::{Condition, MOST_CONDITIONS, Predicate, Term, Values, hint};
 use crate::resource::Resource as _;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_view", label = "Custom view")]
+#[resource(action(name = "clone", on = "record", creates))]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required)]
@@ -96,7 +98,7 @@ fn text(value: &Json) -> Result<String, String> {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(scope, list_scope, before_save, before_delete), actions())
+    crate::route!(Entity, Behaviour, hooks(scope, list_scope, before_save, before_delete), actions(record_created clone))
 }
 
 trait Behaviour {
@@ -104,6 +106,8 @@ trait Behaviour {
     fn list_scope(context: &Context<'_>) -> Option<Condition>;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>)
+    -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
@@ -140,10 +144,7 @@ impl Behaviour for Entity {
             draft.error("entity_type", format!("must be the plural name of a resource{hint}"));
             return Ok(());
         };
-        let custom = match entry.meta.custom_fields {
-            true => custom_field::load_types(context.db(), entry.meta.plural).await?,
-            false => Default::default(),
-        };
+        let names = Names::of(context, entry).await?;
         // What a view has it keeps, also when a field that it names has gone since.
         let before = draft.before.as_ref();
         let has_columns = before.is_some_and(|view| draft.model.columns.try_as_ref() == Some(&view.columns));
@@ -151,16 +152,10 @@ impl Behaviour for Entity {
         let has_sort = before.is_some_and(|view| draft.model.sort_column.try_as_ref() == Some(&view.sort_column));
         let columns: Vec<String> = list(draft.model.columns.try_as_ref().filter(|_| !has_columns));
         for column in &columns {
-            let known = match column.strip_prefix("cf.") {
-                Some(name) => entry.meta.custom_fields && custom.contains_key(name),
-                None => entry.field(column).is_some_and(|f| f.shown != Shown::Never),
-            };
-            if !known {
-                let names = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).map(|f| f.name);
-                draft.error("columns", format!("names an unknown column `{column}`{}", hint(column, names)));
+            if let Err(problem) = names.column(column) {
+                draft.error("columns", problem);
             }
         }
-        let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
         let filters = draft.model.filters.try_as_ref().filter(|_| !has_filters);
         let filters: Json = filters.cloned().unwrap_or(Json::Array(Vec::new()));
         // A derived reader would take a list of values for an object.
@@ -176,7 +171,7 @@ impl Behaviour for Entity {
             }
             Ok(filters) => {
                 for (index, filter) in filters.iter().enumerate() {
-                    if let Err(problem) = filter.term().and_then(|term| planner.term(&term)) {
+                    if let Err(problem) = names.filter(filter) {
                         draft.error("filters", format!("{problem} (filter {})", index + 1));
                     }
                 }
@@ -184,9 +179,9 @@ impl Behaviour for Entity {
         }
         if let Some(Some(column)) = draft.model.sort_column.try_as_ref().cloned()
             && !has_sort
-            && (column.starts_with('-') || planner.order(&column).is_none())
+            && let Err(problem) = names.sort_column(&column)
         {
-            draft.error("sort_column", format!("names `{column}`, by which {} cannot be sorted", entry.meta.plural));
+            draft.error("sort_column", problem);
         }
         Ok(())
     }
@@ -203,7 +198,38 @@ impl Behaviour for Entity {
         }
         Ok(())
     }
+
+    /// A personal copy of any view that the caller sees. What has gone since the view was made is left out, as lists
+    /// leave it out.
+    async fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>) -> Result<()> {
+        let (mut columns, mut filters) = (list(Some(&view.columns)), view.filters.clone());
+        let mut sort_column = view.sort_column.clone();
+        if let Some(entry) = context.catalog().by_plural(&view.entity_type) {
+            let names = Names::of(context, entry).await?;
+            columns.retain(|column| names.column(column).is_ok());
+            if columns.is_empty() {
+                draft.error("columns", "have all gone: there is nothing left to show");
+            }
+            if let Some(filters) = filters.as_array_mut() {
+                let read = |filter: &Json| serde_json::from_value::<Filter>(filter.clone()).ok();
+                filters.retain(|filter| read(filter).is_some_and(|filter| names.filter(&filter).is_ok()));
+            }
+            sort_column = sort_column.filter(|column| names.sort_column(column).is_ok());
+        }
+        let name = format!("{} (Copy)", view.name);
+        draft.model.name = Set(name.chars().take(LONGEST_NAME).collect());
+        draft.model.entity_type = Set(view.entity_type.clone());
+        draft.model.columns = Set(serde_json::json!(columns));
+        draft.model.filters = Set(filters);
+        draft.model.sort_column = Set(sort_column);
+        draft.model.sort_direction = Set(view.sort_direction.clone());
+        draft.model.per_page = Set(view.per_page);
+        Ok(())
+    }
 }
+
+/// The characters of a name (the specification, "Custom view").
+const LONGEST_NAME: usize = 255;
 
 fn list(json: Option<&Json>) -> Vec<String> {
     json.and_then(|json| serde_json::from_value(json.clone()).ok()).unwrap_or_default()

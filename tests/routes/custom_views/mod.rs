@@ -1,5 +1,6 @@
 //! `/custom_views`: saved views as records. What they do to lists stands in `query/view.rs`.
 
+mod clone;
 mod create;
 mod record;
 

@@ -21,6 +21,15 @@ pub const ENTRIES: &[Entry] = &[
         right: "# resources/activity.yaml\nresource: activity\nactions:\n  reschedule: { on: record }\n",
     },
     Entry {
+        code: Code::ActionEvent,
+        title: "an event that an action cannot have",
+        explanation: "An action that changes its record may name its event, which is emitted in place of `updated`. There is \
+            none where the resource emits no events, where the action changes no record, or where it creates one; and \
+            `created`, `updated` and `deleted` are those of the plain operations.",
+        wrong: "# resources/loan.yaml\nresource: loan\nactions:\n  give_back: { on: record, event: given_back }\n",
+        right: "# resources/loan.yaml\nresource: loan\nevents: true\nactions:\n  give_back: { on: record, event: given_back }\n",
+    },
+    Entry {
         code: Code::Singleton,
         title: "what a singleton cannot have",
         explanation: "A singleton is one record that is always there. It has no id, no list and no owner, is neither created \

@@ -59,6 +59,8 @@ pub enum Shape {
     Permission,
     /// A mapping from names to fields with the keys of the table.
     Fields(&'static Table),
+    /// A word, or such a mapping.
+    Output(&'static Table),
     Filters,
     Sorts,
     Includes,

@@ -66,10 +66,17 @@ pub static ACTION: Table = Table {
         ),
         key(
             "output",
-            Shape::Fields(&OUTPUT),
+            Shape::Output(&OUTPUT),
             "the record, for an action on one",
             "output: { result: string(40) }",
-            "What it answers.",
+            "What it answers: fields under the key `answer`, or `created`, a new record of this resource with 201 and its `Location`.",
+        ),
+        key(
+            "event",
+            Shape::Name,
+            "`updated`",
+            "event: deactivated",
+            "For an action that changes its record: what its event is called in place of `<resource>.updated`.",
         ),
     ],
 };

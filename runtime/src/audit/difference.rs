@@ -1,0 +1,67 @@
+//! What a change comes to: the fields that it changed with their old and new values, in the API's own shape.
+
+use sea_orm::Value;
+use serde_json::Map;
+
+use crate::crud::{Changes, stored};
+use crate::error::Result;
+use crate::meta::{Access, FieldMeta, Kind};
+use crate::record::{write_loose, write_text};
+
+/// What stands for a value that nobody may read.
+const SECRET: &str = "[secret]";
+
+/// Writes `{"base_currency":{"old":"GBP","new":"EUR"}}`. What is new has null for old. Secrets are only named, the
+/// server's own columns are not; of custom fields those stand that changed.
+pub fn write_difference(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
+    out.push(b'{');
+    let mut first = true;
+    for (field, new) in changes.iter().filter(|(field, _)| is_told(field)) {
+        let old = match &changes.before {
+            Some(row) => stored(row, field)?,
+            None => None,
+        };
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        let (old, new) = match field.kind {
+            Kind::CustomFields => differing(old.as_ref(), new),
+            _ => (old, new.clone()),
+        };
+        write_text(out, field.name);
+        out.extend_from_slice(b":{\"old\":");
+        write_side(out, field, old.as_ref());
+        out.extend_from_slice(b",\"new\":");
+        write_side(out, field, Some(&new));
+        out.push(b'}');
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Every change sets `updated_at`, which says nothing; the server's own columns are nobody's.
+fn is_told(field: &FieldMeta) -> bool {
+    field.access != Access::Internal && !matches!(field.name, "created_at" | "updated_at")
+}
+
+fn write_side(out: &mut Vec<u8>, field: &FieldMeta, value: Option<&Value>) {
+    match value {
+        Some(value) if field.access == Access::Secret && *value != value.as_null() => write_text(out, SECRET),
+        Some(value) => write_loose(out, field, value),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// Those custom fields that are not the same on both sides.
+fn differing(old: Option<&Value>, new: &Value) -> (Option<Value>, Value) {
+    let map = |value: Option<&Value>| match value {
+        Some(Value::Json(Some(json))) => json.as_object().cloned().unwrap_or_default(),
+        _ => Map::new(),
+    };
+    let (before, after) = (map(old), map(Some(new)));
+    let without = |side: &Map<String, serde_json::Value>, other: &Map<String, serde_json::Value>| {
+        let kept = side.iter().filter(|(name, value)| other.get(*name) != Some(value));
+        Value::Json(Some(Box::new(kept.map(|(name, value)| (name.clone(), value.clone())).collect())))
+    };
+    (old.map(|_| without(&before, &after)), without(&after, &before))
+}

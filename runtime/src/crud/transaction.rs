@@ -1,0 +1,89 @@
+//! The transaction of a write, and what is to follow once it stands.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use sea_orm::QueryResult;
+
+use super::behaviour::RecordHook;
+use super::store;
+use crate::catalog::Entry;
+use crate::context::{Context, State};
+use crate::db::Connection;
+use crate::error::{Error, Result};
+use crate::query::Condition;
+
+/// A transaction that writes. Dropped without a commit it is rolled back, and nothing follows.
+#[derive(Debug)]
+pub struct Transaction {
+    connection: Connection,
+    after: Mutex<Vec<After>>,
+}
+
+/// A hook that runs once the change stands, with the record as it was stored or, if it is gone, as it was.
+struct After {
+    hook: RecordHook,
+    resource: &'static str,
+    row: QueryResult,
+}
+
+impl Transaction {
+    pub async fn begin(state: &State) -> Result<Transaction> {
+        Ok(Transaction { connection: state.db.begin().await?, after: Mutex::default() })
+    }
+
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Commits, and runs what was left for then. A client that goes away meanwhile stops neither.
+    pub async fn commit(self, context: &Context<'_>) -> Result<()> {
+        let after = self.after.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if after.is_empty() {
+            return finish(self.connection.commit()).await;
+        }
+        let (state, caller, now) = (context.shared().clone(), context.caller().clone(), context.now());
+        finish(async move {
+            self.connection.commit().await?;
+            let context = Context::new(&state, &caller, state.db.reader()).at(now);
+            for After { hook, resource, row } in after {
+                let run = AssertUnwindSafe(hook(&context, &row)).catch_unwind().await;
+                // The change stands: its failure is logged and not answered.
+                if let Err(error) = run.unwrap_or_else(|_| Err(Error::internal("a panic"))) {
+                    tracing::error!(%error, resource, "after_commit failed");
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Runs to the end, whoever waits for it.
+async fn finish(work: impl Future<Output = Result<()>> + Send + 'static) -> Result<()> {
+    tokio::spawn(work).await.map_err(Error::internal)?
+}
+
+impl std::fmt::Debug for After {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("After").field("resource", &self.resource).finish_non_exhaustive()
+    }
+}
+
+/// Leaves the hook that sees a record as it is stored now for when the change stands.
+pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    if entry.route.hooks.after_commit.is_some() {
+        let row = store::load(context, entry, id, &Condition::always(), false).await?;
+        after_commit_of(context, entry, row.ok_or(Error::NotFound)?);
+    }
+    Ok(())
+}
+
+/// The same for a record that is gone.
+pub fn after_commit_of(context: &Context<'_>, entry: &Entry, row: QueryResult) {
+    if let (Some(hook), Some(transaction)) = (entry.route.hooks.after_commit, context.transaction()) {
+        let mut after = transaction.after.lock().unwrap_or_else(PoisonError::into_inner);
+        after.push(After { hook, resource: entry.meta.name, row });
+    }
+}

@@ -1,0 +1,111 @@
+//! The events that writes put into the outbox: their names, and what they hold.
+
+use charter_runtime::auth::Principal;
+use charter_runtime::context::Context;
+use charter_runtime::crud::Transaction;
+use serde_json::{Value, json};
+
+use crate::support::{Server, keys, on_both};
+
+on_both!(
+    the_catalog_names_every_event,
+    a_user_is_created_updated_and_deactivated,
+    deactivating_twice_emits_nothing_more,
+    an_update_that_deactivates_is_emitted_as_both,
+    settings_updated_holds_the_changed_keys_with_old_and_new_values,
+    deleting_a_role_updates_the_users_who_held_it,
+    what_is_rolled_back_emits_nothing,
+);
+
+fn names(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["event"].as_str().expect("an event has a name")).collect()
+}
+
+async fn the_catalog_names_every_event(server: Server) {
+    let known = server.state.catalog.events();
+    let named = ["user.created", "user.updated", "user.deactivated", "settings.updated"];
+    for name in named.into_iter().chain(["role.created", "role.updated", "role.deleted"]) {
+        assert!(known.iter().any(|event| event == name), "{name}");
+    }
+    for other in ["settings.created", "settings.deleted", "token.created", "currency.created"] {
+        assert!(!known.iter().any(|event| event == other), "{other}");
+    }
+}
+
+async fn a_user_is_created_updated_and_deactivated(server: Server) {
+    let admin = server.admin();
+    let before = server.event_bodies(0).await.len();
+    let created = admin.post("/users", json!({ "name": "Ada", "email": "ada@example.com" })).await.created("user");
+    let path = format!("/users/{}", created["id"]);
+    let updated = admin.put(&path, json!({ "name": "Ada L." })).await.record("user");
+    let stopped = admin.post(&format!("{path}/deactivate"), json!({})).await.record("user");
+    let events = server.event_bodies(before).await;
+    assert_eq!(names(&events), ["user.created", "user.updated", "user.deactivated"]);
+    for (event, user) in events.iter().zip([created, updated, stopped]) {
+        assert_eq!(keys(event), ["data", "event", "timestamp"]);
+        assert_eq!(event["data"], json!({ "user": user }));
+    }
+}
+
+async fn deactivating_twice_emits_nothing_more(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let path = format!("/users/{}/deactivate", user["id"]);
+    let before = server.event_bodies(0).await.len();
+    server.admin().post(&path, json!({})).await.ok();
+    server.admin().post(&path, json!({})).await.ok();
+    assert_eq!(names(&server.event_bodies(before).await), ["user.deactivated"]);
+}
+
+async fn an_update_that_deactivates_is_emitted_as_both(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let path = format!("/users/{}", user["id"]);
+    let before = server.event_bodies(0).await.len();
+    server.admin().put(&path, json!({ "is_active": false })).await.ok();
+    server.admin().put(&path, json!({ "is_active": true })).await.ok();
+    assert_eq!(names(&server.event_bodies(before).await), ["user.updated", "user.deactivated", "user.updated"]);
+}
+
+async fn settings_updated_holds_the_changed_keys_with_old_and_new_values(server: Server) {
+    let admin = server.admin();
+    let before = server.event_bodies(0).await.len();
+    admin.put("/settings", json!({ "company_name": "Hire", "base_currency": "EUR", "timezone": "UTC" })).await.ok();
+    admin.put("/settings", json!({ "company_name": "Hire" })).await.ok();
+    let events = server.event_bodies(before).await;
+    assert_eq!(names(&events), ["settings.updated"]);
+    let changes = json!({
+        "company_name": { "old": null, "new": "Hire" },
+        "base_currency": { "old": "GBP", "new": "EUR" },
+    });
+    assert_eq!(events[0]["data"], json!({ "changes": changes }));
+}
+
+async fn deleting_a_role_updates_the_users_who_held_it(server: Server) {
+    let admin = server.admin();
+    let (user, _) = server.user(&[], &["*"]).await;
+    server.user(&[], &["*"]).await;
+    let path = format!("/roles/{}", user["role_ids"][0]);
+    let role = admin.get(&path).await.record("role");
+    let before = server.event_bodies(0).await.len();
+    admin.delete(&path).await.deleted();
+    let events = server.event_bodies(before).await;
+    assert_eq!(names(&events), ["user.updated", "role.deleted"]);
+    let now = admin.get(&format!("/users/{}", user["id"])).await.record("user");
+    assert_eq!(now["role_ids"], json!([]));
+    assert_eq!(events[0]["data"], json!({ "user": now }));
+    assert_eq!(events[1]["data"], json!({ "role": role }), "as it was");
+}
+
+async fn what_is_rolled_back_emits_nothing(server: Server) {
+    let before = server.event_bodies(0).await.len();
+    server.admin().post("/users", json!({ "name": "", "email": "nobody" })).await.invalid("email");
+    let operator = Principal::operator();
+    let context = Context::new(&server.state, &operator, server.state.db.reader());
+    let transaction = Transaction::begin(&server.state).await.expect("a transaction begins");
+    let roles = server.state.catalog.get("role");
+    let body = br#"{"name":"Lost"}"#;
+    let body = charter_runtime::crud::Body::read(body, "role", true).expect("an object");
+    charter_runtime::crud::create(&context.within(&transaction), roles, &body, None).await.expect("it is created");
+    drop(transaction);
+    assert_eq!(server.admin().get("/roles").await.ok()["meta"]["total"], 0);
+    assert!(server.event_bodies(before).await.is_empty());
+}

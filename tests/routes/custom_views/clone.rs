@@ -1,0 +1,86 @@
+//! `POST /custom_views/{id}/clone`: a personal copy.
+
+use serde_json::{Value, json};
+
+use super::{created, path};
+use crate::support::{Server, on_both};
+
+on_both!(
+    a_clone_is_a_personal_copy,
+    a_system_view_is_cloned_by_whoever_sees_it,
+    a_long_name_is_cut,
+    what_has_gone_is_left_out,
+    a_view_that_one_may_not_see_is_not_cloned,
+);
+
+async fn a_clone_is_a_personal_copy(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    let filter = json!({ "field": "name", "predicate": "cont", "value": "x", "logic": "or" });
+    let further = json!({
+        "columns": ["name", "sku"], "filters": [filter], "sort_column": "sku", "sort_direction": "desc",
+        "per_page": 7, "visibility": "shared", "role_ids": user["role_ids"],
+    });
+    let view = created(&admin, further).await;
+    let answer = client.post(&format!("{}/clone", path(&view)), json!({})).await;
+    let copy = answer.created("custom_view");
+    let location = answer.header("location").expect("a location").to_string();
+    assert_eq!(location, format!("/api/v1/custom_views/{}", copy["id"]));
+    assert_eq!(client.get(&format!("~{location}")).await.record("custom_view"), copy);
+    let mut expected = view.clone();
+    expected["id"] = copy["id"].clone();
+    expected["name"] = json!("Mine (Copy)");
+    expected["visibility"] = json!("personal");
+    expected["user_id"] = user["id"].clone();
+    expected["role_ids"] = json!([]);
+    expected["created_at"] = copy["created_at"].clone();
+    expected["updated_at"] = copy["updated_at"].clone();
+    assert_eq!(copy, expected);
+    assert_ne!(copy["id"], view["id"]);
+    admin.get(&path(&view)).await.record("custom_view");
+}
+
+async fn a_system_view_is_cloned_by_whoever_sees_it(server: Server) {
+    let view = created(&server.admin(), json!({ "visibility": "system" })).await;
+    let (user, client) = server.user(&[], &["custom_views:write"]).await;
+    let copy = client.post(&format!("{}/clone", path(&view)), json!({})).await.created("custom_view");
+    assert_eq!([&copy["visibility"], &copy["user_id"]], [&json!("personal"), &user["id"]]);
+    let (_, reader) = server.user(&[], &["custom_views:read"]).await;
+    reader.post(&format!("{}/clone", path(&view)), json!({})).await.refused(403, "ability_missing");
+}
+
+async fn a_long_name_is_cut(server: Server) {
+    let admin = server.admin();
+    for (length, expected) in [(248, "ä".repeat(248) + " (Copy)"), (249, "ä".repeat(249) + " (Copy")] {
+        let view = created(&admin, json!({ "name": "ä".repeat(length) })).await;
+        let copy = admin.post(&format!("{}/clone", path(&view)), json!({})).await.created("custom_view");
+        assert_eq!(copy["name"], expected);
+    }
+}
+
+async fn what_has_gone_is_left_out(server: Server) {
+    let admin = server.admin();
+    let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
+    let definition = admin.post("/custom_fields", definition).await.created("custom_field");
+    let filters = json!([
+        { "field": "cf.power", "predicate": "gt", "value": 1 },
+        { "field": "name", "predicate": "cont", "value": "x" },
+    ]);
+    let further = json!({ "columns": ["name", "cf.power"], "filters": filters, "sort_column": "cf.power" });
+    let view = created(&admin, further).await;
+    let only = created(&admin, json!({ "columns": ["cf.power"] })).await;
+    admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+    let copy = admin.post(&format!("{}/clone", path(&view)), json!({})).await.created("custom_view");
+    assert_eq!([&copy["columns"], &copy["sort_column"]], [&json!(["name"]), &Value::Null]);
+    assert_eq!(copy["filters"], json!([filters[1]]));
+    admin.post(&format!("{}/clone", path(&only)), json!({})).await.invalid("columns");
+}
+
+async fn a_view_that_one_may_not_see_is_not_cloned(server: Server) {
+    let (_, one) = server.user(&[], &["*"]).await;
+    let (_, two) = server.user(&[], &["*"]).await;
+    let view = created(&one, json!({})).await;
+    two.post(&format!("{}/clone", path(&view)), json!({})).await.refused(404, "not_found");
+    one.post("/custom_views/999/clone", json!({})).await.refused(404, "not_found");
+    assert_eq!(two.get("/custom_views").await.ok()["meta"]["total"], 0);
+}
