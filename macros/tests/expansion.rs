@@ -25,7 +25,7 @@ mod everything {
         include(name = "lines", many = "order_line", by = "work_order_id"),
         include(name = "customFieldValues", custom_fields)
     )]
-    #[resource(action(name = "close", on = "record"))]
+    #[resource(action(name = "close", on = "record", event = "closed"), action(name = "copy", on = "record", creates))]
     #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote"))]
     pub struct Model {
         #[field(no_sort)]
@@ -181,6 +181,15 @@ fn every_key_of_the_resource_arrives() {
             method: ActionMethod::Post,
             input: &[],
             output: ActionOutput::Record,
+            event: Some("closed"),
+        },
+        ActionMeta {
+            name: "copy",
+            on: ActionOn::Record,
+            method: ActionMethod::Post,
+            input: &[],
+            output: ActionOutput::Created,
+            event: None,
         },
         ActionMeta {
             name: "quote",
@@ -188,6 +197,7 @@ fn every_key_of_the_resource_arrives() {
             method: ActionMethod::Get,
             input: everything::QuoteInput::FIELDS,
             output: ActionOutput::Fields { key: "quote", fields: everything::QuoteOutput::FIELDS },
+            event: None,
         },
     ];
     assert_same(meta.actions, actions);
