@@ -2,6 +2,7 @@
 
 mod authentication;
 mod commands;
+mod delivery;
 mod errors;
 mod events;
 mod oddities;

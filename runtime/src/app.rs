@@ -5,9 +5,8 @@ use std::sync::Arc;
 use sea_orm::ConnectionTrait;
 use sea_orm_migration::MigratorTrait;
 
-use crate::auth::{self, TokenCache};
+use crate::auth;
 use crate::catalog::Catalog;
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::context::State;
 use crate::crud::{BoxFuture, Route};
@@ -95,8 +94,9 @@ impl App {
         let db = Db::connect(&config.database_url, config.database_pool).await?;
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
-        let (tokens, clock) = (TokenCache::default(), Clock::default());
-        Ok(Arc::new(State { db, catalog, config, clock, tokens, token_rate, anonymous_rate }))
+        let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
+        let (clock, webhooks, tokens) = Default::default();
+        Ok(Arc::new(State { db, catalog, config, clock, webhooks, sender, tokens, token_rate, anonymous_rate }))
     }
 
     /// Migrates, and makes sure of the reference data. Several processes may do so at once.

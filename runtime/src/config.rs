@@ -63,6 +63,12 @@ pub const SETTINGS: &[Setting] = &[
         about: "Networks that webhooks may reach although they are not public, such as `10.0.0.0/8,fd00::/8`",
     },
     Setting {
+        flag: "webhook-concurrency",
+        default: "256",
+        about: "Webhook deliveries that this process attempts at a time; 0 leaves them to other processes",
+    },
+    Setting { flag: "webhook-endpoint-concurrency", default: "16", about: "Of these, the most to one webhook" },
+    Setting {
         flag: "log",
         default: "info",
         about: "What is logged: a level, or directives such as `charter_runtime=debug`",
@@ -89,6 +95,8 @@ pub struct Config {
     pub rate_limit_anonymous: u32,
     /// Where webhooks may lead.
     pub webhook_policy: Policy,
+    pub webhook_concurrency: u32,
+    pub webhook_endpoint_concurrency: u32,
     pub log: String,
     pub log_json: bool,
 }
@@ -163,6 +171,8 @@ impl Config {
                 allow_http: value("webhook-allow-http") == "true",
                 networks: networks(&value("webhook-allow-networks"), &mut problems),
             },
+            webhook_concurrency: number("webhook-concurrency", 0, 10_000, &mut problems) as u32,
+            webhook_endpoint_concurrency: number("webhook-endpoint-concurrency", 1, 10_000, &mut problems) as u32,
             log: value("log"),
             log_json: value("log-format") == "json",
             data_dir,

@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::crud::Transaction;
 use crate::db::{Connection, Db};
 use crate::server::RateLimit;
+use crate::webhook::{Exchange, Metrics};
 
 /// What all requests of an application share.
 #[derive(Debug)]
@@ -20,6 +21,10 @@ pub struct State {
     pub catalog: Catalog,
     pub config: Config,
     pub clock: Clock,
+    /// What was counted of webhooks.
+    pub webhooks: Metrics,
+    /// What sends their deliveries.
+    pub sender: Arc<dyn Exchange>,
     pub tokens: TokenCache,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,

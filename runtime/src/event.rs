@@ -1,5 +1,8 @@
 //! Events into the outbox: in the transaction of the change that causes them, so that neither is without the other.
 
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+
 use crate::audit::write_difference;
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -8,6 +11,9 @@ use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::TimestampForm;
 use crate::record::{write_text, write_timestamp};
+
+/// The most bytes that a body has.
+const MOST_BYTES: usize = 256 * 1024;
 
 /// Emits a change as `<name>.<what>`, and as what a behaviour added. The data is the record under its singular key; of a
 /// singleton, whose record says little, it is `{"changes": {"base_currency": {"old": "GBP", "new": "EUR"}}}`.
@@ -49,22 +55,64 @@ pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8])
         return Ok(());
     }
     let name = format!("{}.{what}", entry.meta.name);
-    let mut body = Vec::with_capacity(data.len() + 128);
-    body.extend_from_slice(b"{\"event\":");
-    write_text(&mut body, &name);
-    body.extend_from_slice(b",\"timestamp\":\"");
-    write_timestamp(&mut body, context.now(), TimestampForm::Millis);
-    body.extend_from_slice(b"\",\"data\":");
-    body.extend_from_slice(data);
-    body.push(b'}');
+    let body = body(&name, context.now(), data);
     let mut sql =
         Sql::new(context.state().db.dialect(), "INSERT INTO \"events\" (\"name\", \"body\", \"created_at\") VALUES (");
-    sql.bind(name)
-        .push(", ")
-        .bind(String::from_utf8_lossy(&body).into_owned())
-        .push(", ")
-        .bind(context.now())
-        .push(")");
+    sql.bind(name).push(", ").bind(body).push(", ").bind(context.now()).push(")");
     sql.run(context.db()).await?;
+    context.db().announce();
     Ok(())
+}
+
+/// The body of an event, with its data as a JSON object.
+///
+/// Of data that would make it longer than 256 KiB only the `id` of each record is left, and `"truncated": true` stands
+/// beside it: who is told fetches the rest.
+pub fn body(name: &str, at: DateTime<Utc>, data: &[u8]) -> String {
+    let whole = write(name, at, data, b"");
+    let bytes = if whole.len() <= MOST_BYTES { whole } else { write(name, at, &ids(data), b",\"truncated\":true") };
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn write(name: &str, at: DateTime<Utc>, data: &[u8], more: &[u8]) -> Vec<u8> {
+    let mut body = Vec::with_capacity(data.len() + 128);
+    body.extend_from_slice(b"{\"event\":");
+    write_text(&mut body, name);
+    body.extend_from_slice(b",\"timestamp\":\"");
+    write_timestamp(&mut body, at, TimestampForm::Millis);
+    body.extend_from_slice(b"\",\"data\":");
+    body.extend_from_slice(data);
+    body.extend_from_slice(more);
+    body.push(b'}');
+    body
+}
+
+/// `{"note":{"id":1,"text":"..."}}` as `{"note":{"id":1}}`.
+fn ids(data: &[u8]) -> Vec<u8> {
+    let whole: Map<String, Value> = serde_json::from_slice(data).unwrap_or_default();
+    let id = |record: &Value| record.get("id").map(|id| ("id".to_string(), id.clone())).into_iter().collect();
+    let short: Map<String, Value> =
+        whole.iter().map(|(key, record)| (key.clone(), Value::Object(id(record)))).collect();
+    Value::Object(short).to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes around the data of this event.
+    const AROUND: usize = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":}"#.len();
+
+    fn body_with(text: usize) -> String {
+        let data = format!(r#"{{"note":{{"id":7,"text":"{}"}}}}"#, "x".repeat(text));
+        body("note.created", "2026-03-21T10:05:09.070Z".parse().unwrap(), data.as_bytes())
+    }
+
+    #[test]
+    fn a_body_of_256_kib_is_sent_whole_and_a_longer_one_without_its_data() {
+        let fits = MOST_BYTES - AROUND - r#"{"note":{"id":7,"text":""}}"#.len();
+        assert_eq!(body_with(fits).len(), 256 * 1024);
+        let expected = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":{"note":{"id":7}},"truncated":true}"#;
+        assert_eq!(body_with(fits + 1), expected);
+    }
 }

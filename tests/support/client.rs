@@ -116,6 +116,12 @@ impl Client {
         Url::parse(&url).expect("a URL")
     }
 
+    /// POST to a server that may be gone before it answers; then there is no status.
+    pub async fn attempt(&self, path: &str, body: Value) -> Option<u16> {
+        let request = self.http.post(self.url(path)).json(&body).headers(self.headers.clone());
+        request.send().await.ok().map(|answer| answer.status().as_u16())
+    }
+
     async fn execute(&self, request: reqwest::RequestBuilder) -> Answer {
         let response = request.headers(self.headers.clone()).send().await.expect("the server answers");
         Answer::read(response).await

@@ -225,6 +225,8 @@ fn config(url: &str, folder: &Folder) -> Config {
         rate_limit: 0,
         rate_limit_anonymous: 0,
         webhook_policy: Default::default(),
+        webhook_concurrency: 0,
+        webhook_endpoint_concurrency: 16,
         log: "error".into(),
         log_json: false,
     }

@@ -1,18 +1,29 @@
 //! What statements run on: the pool or one transaction, with decimals bound as each database stores them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use async_trait::async_trait;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement,
     Value,
 };
+use tokio::sync::Notify;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
 #[derive(Debug)]
 pub enum Connection {
     Pool(DatabaseConnection),
-    Transaction(DatabaseTransaction),
+    Transaction(DatabaseTransaction, Announcement),
+}
+
+/// Word of a commit that those who deliver events wait for.
+#[derive(Debug)]
+pub struct Announcement {
+    pub(super) wanted: AtomicBool,
+    pub(super) commits: Arc<Notify>,
 }
 
 impl Connection {
@@ -20,7 +31,20 @@ impl Connection {
     pub async fn commit(self) -> Result<()> {
         match self {
             Connection::Pool(_) => Ok(()),
-            Connection::Transaction(transaction) => transaction.commit().await.map_err(Error::from),
+            Connection::Transaction(transaction, announcement) => {
+                transaction.commit().await?;
+                if announcement.wanted.into_inner() {
+                    announcement.commits.notify_one();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Has the commit of this transaction wake whoever waits for [`super::Db::announced`].
+    pub fn announce(&self) {
+        if let Connection::Transaction(_, announcement) = self {
+            announcement.wanted.store(true, Ordering::Relaxed);
         }
     }
 
@@ -45,7 +69,7 @@ impl ConnectionTrait for Connection {
     fn get_database_backend(&self) -> DbBackend {
         match self {
             Connection::Pool(pool) => pool.get_database_backend(),
-            Connection::Transaction(transaction) => transaction.get_database_backend(),
+            Connection::Transaction(transaction, _) => transaction.get_database_backend(),
         }
     }
 
@@ -53,14 +77,14 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         match self {
             Connection::Pool(pool) => pool.execute_raw(statement).await,
-            Connection::Transaction(transaction) => transaction.execute_raw(statement).await,
+            Connection::Transaction(transaction, _) => transaction.execute_raw(statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
             Connection::Pool(pool) => pool.execute_unprepared(sql).await,
-            Connection::Transaction(transaction) => transaction.execute_unprepared(sql).await,
+            Connection::Transaction(transaction, _) => transaction.execute_unprepared(sql).await,
         }
     }
 
@@ -68,7 +92,7 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         match self {
             Connection::Pool(pool) => pool.query_one_raw(statement).await,
-            Connection::Transaction(transaction) => transaction.query_one_raw(statement).await,
+            Connection::Transaction(transaction, _) => transaction.query_one_raw(statement).await,
         }
     }
 
@@ -76,7 +100,7 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         match self {
             Connection::Pool(pool) => pool.query_all_raw(statement).await,
-            Connection::Transaction(transaction) => transaction.query_all_raw(statement).await,
+            Connection::Transaction(transaction, _) => transaction.query_all_raw(statement).await,
         }
     }
 }

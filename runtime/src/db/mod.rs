@@ -8,6 +8,8 @@ mod functions;
 mod statement;
 
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -16,8 +18,9 @@ use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbErr, SqliteTransactionMode, SqlxPostgresConnector, SqlxSqliteConnector,
     TransactionOptions, TransactionTrait,
 };
+use tokio::sync::Notify;
 
-pub use connection::Connection;
+pub use connection::{Announcement, Connection};
 pub use functions::fold;
 pub use statement::Sql;
 
@@ -36,6 +39,8 @@ pub struct Db {
     reader: Connection,
     writer: DatabaseConnection,
     dialect: Dialect,
+    /// Told of the commits that announce events.
+    commits: Arc<Notify>,
 }
 
 /// How long a request waits for a connection of the pool before it is told 503.
@@ -98,6 +103,7 @@ impl Db {
             reader: Connection::Pool(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader)),
             writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
             dialect: Dialect::Sqlite,
+            commits: Arc::default(),
         })
     }
 
@@ -111,7 +117,8 @@ impl Db {
             .await
             .map_err(connect_error)?;
         let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
-        Ok(Db { reader: Connection::Pool(connection.clone()), writer: connection, dialect: Dialect::Postgres })
+        let reader = Connection::Pool(connection.clone());
+        Ok(Db { reader, writer: connection, dialect: Dialect::Postgres, commits: Arc::default() })
     }
 
     /// For reading outside a transaction.
@@ -134,7 +141,13 @@ impl Db {
             sqlite_transaction_mode: (self.dialect == Dialect::Sqlite).then_some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        Ok(Connection::Transaction(self.writer.begin_with_options(options).await?))
+        let announcement = Announcement { wanted: AtomicBool::new(false), commits: self.commits.clone() };
+        Ok(Connection::Transaction(self.writer.begin_with_options(options).await?, announcement))
+    }
+
+    /// Waits until a transaction of this process has committed that announced events. Several commits meanwhile are one.
+    pub async fn announced(&self) {
+        self.commits.notified().await;
     }
 
     /// Whether the database answers.

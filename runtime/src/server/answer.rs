@@ -18,6 +18,12 @@ impl Answer {
         Answer { status, headers: vec![("content-type", HeaderValue::from_static("application/json"))], body }
     }
 
+    /// Text of another type than JSON.
+    pub fn text(kind: &'static str, text: String) -> Answer {
+        let headers = vec![("content-type", HeaderValue::from_static(kind))];
+        Answer { status: StatusCode::OK, headers, body: text.into_bytes() }
+    }
+
     pub fn empty(status: StatusCode) -> Answer {
         Answer { status, headers: Vec::new(), body: Vec::new() }
     }

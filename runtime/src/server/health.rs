@@ -1,4 +1,4 @@
-//! `/health/live` and `/health/ready`, and the answer to every path that nothing stands behind.
+//! `/health/live`, `/health/ready` and `/health/metrics`, and the answer to every path that nothing stands behind.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +32,18 @@ impl Answers for Ready {
         let away = || Error::Unavailable("The database does not answer.".into());
         tokio::time::timeout(Duration::from_secs(2), state.db.ping()).await.map_err(|_| away())?.map_err(|_| away())?;
         Ok(Answer::json(StatusCode::OK, br#"{"status":"ready"}"#.to_vec()))
+    }
+}
+
+/// Figures on deliveries, in the text format of Prometheus.
+#[derive(Debug)]
+pub struct Figures;
+
+#[async_trait]
+impl Answers for Figures {
+    async fn answer(&self, state: &Arc<State>, _: &mut Request) -> Result<Answer> {
+        let text = state.webhooks.text(&state.db, &state.clock).await?;
+        Ok(Answer::text("text/plain; version=0.0.4", text))
     }
 }
 

@@ -11,10 +11,11 @@ use salvo::{Router, Server, Service};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::endpoint::Endpoint;
-use super::health::{Live, Nothing, Ready};
+use super::health::{Figures, Live, Nothing, Ready};
 use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
+use crate::webhook::Engine;
 
 /// What is under way has so long to finish once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(15);
@@ -25,10 +26,11 @@ pub struct Running {
     pub address: SocketAddr,
     handle: ServerHandle,
     task: tokio::task::JoinHandle<()>,
+    engine: Engine,
     state: Arc<State>,
 }
 
-/// Begins to listen.
+/// Begins to listen, and to deliver webhooks.
 ///
 /// # Errors
 /// When the address cannot be bound.
@@ -43,14 +45,17 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let handle = server.handle();
     let service = service(&state);
     let task = tokio::spawn(server.serve(service));
-    Ok(Running { address, handle, task, state })
+    let slots = state.config.webhook_concurrency as usize;
+    let engine = Engine::start(state.clone(), state.sender.clone(), slots);
+    Ok(Running { address, handle, task, engine, state })
 }
 
 /// Every path of the application.
 fn service(state: &Arc<State>) -> Service {
     let endpoint = |path: &str, router: Router| Router::with_path(path).push(router);
     let health = endpoint("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
-        .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)));
+        .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)))
+        .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), Figures)));
     let router = Router::new()
         .hoop(RequestId::new())
         .push(health)
@@ -60,10 +65,11 @@ fn service(state: &Arc<State>) -> Service {
 }
 
 impl Running {
-    /// Stops accepting, lets what is under way finish, and closes the database.
+    /// Stops accepting and claiming, lets what is under way finish, and closes the database.
     pub async fn stop(self) {
         self.handle.stop_graceful(DRAIN);
-        let _ = self.task.await;
+        // At the same time: each has nearly all of the time that an operator waits.
+        let _ = tokio::join!(self.task, self.engine.stop());
         self.state.db.close().await;
     }
 

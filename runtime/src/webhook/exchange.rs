@@ -10,8 +10,8 @@ use crate::crud::BoxFuture;
 /// Sends what an attempt says and answers what came back. It never fails: a failure is an outcome.
 ///
 /// The engine holds no transaction while it waits, and waits for as long as it takes: whoever implements this bounds
-/// the whole exchange to 25 seconds, so that it ends well within the lease of the delivery.
-pub trait Exchange: Send + Sync + 'static {
+/// the whole exchange to 15 seconds, so that it ends well within the lease of the delivery.
+pub trait Exchange: std::fmt::Debug + Send + Sync + 'static {
     fn send<'a>(&'a self, attempt: &'a Attempt) -> BoxFuture<'a, Outcome>;
 }
 

@@ -1,14 +1,25 @@
 //! Webhooks: events of the outbox, delivered to the addresses that subscribed to them, at least once.
 
 pub mod address;
+mod completion;
+mod delivery;
+mod engine;
 pub mod exchange;
 pub mod log;
+pub mod manual;
+mod metrics;
 pub mod name;
 pub mod record;
+mod retention;
+mod schedule;
 pub mod send;
 pub mod signature;
 
 pub use address::Policy;
+pub use completion::cancel;
+pub use engine::{Engine, round};
 pub use exchange::{Attempt, Exchange, Outcome};
+pub use metrics::Metrics;
+pub use retention::prune;
 pub use send::{Limits, Sender};
 pub use signature::{Secrets, SigningSecret};

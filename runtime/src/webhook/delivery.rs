@@ -1,0 +1,286 @@
+//! Deliveries as rows: made from events, claimed by one worker at a time, and what a claim holds.
+//!
+//! A delivery is claimed by writing a token and an end of the lease into its row. Whoever completes it must find that
+//! token there: a worker that was taken for dead, and whose delivery another has claimed since, changes nothing.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sea_orm::QueryResult;
+
+use super::exchange::Attempt;
+use crate::db::{Db, Dialect, Sql};
+use crate::error::{Error, Result};
+
+/// How long a claim holds. An exchange ends within 15 seconds, so that a lease need not be renewed; one of a process
+/// that died is over, and taken, well within a minute.
+pub const LEASE: TimeDelta = TimeDelta::seconds(45);
+
+/// So many events are fanned out in one transaction.
+pub const MOST_EVENTS: usize = 500;
+
+/// A webhook is told of events from a minute before it was made: the clocks of two processes may differ by as much.
+const EARLIER: &str = "1 minute";
+
+/// A webhook that has been failing for so long gets few slots.
+const FAILING: TimeDelta = TimeDelta::seconds(60);
+
+/// Where a delivery stands in its schedule. First attempts have slots of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    First,
+    Retry,
+}
+
+impl Claim {
+    /// Whether the webhook has few slots.
+    pub fn is_slow(&self) -> bool {
+        self.failing_since.is_some_and(|since| since <= self.attempt.at - FAILING)
+    }
+}
+
+impl Turn {
+    /// As the partial indexes have it, so that they serve.
+    fn condition(self) -> &'static str {
+        match self {
+            Turn::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
+            Turn::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",
+        }
+    }
+}
+
+/// How much may be claimed.
+#[derive(Debug)]
+pub struct Room<'r> {
+    /// Of all webhooks together.
+    pub slots: usize,
+    /// Of one webhook; of one that has been failing for a minute.
+    pub each: usize,
+    pub failing: usize,
+    /// How many attempts of a webhook are running.
+    pub running: &'r HashMap<i64, usize>,
+}
+
+/// A delivery that this process may attempt, until the lease ends.
+#[derive(Clone)]
+pub struct Claim {
+    pub id: i64,
+    pub webhook_id: i64,
+    /// The token in the row.
+    pub lease: Arc<str>,
+    /// Attempts that count in the schedule.
+    pub retries: i32,
+    /// Asked for by a person, so that a failure says nothing of the receiver's days.
+    pub manual: bool,
+    /// Sent once, beside the schedule: a failure leaves the delivery as it was.
+    pub once: bool,
+    /// When the webhook's streak of failures began, if it is in one.
+    pub failing_since: Option<DateTime<Utc>>,
+    /// When the event happened.
+    pub happened_at: DateTime<Utc>,
+    pub attempt: Attempt,
+}
+
+/// Makes a delivery of each event that is new for each active webhook that wants it, and answers how many events there
+/// were. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
+/// meanwhile.
+pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
+    let dialect = db.dialect();
+    let new = |lock: &str| {
+        let limit = format!(" ORDER BY \"id\" LIMIT {MOST_EVENTS}{lock}");
+        Sql::new(dialect, format!("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL{limit}"))
+    };
+    // Looking costs no transaction, nor SQLite's only writer.
+    if new("").one(db.reader()).await?.is_none() {
+        return Ok(0);
+    }
+    let transaction = db.begin().await?;
+    let rows = new(if dialect == Dialect::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" }).all(&transaction).await?;
+    let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    let mut sql = insert_for(dialect, now, false);
+    sql.push(" WHERE w.\"is_active\" AND ");
+    match dialect {
+        Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{EARLIER}' <= e.\"created_at\"")),
+        Dialect::Sqlite => sql.push(&format!("datetime(w.\"created_at\", '-{EARLIER}') <= datetime(e.\"created_at\")")),
+    };
+    sql.push(" AND ").among("e.\"id\"", &ids);
+    if dialect == Dialect::Postgres {
+        // Who disables a webhook cancels what is pending: what is made here is there before, or not made at all.
+        sql.push(" FOR SHARE OF w");
+    }
+    sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
+    sql.run(&transaction).await?;
+    let mut sql = Sql::new(dialect, "UPDATE \"events\" SET \"fanned_out_at\" = ");
+    sql.bind(now).push(" WHERE ").among("\"id\"", &ids);
+    sql.run(&transaction).await?;
+    transaction.commit().await?;
+    Ok(ids.len())
+}
+
+/// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that wants it.
+pub(super) fn insert_for(dialect: Dialect, now: DateTime<Utc>, manual: bool) -> Sql {
+    let columns = "\"uid\", \"webhook_id\", \"event_id\", \"manual\", \"due_at\", \"created_at\"";
+    let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) SELECT "));
+    sql.push(match dialect {
+        Dialect::Postgres => "'msg_' || replace(gen_random_uuid()::text, '-', '')",
+        Dialect::Sqlite => "'msg_' || lower(hex(randomblob(16)))",
+    });
+    sql.push(", w.\"id\", e.\"id\", ").bind(manual).push(", ").bind(now).push(", ").bind(now);
+    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(match dialect {
+        Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
+        Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
+    });
+    sql
+}
+
+/// Deliveries that are due, oldest first, as far as there is room. Other processes may see the same ones.
+async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
+    let running: Vec<_> = room.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
+    let free = |sql: &mut Sql| {
+        sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - FAILING).push(" THEN ").bind(number(room.failing));
+        sql.push(" ELSE ").bind(number(room.each)).push(" END - COALESCE(r.\"count\", 0)");
+    };
+    let mut sql = Sql::new(db.dialect(), "WITH r AS (SELECT ");
+    let running = serde_json::Value::from(running).to_string();
+    match db.dialect() {
+        Dialect::Postgres => {
+            sql.push("(j ->> 0)::bigint AS \"webhook_id\", (j ->> 1)::bigint AS \"count\" FROM jsonb_array_elements(");
+            sql.bind(running).push("::jsonb) AS j");
+        }
+        Dialect::Sqlite => {
+            sql.push("\"value\" ->> 0 AS \"webhook_id\", \"value\" ->> 1 AS \"count\" FROM json_each(");
+            sql.bind(running).push(")");
+        }
+    }
+    sql.push("), due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") AS \"place\", ");
+    free(&mut sql);
+    sql.push(" AS \"free\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");
+    // A few index entries of each webhook, however long its backlog is.
+    let lateral = db.dialect() == Dialect::Postgres;
+    sql.push(if lateral {
+        "LATERAL (SELECT d.\"id\", d.\"due_at\""
+    } else {
+        "\"webhook_deliveries\" d ON d.\"id\" IN (SELECT d.\"id\""
+    });
+    sql.push(" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = w.\"id\" AND ").push(turn.condition());
+    sql.push(" AND d.\"due_at\" <= ").bind(now);
+    sql.push(" AND (d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now);
+    sql.push(") ORDER BY d.\"due_at\" LIMIT ").bind(number(room.each));
+    sql.push(if lateral { ") d" } else { ")" });
+    sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"place\" <= \"free\" ORDER BY \"due_at\" LIMIT ");
+    sql.bind(number(room.slots));
+    let rows = sql.all(db.reader()).await?;
+    Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Claims what is due, as far as there is room.
+pub async fn claim(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let ids = if room.slots == 0 { Vec::new() } else { due(db, turn, room, now).await? };
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    lease(db, &ids, &format!("{} AND d.\"due_at\" <= ", turn.condition()), now).await
+}
+
+/// Claims one delivery to send it once, whatever its status. `None` while another attempt at it is running.
+pub async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
+    let claimed = lease(db, &[id], "d.\"created_at\" <= ", now).await?;
+    Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
+}
+
+/// Writes a new lease into those of these rows for which the condition, which ends before a time, holds and that nobody
+/// holds now. Others that are claiming the same rows are not waited for.
+async fn lease(db: &Db, ids: &[i64], condition: &str, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let token: Arc<str> = random()?.into();
+    let transaction = db.begin().await?;
+    let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
+    sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
+    sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").among("d.\"id\"", ids);
+    sql.push(" AND ").push(condition).bind(now);
+    sql.push(" AND (d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now).push(")");
+    if db.dialect() == Dialect::Postgres {
+        sql.push(" FOR UPDATE SKIP LOCKED");
+    }
+    sql.push(") RETURNING \"id\", \"webhook_id\", \"event_id\", \"uid\", \"attempts\", \"retries\", \"manual\"");
+    let rows = sql.all(&transaction).await?;
+    transaction.commit().await?;
+    read(db, &rows, &token, now).await
+}
+
+/// An event as it is sent.
+struct Event {
+    name: Arc<str>,
+    body: Arc<str>,
+    happened_at: DateTime<Utc>,
+}
+
+/// What claimed rows need to be sent. Each event and each webhook is read once.
+async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
+    let mut sql = Sql::new(db.dialect(), "SELECT \"id\", \"name\", \"body\", \"created_at\" FROM \"events\" WHERE ");
+    sql.among("\"id\"", &distinct(rows, "event_id")?);
+    for row in sql.all(db.reader()).await? {
+        let (name, body): (String, String) = (row.try_get("", "name")?, row.try_get("", "body")?);
+        let event = Event { name: name.into(), body: body.into(), happened_at: row.try_get("", "created_at")? };
+        events.insert(row.try_get::<i64>("", "id")?, event);
+    }
+    let columns = "\"id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
+    let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhooks\" WHERE "));
+    sql.among("\"id\"", &distinct(rows, "webhook_id")?);
+    for row in sql.all(db.reader()).await? {
+        webhooks.insert(row.try_get::<i64>("", "id")?, row);
+    }
+    let mut claims = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (webhook_id, event_id): (i64, i64) = (row.try_get("", "webhook_id")?, row.try_get("", "event_id")?);
+        // Whoever deleted the webhook meanwhile deleted the delivery with it.
+        let (Some(event), Some(webhook)) = (events.get(&event_id), webhooks.get(&webhook_id)) else { continue };
+        let until: Option<DateTime<Utc>> = webhook.try_get("", "previous_secret_until")?;
+        let previous: Option<String> = webhook.try_get("", "previous_secret")?;
+        let attempt = Attempt {
+            webhook_id,
+            url: webhook.try_get("", "url")?,
+            secret: webhook.try_get("", "secret")?,
+            previous_secret: previous.filter(|_| until.is_some_and(|until| until > now)),
+            event: event.name.clone(),
+            body: event.body.clone(),
+            uid: row.try_get("", "uid")?,
+            number: row.try_get::<i32>("", "attempts")?.unsigned_abs() + 1,
+            at: now,
+        };
+        claims.push(Claim {
+            id: row.try_get("", "id")?,
+            webhook_id,
+            lease: token.clone(),
+            retries: row.try_get("", "retries")?,
+            manual: row.try_get("", "manual")?,
+            once: false,
+            failing_since: webhook.try_get("", "failing_since")?,
+            happened_at: event.happened_at,
+            attempt,
+        });
+    }
+    Ok(claims)
+}
+
+/// 32 random hexadecimal digits.
+pub(super) fn random() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(Error::internal)?;
+    Ok(uuid::Builder::from_random_bytes(bytes).into_uuid().simple().to_string())
+}
+
+fn distinct(rows: &[QueryResult], column: &str) -> Result<Vec<i64>> {
+    let mut ids = rows.iter().map(|row| row.try_get("", column)).collect::<Result<Vec<i64>, _>>()?;
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}

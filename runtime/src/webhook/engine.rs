@@ -1,0 +1,263 @@
+//! The engine of a process: one task that fans events out, claims what is due, and writes what attempts came to; and a
+//! task for each attempt.
+//!
+//! An event that was committed in this process wakes it at once; it looks by itself often enough for those of others.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
+
+use super::completion::{Finished, complete};
+use super::delivery::{self, Claim, MOST_EVENTS, Room, Turn};
+use super::exchange::{Exchange, Outcome};
+use super::retention;
+use crate::context::State;
+use crate::error::Result;
+
+/// How often the engine looks for what other processes committed, what has become due, and what the dead left behind.
+const POLL: Duration = Duration::from_millis(250);
+/// How long it waits after the database failed.
+const BREATH: Duration = Duration::from_millis(500);
+/// Attempts under way when the engine stops have so long to end. What has not ended then is attempted again by whoever
+/// takes the lease.
+const DRAIN: Duration = Duration::from_secs(18);
+/// Attempts at one webhook at a time while it is failing: one that answers nothing holds few slots.
+const FAILING: usize = 2;
+
+/// A running engine.
+#[derive(Debug)]
+pub struct Engine {
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Engine {
+    /// Begins to deliver, with at most so many attempts at a time; none is for processes that leave it to others.
+    pub fn start(state: Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Engine {
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = Vec::new();
+        if slots > 0 {
+            tasks.push(tokio::spawn(Dispatcher::new(state.clone(), exchange, slots).run(stopped.clone())));
+            tasks.push(tokio::spawn(retention::run(state, stopped)));
+        }
+        Engine { stop, tasks }
+    }
+
+    /// Claims nothing more, and waits for the attempts under way.
+    pub async fn stop(self) {
+        let _ = self.stop.send(true);
+        for task in self.tasks {
+            let _ = task.await;
+        }
+    }
+}
+
+/// What the one task knows.
+struct Dispatcher {
+    state: Arc<State>,
+    exchange: Arc<dyn Exchange>,
+    /// The most attempts at a time; and at one webhook.
+    slots: usize,
+    each: usize,
+    /// Attempts that are running or whose end is not written yet: by webhook, in all, and retries alone.
+    running: HashMap<i64, usize>,
+    total: usize,
+    retries: usize,
+    /// Attempts that have ended come through here.
+    ended: mpsc::UnboundedSender<Finished>,
+    endings: mpsc::UnboundedReceiver<Finished>,
+    /// Ends that are not written yet.
+    unwritten: Vec<Finished>,
+}
+
+/// Why the task goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Woken {
+    Event,
+    Ended,
+    Tick,
+    Stop,
+}
+
+impl Dispatcher {
+    fn new(state: Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Dispatcher {
+        let each = state.config.webhook_endpoint_concurrency as usize;
+        let (ended, endings) = mpsc::unbounded_channel();
+        Dispatcher {
+            state,
+            exchange,
+            slots,
+            each,
+            running: HashMap::new(),
+            total: 0,
+            retries: 0,
+            ended,
+            endings,
+            unwritten: Vec::new(),
+        }
+    }
+
+    async fn run(mut self, mut stopped: watch::Receiver<bool>) {
+        let mut ticks = interval(POLL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let woken = tokio::select! {
+                // Ends come first: they free what the others need.
+                biased;
+                _ = stopped.wait_for(|stop| *stop) => Woken::Stop,
+                Some(finished) = self.endings.recv() => {
+                    self.unwritten.push(finished);
+                    Woken::Ended
+                }
+                () = self.state.db.announced() => Woken::Event,
+                _ = ticks.tick() => Woken::Tick,
+            };
+            if woken == Woken::Stop {
+                return self.drain().await;
+            }
+            if let Err(error) = self.go_on(woken).await {
+                tracing::error!(%error, "webhooks: the database failed; trying again");
+                sleep(BREATH).await;
+            }
+        }
+    }
+
+    /// Writes what has ended, and begins what there is room for.
+    async fn go_on(&mut self, woken: Woken) -> Result<()> {
+        let freed = self.write_ends().await?;
+        let fresh = woken != Woken::Ended && self.fan_out().await?;
+        // What has just been made, what waited for a free slot, what has become due.
+        if fresh || freed || woken == Woken::Tick {
+            self.begin(Turn::First).await?;
+        }
+        if freed || woken == Woken::Tick {
+            self.begin(Turn::Retry).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether deliveries may have been made.
+    async fn fan_out(&mut self) -> Result<bool> {
+        let mut fresh = false;
+        loop {
+            let events = delivery::fan_out(&self.state.db, self.state.clock.now()).await?;
+            fresh |= events > 0;
+            if events < MOST_EVENTS {
+                return Ok(fresh);
+            }
+            // A long queue must not keep those that it already made waiting.
+            self.begin(Turn::First).await?;
+            self.collect();
+            self.write_ends().await?;
+        }
+    }
+
+    /// Claims as much as there is room for and begins its attempts.
+    async fn begin(&mut self, turn: Turn) -> Result<usize> {
+        let free = self.slots.saturating_sub(self.total);
+        let slots = match turn {
+            Turn::First => free,
+            // Half of the slots are for first attempts alone.
+            Turn::Retry => free.min(self.slots.div_ceil(2).saturating_sub(self.retries)),
+        };
+        let room = Room { slots, each: self.each, failing: FAILING.min(self.each), running: &self.running };
+        let claims = delivery::claim(&self.state.db, turn, &room, self.state.clock.now()).await?;
+        let begun = claims.len();
+        for claim in claims {
+            self.attempt(claim, turn);
+        }
+        Ok(begun)
+    }
+
+    fn attempt(&mut self, claim: Claim, turn: Turn) {
+        *self.running.entry(claim.webhook_id).or_default() += 1;
+        self.total += 1;
+        self.retries += usize::from(turn == Turn::Retry);
+        let (state, exchange, ended) = (self.state.clone(), self.exchange.clone(), self.ended.clone());
+        tokio::spawn(async move {
+            let finished = attempt(&state, exchange, claim).await;
+            let _ = ended.send(finished);
+        });
+    }
+
+    /// Takes what has ended meanwhile, so that it is written together.
+    fn collect(&mut self) {
+        while let Ok(finished) = self.endings.try_recv() {
+            self.unwritten.push(finished);
+        }
+    }
+
+    /// Writes what has ended, and answers whether others may have waited for the slots.
+    async fn write_ends(&mut self) -> Result<bool> {
+        self.collect();
+        complete(&self.state.db, &self.unwritten).await?;
+        let mut freed = !self.unwritten.is_empty() && self.total >= self.slots;
+        for Finished { claim, .. } in self.unwritten.drain(..) {
+            self.total -= 1;
+            self.retries -= usize::from(claim.retries > 0);
+            if let Some(count) = self.running.get_mut(&claim.webhook_id) {
+                freed |= *count >= if claim.is_slow() { FAILING.min(self.each) } else { self.each };
+                *count -= 1;
+                if *count == 0 {
+                    self.running.remove(&claim.webhook_id);
+                }
+            }
+        }
+        Ok(freed)
+    }
+
+    /// Waits for what is under way, and writes it.
+    async fn drain(mut self) {
+        let until = Instant::now() + DRAIN;
+        while self.total > 0 {
+            if self.unwritten.is_empty() {
+                match timeout_at(until, self.endings.recv()).await {
+                    Ok(Some(finished)) => self.unwritten.push(finished),
+                    _ => break,
+                }
+            }
+            if let Err(error) = self.write_ends().await {
+                tracing::error!(%error, "webhooks: the database failed while stopping");
+                if Instant::now() + BREATH > until {
+                    break;
+                }
+                sleep(BREATH).await;
+            }
+        }
+        if self.total > 0 {
+            tracing::warn!(left = self.total, "webhooks: attempts did not end in time; they will be made again");
+        }
+    }
+}
+
+/// Delivers what is new and what is due, once and without a task, and answers how many attempts were made. For tests
+/// that turn the clock.
+///
+/// # Errors
+/// When the database fails.
+pub async fn round(state: &Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Result<usize> {
+    let mut dispatcher = Dispatcher::new(state.clone(), exchange, slots);
+    dispatcher.fan_out().await?;
+    let made = dispatcher.begin(Turn::First).await? + dispatcher.begin(Turn::Retry).await?;
+    while dispatcher.total > 0 {
+        let ended = dispatcher.endings.recv().await;
+        dispatcher.unwritten.extend(ended);
+        dispatcher.write_ends().await?;
+    }
+    Ok(made)
+}
+
+/// Makes one attempt and tells what came of it. A panic is an attempt that failed.
+pub(super) async fn attempt(state: &Arc<State>, exchange: Arc<dyn Exchange>, claim: Claim) -> Finished {
+    state.webhooks.begin(&claim);
+    let attempt = claim.attempt.clone();
+    let sent = tokio::spawn(async move { exchange.send(&attempt).await }).await;
+    let outcome =
+        sent.unwrap_or_else(|_| Outcome { error: Some("a fault of the sender".into()), ..Outcome::default() });
+    state.webhooks.count(&outcome);
+    Finished { claim, outcome, at: state.clock.now() }
+}

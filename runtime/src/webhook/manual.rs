@@ -1,0 +1,99 @@
+//! What a person asks for: a test, one delivery again, everything that was missed.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::completion::complete;
+use super::delivery::{claim_one, insert_for, random};
+use super::engine;
+use super::exchange::{Exchange, Outcome};
+use crate::context::State;
+use crate::db::{Connection, Dialect, Sql};
+use crate::error::{Error, Result};
+use crate::event;
+
+/// The event that a test sends. Nobody can subscribe to it, and `*` does not mean it.
+pub const TEST: &str = "webhook.test";
+
+/// Sends a test event to a webhook, active or not, and answers what came of it. It is attempted once.
+///
+/// # Errors
+/// When the database fails, or the webhook is gone.
+pub async fn test(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id: i64) -> Result<Outcome> {
+    let (dialect, now) = (state.db.dialect(), state.clock.now());
+    let data = serde_json::json!({ "webhook": { "id": webhook_id } }).to_string();
+    let transaction = state.db.begin().await?;
+    let mut sql =
+        Sql::new(dialect, "INSERT INTO \"events\" (\"name\", \"body\", \"created_at\", \"fanned_out_at\") VALUES (");
+    sql.bind(TEST).push(", ").bind(event::body(TEST, now, data.as_bytes()));
+    sql.push(", ").bind(now).push(", ").bind(now).push(") RETURNING \"id\"");
+    let event = id(sql, &transaction).await?;
+    // It is as if it had failed, so that nobody but the test attempts it.
+    let columns =
+        "\"uid\", \"webhook_id\", \"event_id\", \"status\", \"manual\", \"due_at\", \"finished_at\", \"created_at\"";
+    let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) VALUES ("));
+    sql.bind(format!("msg_{}", random()?)).push(", ").bind(webhook_id).push(", ").bind(event);
+    sql.push(", 'failed', ").bind(true).push(", ").bind(now).push(", ").bind(now).push(", ").bind(now);
+    sql.push(") RETURNING \"id\"");
+    let delivery = id(sql, &transaction).await?;
+    transaction.commit().await?;
+    send(state, exchange, delivery).await
+}
+
+/// Sends a delivery of this webhook again, whatever became of it, and answers what came of that. A failure leaves the
+/// delivery and its schedule as they were.
+///
+/// # Errors
+/// [`Error::NotFound`] when it is no longer kept; [`Error::Conflict`] while another attempt at it is running.
+pub async fn resend(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id: i64, uid: &str) -> Result<Outcome> {
+    let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\" FROM \"webhook_deliveries\" WHERE \"uid\" = ");
+    sql.bind(uid).push(" AND \"webhook_id\" = ").bind(webhook_id);
+    let row = sql.one(state.db.reader()).await?.ok_or(Error::NotFound)?;
+    send(state, exchange, row.try_get("", "id")?).await
+}
+
+async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) -> Result<Outcome> {
+    let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
+    let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
+    let state = state.clone();
+    // A client that goes away does not keep the attempt from being logged.
+    let sent = tokio::spawn(async move {
+        let finished = engine::attempt(&state, exchange, claim).await;
+        complete(&state.db, std::slice::from_ref(&finished)).await.map(|()| finished.outcome)
+    });
+    sent.await.map_err(Error::internal)?
+}
+
+/// Queues what a webhook missed since then: deliveries that failed or were cancelled, and events that happened while it
+/// was disabled. Answers how many. To be called in a transaction that holds the webhook, which must be active.
+///
+/// # Errors
+/// When the database fails.
+pub async fn recover(
+    dialect: Dialect,
+    transaction: &Connection,
+    webhook_id: i64,
+    since: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<u64> {
+    let mut sql =
+        Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'pending', \"retries\" = 0, \"manual\" = ");
+    sql.bind(true).push(", \"finished_at\" = NULL, \"due_at\" = ").bind(now);
+    sql.push(" WHERE \"status\" IN ('failed', 'cancelled') AND \"webhook_id\" = ").bind(webhook_id);
+    sql.push(" AND \"event_id\" IN (SELECT \"id\" FROM \"events\" WHERE \"name\" <> ").bind(TEST);
+    sql.push(" AND \"created_at\" >= ").bind(since).push(")");
+    let again = sql.run(transaction).await?;
+    let mut sql = insert_for(dialect, now, true);
+    sql.push(" WHERE w.\"is_active\" AND w.\"id\" = ").bind(webhook_id);
+    sql.push(" AND e.\"fanned_out_at\" IS NOT NULL AND e.\"name\" <> ").bind(TEST);
+    sql.push(" AND e.\"created_at\" >= w.\"created_at\" AND e.\"created_at\" >= ").bind(since);
+    sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
+    let missed = sql.run(transaction).await?;
+    Ok(again + missed)
+}
+
+async fn id(sql: Sql, transaction: &Connection) -> Result<i64> {
+    let row = sql.one(transaction).await?.ok_or_else(|| Error::internal("the insert returned no row"))?;
+    Ok(row.try_get("", "id")?)
+}

@@ -1,0 +1,82 @@
+//! The end of what was kept: logs, deliveries that are done and their events, removed after 30 days in small batches.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::context::State;
+use crate::db::{Db, Dialect, Sql};
+use crate::error::Result;
+
+/// How long logs, done deliveries and events are kept.
+pub const KEPT: TimeDelta = TimeDelta::days(30);
+/// Rows of one transaction: few enough that a writer who waits for it on SQLite does not notice.
+const BATCH: usize = 1000;
+/// Between two batches others have their turn.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How often is looked for what is old.
+const EVERY: Duration = Duration::from_secs(600);
+
+/// Removes what is old, again and again until the engine stops.
+pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
+    loop {
+        let pruned = async {
+            if let Err(error) = prune(&state.db, state.clock.now()).await {
+                tracing::error!(%error, "webhooks: old rows are not removed");
+            }
+            sleep(EVERY).await;
+        };
+        tokio::select! {
+            () = pruned => {}
+            _ = stopped.wait_for(|stop| *stop) => return,
+        }
+    }
+}
+
+/// Removes everything that is old by now, and answers how many rows that was.
+///
+/// Rows have the order in which they were made, so that each batch looks at the first ones alone; deliveries that are
+/// still pending, and events that some delivery still needs, are passed over.
+///
+/// # Errors
+/// When the database fails; what was removed until then stays removed.
+pub async fn prune(db: &Db, now: DateTime<Utc>) -> Result<u64> {
+    let mut pruned = 0;
+    let done = "\"finished_at\" < ";
+    let unneeded = "\"fanned_out_at\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"webhook_deliveries\" d \
+                    WHERE d.\"event_id\" = t.\"id\") AND \"created_at\" < ";
+    for (table, condition) in
+        [("webhook_logs", "\"created_at\" < "), ("webhook_deliveries", done), ("events", unneeded)]
+    {
+        let mut after = 0;
+        while let Some((removed, last)) = batch(db, table, condition, after, now).await? {
+            pruned += removed;
+            after = last;
+            sleep(PAUSE).await;
+        }
+    }
+    Ok(pruned)
+}
+
+/// Looks at so many rows behind this one, and removes those for which the condition, which ends before a time, holds.
+/// Answers how many went and the last row that was looked at; none when what follows is not old.
+async fn batch(db: &Db, table: &str, condition: &str, after: i64, now: DateTime<Utc>) -> Result<Option<(u64, i64)>> {
+    let rows = format!("SELECT \"id\", \"created_at\" FROM \"{table}\" WHERE \"id\" > ");
+    let mut sql = Sql::new(db.dialect(), "SELECT MAX(\"id\") AS \"last\", MIN(\"created_at\") AS \"oldest\" FROM (");
+    sql.push(&rows).bind(after).push(&format!(" ORDER BY \"id\" LIMIT {BATCH}) AS b"));
+    let Some(row) = sql.one(db.reader()).await? else { return Ok(None) };
+    let (last, oldest): (Option<i64>, Option<DateTime<Utc>>) = (row.try_get("", "last")?, row.try_get("", "oldest")?);
+    let Some(last) = last.filter(|_| oldest.is_some_and(|oldest| oldest < now - KEPT)) else { return Ok(None) };
+    let rows = format!("SELECT t.\"id\" FROM \"{table}\" t WHERE t.\"id\" > ");
+    let mut sql = Sql::new(db.dialect(), format!("DELETE FROM \"{table}\" WHERE \"id\" IN ({rows}"));
+    sql.bind(after).push(" AND t.\"id\" <= ").bind(last).push(" AND ").push(condition).bind(now - KEPT);
+    // Another process may be at the same rows.
+    sql.push(if db.dialect() == Dialect::Postgres { " FOR UPDATE SKIP LOCKED)" } else { ")" });
+    let transaction = db.begin().await?;
+    let removed = sql.run(&transaction).await?;
+    transaction.commit().await?;
+    Ok(Some((removed, last)))
+}

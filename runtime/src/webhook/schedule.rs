@@ -1,0 +1,146 @@
+//! When a delivery that failed is tried again, and when a webhook whose deliveries all fail is given up.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::exchange::Outcome;
+
+/// Attempts after the first.
+pub const RETRIES: i32 = 6;
+/// The delay before the first of them; each further one is four times as long.
+const FIRST_DELAY: Duration = Duration::from_secs(30);
+/// So much of a delay is added at most, so that what failed together does not come back together.
+const JITTER: f64 = 0.1;
+
+/// A streak of failures ends by itself when none was added for so long.
+const FORGOTTEN: TimeDelta = TimeDelta::hours(24);
+/// A streak that lasts so long disables the webhook.
+const GIVEN_UP: TimeDelta = TimeDelta::hours(72);
+
+/// The delay before retry `retry`, counted from 1: 30 s, 2 min, 8 min, 32 min, 2 h 8 min, 8 h 32 min.
+pub fn base_delay(retry: i32) -> Duration {
+    FIRST_DELAY * 4_u32.pow(retry.clamp(1, RETRIES).unsigned_abs() - 1)
+}
+
+/// The delay before retry `retry` after an attempt that failed: never less than the base delay. A receiver that is
+/// overloaded may ask for up to twice as long.
+///
+/// `chance` is from 0 to 1 and decides how much is added.
+pub fn delay(retry: i32, failed: &Outcome, chance: f64) -> Duration {
+    let base = base_delay(retry);
+    let usual = base + base.mul_f64(JITTER * chance.clamp(0.0, 1.0));
+    match (failed.status, failed.retry_after) {
+        (Some(429 | 503), Some(asked)) => usual.max(asked.min(base * 2)),
+        _ => usual,
+    }
+}
+
+/// How long a webhook has been failing without a success in between.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Streak {
+    /// `failing_since`
+    pub since: Option<DateTime<Utc>>,
+    /// `last_failure_at`
+    pub last: Option<DateTime<Utc>>,
+}
+
+impl Streak {
+    /// A success ends the streak, whoever asked for the attempt.
+    pub fn succeed(&mut self) {
+        *self = Streak::default();
+    }
+
+    /// A failure of an attempt that nobody asked for begins the streak or prolongs it. Answers whether the webhook is
+    /// given up: the streak lasts 72 hours, in which no 24 went by without a failure.
+    pub fn fail(&mut self, now: DateTime<Utc>) -> bool {
+        let forgotten = self.last.is_none_or(|last| now - last > FORGOTTEN);
+        let since = self.since.filter(|_| !forgotten).unwrap_or(now);
+        *self = Streak { since: Some(since), last: Some(now) };
+        now - since >= GIVEN_UP
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(status: u16, retry_after: u64) -> Outcome {
+        let retry_after = Some(Duration::from_secs(retry_after));
+        Outcome { status: Some(status), retry_after, ..Outcome::default() }
+    }
+
+    #[test]
+    fn six_retries_take_11_h_22_min_30_s_without_what_is_added() {
+        let delays: Vec<u64> = (1..=RETRIES).map(|retry| base_delay(retry).as_secs()).collect();
+        assert_eq!(delays, [30, 120, 480, 1920, 7680, 30720]);
+        assert_eq!(delays.iter().sum::<u64>(), 11 * 3600 + 22 * 60 + 30);
+    }
+
+    #[test]
+    fn a_tenth_is_added_at_most_and_nothing_taken_away() {
+        for retry in 1..=RETRIES {
+            let base = base_delay(retry);
+            assert_eq!(delay(retry, &Outcome::default(), 0.0), base);
+            assert_eq!(delay(retry, &Outcome::default(), 1.0), base + base / 10);
+            assert_eq!(delay(retry, &Outcome::default(), -1.0), base);
+            assert_eq!(delay(retry, &Outcome::default(), 9.0), base + base / 10);
+        }
+    }
+
+    #[test]
+    fn retry_after_counts_between_the_delay_and_twice_the_delay() {
+        // Retry 2 is due after 120 s.
+        for (status, asked, expected) in [
+            (429, 0, 120),
+            (429, 119, 120),
+            (429, 121, 121),
+            (503, 239, 239),
+            (503, 240, 240),
+            (503, 241, 240),
+            (429, u64::MAX, 240),
+            (500, 200, 120),
+            (200, 200, 120),
+        ] {
+            assert_eq!(delay(2, &failed(status, asked), 0.0).as_secs(), expected, "{status}, {asked} s");
+        }
+        // What is added is not added to what was asked for.
+        assert_eq!(delay(2, &failed(429, 240), 1.0).as_secs(), 240);
+        assert_eq!(delay(2, &failed(429, 121), 1.0).as_secs(), 132);
+    }
+
+    /// Minutes at which attempts fail, or succeed where they are negative; and the minute at which the webhook is given up.
+    #[test]
+    fn a_webhook_is_given_up_after_72_hours_of_failures_alone() {
+        const HOUR: i64 = 60;
+        let day = 24 * HOUR;
+        let cases: &[(&str, &[i64], Option<i64>)] = &[
+            ("71 h 59 min", &[0, day, 2 * day, 3 * day - 1], None),
+            ("72 h", &[0, day, 2 * day, 3 * day], Some(3 * day)),
+            ("72 h 1 min", &[0, day, 2 * day, 2 * day + 1, 3 * day + 1], Some(3 * day + 1)),
+            ("a gap of exactly 24 h", &[0, day, 2 * day, 3 * day], Some(3 * day)),
+            ("a gap of 24 h 1 min", &[0, day, 2 * day + 1, 3 * day], None),
+            ("silence of 73 h", &[0, 73 * HOUR], None),
+            ("silence at the end", &[0, day, 2 * day, 3 * day + 1], None),
+            ("a success between", &[0, day, 2 * day, -(2 * day + 1), 3 * day], None),
+            ("a success at the beginning", &[-1, 2, day, 2 * day, 3 * day], None),
+            ("a success, then 72 h", &[0, -HOUR, 2 * HOUR, 26 * HOUR, 50 * HOUR, 74 * HOUR], Some(74 * HOUR)),
+            ("many failures at once", &[0, 0, 0, 1, 1], None),
+        ];
+        for (name, attempts, expected) in cases {
+            let begun = Utc::now();
+            let mut streak = Streak::default();
+            let mut given_up = None;
+            for minute in *attempts {
+                let now = begun + TimeDelta::minutes(minute.abs());
+                if *minute < 0 {
+                    streak.succeed();
+                    assert_eq!(streak, Streak::default(), "{name}");
+                } else if streak.fail(now) {
+                    given_up.get_or_insert(*minute);
+                }
+            }
+            assert_eq!(given_up, *expected, "{name}");
+        }
+    }
+}

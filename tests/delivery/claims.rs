@@ -1,0 +1,181 @@
+//! Claims: one worker holds a delivery at a time, the leases of the dead are taken over, and those of the living are not.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use charter_runtime::webhook::Engine;
+use tokio::sync::Semaphore;
+
+use super::{Receiver, SLOTS, answer, count, deliver, role, statuses, values, webhook};
+use crate::support::{Server, on_both};
+
+on_both!(
+    no_two_processes_attempt_a_delivery_at_once,
+    a_lease_is_taken_over_once_it_is_over_and_its_worker_completes_nothing,
+    a_delivery_that_another_took_is_not_completed_by_whoever_held_it,
+    no_transaction_is_open_while_an_attempt_is_under_way,
+    stopping_claims_nothing_more_and_waits_for_attempts_under_way,
+    an_event_wakes_the_engine_at_once,
+    the_engine_finds_what_another_process_committed,
+);
+
+async fn no_two_processes_attempt_a_delivery_at_once(server: Server) {
+    webhook(&server, &["*"]).await;
+    for _ in 0..30 {
+        role(&server).await;
+    }
+    let others = [server.beside().await, server.beside().await, server.beside().await];
+    let receiver = Receiver::slow(Duration::from_millis(20), |_| answer(200));
+    for _ in 0..8 {
+        let rounds = [&server, &others[0], &others[1], &others[2]].map(|server| deliver(server, &receiver));
+        let [one, two, three, four] = rounds;
+        tokio::join!(one, two, three, four);
+    }
+    let sent = receiver.take();
+    assert_eq!(sent.iter().map(|s| &s.uid).collect::<HashSet<_>>().len(), 30);
+    assert_eq!((sent.len(), count(&server, "webhook_logs").await), (30, 30));
+    for other in &others {
+        other.state.db.close().await;
+    }
+}
+
+/// Begins an attempt that ends when the test says so.
+async fn held(server: &Server, status: u16) -> (Arc<Semaphore>, tokio::task::JoinHandle<usize>) {
+    let gate = Arc::new(Semaphore::new(0));
+    let receiver = Arc::new(Held { gate: gate.clone(), status, begun: Semaphore::new(0) });
+    let (state, exchange) = (server.state.clone(), receiver.clone());
+    let task =
+        tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 1).await.expect("a round") });
+    receiver.begun.acquire().await.expect("it is open").forget();
+    (gate, task)
+}
+
+#[derive(Debug)]
+struct Held {
+    gate: Arc<Semaphore>,
+    status: u16,
+    begun: Semaphore,
+}
+
+impl charter_runtime::webhook::exchange::Exchange for Held {
+    fn send<'a>(
+        &'a self,
+        _: &'a charter_runtime::webhook::exchange::Attempt,
+    ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::exchange::Outcome> {
+        Box::pin(async move {
+            self.begun.add_permits(1);
+            self.gate.acquire().await.expect("it is open").forget();
+            answer(self.status)
+        })
+    }
+}
+
+async fn a_lease_is_taken_over_once_it_is_over_and_its_worker_completes_nothing(server: Server) {
+    webhook(&server, &["*"]).await;
+    role(&server).await;
+    let (gate, first) = held(&server, 500).await;
+    let receiver = Receiver::answering(200);
+    server.state.clock.turn(Duration::from_secs(44));
+    assert_eq!(deliver(&server, &receiver).await, 0, "the lease holds");
+    server.state.clock.turn(Duration::from_secs(2));
+    assert_eq!(deliver(&server, &receiver).await, 1, "and is taken within a minute");
+    assert_eq!(receiver.take()[0].number, 1);
+    assert_eq!(statuses(&server).await, ["delivered"]);
+    // The worker that was taken for dead comes back with a failure.
+    gate.add_permits(1);
+    assert_eq!(first.await.expect("it ends"), 1);
+    assert_eq!(statuses(&server).await, ["delivered"]);
+    assert_eq!(values::<i32>(&server, "SELECT attempts AS v FROM webhook_deliveries").await, [1]);
+    assert_eq!(count(&server, "webhooks WHERE failing_since IS NULL").await, 1);
+    // Both attempts were made, and both are told.
+    let logged = values::<Option<i32>>(&server, "SELECT response_status AS v FROM webhook_logs ORDER BY id").await;
+    assert_eq!(logged, [Some(200), Some(500)]);
+    assert_eq!(deliver(&server, &receiver).await, 0);
+}
+
+async fn a_delivery_that_another_took_is_not_completed_by_whoever_held_it(server: Server) {
+    webhook(&server, &["*"]).await;
+    role(&server).await;
+    let (first_gate, first) = held(&server, 200).await;
+    server.state.clock.turn(Duration::from_secs(46));
+    let (second_gate, second) = held(&server, 200).await;
+    first_gate.add_permits(1);
+    first.await.expect("it ends");
+    // It is still the second's, and nobody else's.
+    assert_eq!(statuses(&server).await, ["pending"]);
+    assert_eq!(deliver(&server, &Receiver::answering(200)).await, 0);
+    second_gate.add_permits(1);
+    second.await.expect("it ends");
+    assert_eq!(statuses(&server).await, ["delivered"]);
+}
+
+async fn no_transaction_is_open_while_an_attempt_is_under_way(server: Server) {
+    webhook(&server, &["*"]).await;
+    role(&server).await;
+    let (gate, round) = held(&server, 200).await;
+    // On SQLite another writer would wait in vain; PostgreSQL tells.
+    role(&server).await;
+    if server.database == crate::support::Database::Postgres {
+        let open = "pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+        assert_eq!(count(&server, open).await, 0);
+    }
+    gate.add_permits(1);
+    round.await.expect("it ends");
+}
+
+async fn stopping_claims_nothing_more_and_waits_for_attempts_under_way(server: Server) {
+    webhook(&server, &["*"]).await;
+    role(&server).await;
+    let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
+    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    eventually(|| receiver.count() == 1).await;
+    let stopping = tokio::spawn(engine.stop());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    role(&server).await;
+    stopping.await.expect("it stops");
+    assert_eq!(receiver.count(), 1, "what came later waits for the next start");
+    assert_eq!(statuses(&server).await, ["delivered"]);
+    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    eventually(|| receiver.count() == 2).await;
+    engine.stop().await;
+    assert_eq!(statuses(&server).await, ["delivered"; 2]);
+}
+
+async fn an_event_wakes_the_engine_at_once(server: Server) {
+    webhook(&server, &["*"]).await;
+    let receiver = Receiver::answering(200);
+    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let mut delays = Vec::new();
+    for number in 1..=9 {
+        role(&server).await;
+        let begun = Instant::now();
+        eventually(|| receiver.count() == number).await;
+        delays.push(begun.elapsed());
+    }
+    engine.stop().await;
+    delays.sort();
+    // A poll would take 125 ms in the middle.
+    assert!(delays[4] < Duration::from_millis(100), "{delays:?}");
+}
+
+async fn the_engine_finds_what_another_process_committed(server: Server) {
+    webhook(&server, &["*"]).await;
+    let receiver = Receiver::answering(200);
+    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let other = server.beside().await;
+    let begun = Instant::now();
+    role(&other).await;
+    eventually(|| receiver.count() == 1).await;
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    engine.stop().await;
+    other.state.db.close().await;
+}
+
+pub async fn eventually(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it does not come to pass");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}

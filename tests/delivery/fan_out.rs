@@ -1,0 +1,133 @@
+//! From an event to deliveries: whom it is for, exactly once, with the change or not at all.
+
+use std::collections::HashSet;
+
+use charter_runtime::auth::Principal;
+use charter_runtime::context::Context;
+use serde_json::{Value, json};
+
+use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
+use crate::support::{Server, on_both};
+
+on_both!(
+    each_subscribed_webhook_gets_each_event_once,
+    a_disabled_webhook_gets_nothing,
+    a_webhook_gets_nothing_of_what_happened_long_before_it,
+    every_attempt_sends_the_same_bytes_under_the_same_id,
+    what_is_rolled_back_is_not_told,
+    several_processes_make_one_delivery_of_each_event,
+    a_long_record_is_told_by_its_id,
+);
+
+async fn each_subscribed_webhook_gets_each_event_once(server: Server) {
+    let all = webhook(&server, &["*"]).await;
+    let some = webhook(&server, &["role.deleted", "role.created"]).await;
+    webhook(&server, &["role.updated", "role.create"]).await;
+    role(&server).await;
+    role(&server).await;
+    let receiver = Receiver::answering(204);
+    assert_eq!(deliver(&server, &receiver).await, 4);
+    assert_eq!(deliver(&server, &receiver).await, 0);
+    let sent = receiver.take();
+    let told: Vec<(i64, Value)> =
+        sent.iter().map(|s| (s.webhook_id, serde_json::from_str::<Value>(&s.body).expect("JSON"))).collect();
+    for name in ["Role 0", "Role 1"] {
+        let of: HashSet<i64> =
+            told.iter().filter(|(_, body)| body["data"]["role"]["name"] == name).map(|(id, _)| *id).collect();
+        assert_eq!(of, HashSet::from([all, some]), "{name}");
+    }
+    assert!(told.iter().all(|(_, body)| body["event"] == "role.created" && body["timestamp"].is_string()), "{told:?}");
+    assert!(sent.iter().all(|s| &*s.event == "role.created" && s.number == 1 && s.uid.starts_with("msg_")));
+    assert_eq!(sent.iter().map(|s| &s.uid).collect::<HashSet<_>>().len(), 4);
+    assert_eq!(statuses(&server).await, ["delivered"; 4]);
+    assert_eq!(count(&server, "webhook_logs WHERE response_status = 204 AND next_attempt_at IS NULL").await, 4);
+}
+
+async fn a_disabled_webhook_gets_nothing(server: Server) {
+    webhook(&server, &["*"]).await;
+    server.sql("UPDATE webhooks SET is_active = false").await;
+    role(&server).await;
+    assert_eq!(deliver(&server, &Receiver::answering(200)).await, 0);
+    assert_eq!(count(&server, "webhook_deliveries").await, 0);
+}
+
+async fn a_webhook_gets_nothing_of_what_happened_long_before_it(server: Server) {
+    role(&server).await;
+    // As long as two clocks may differ.
+    server.state.clock.turn(std::time::Duration::from_secs(50));
+    webhook(&server, &["*"]).await;
+    server.state.clock.turn(std::time::Duration::from_secs(20));
+    webhook(&server, &["*"]).await;
+    let receiver = Receiver::answering(200);
+    deliver(&server, &receiver).await;
+    assert_eq!(receiver.take().iter().map(|s| s.webhook_id).collect::<Vec<_>>(), [1]);
+}
+
+async fn every_attempt_sends_the_same_bytes_under_the_same_id(server: Server) {
+    webhook(&server, &["*"]).await;
+    let name = role(&server).await;
+    let receiver = Receiver::new(|attempt| answer(if attempt.number < 3 { 500 } else { 200 }));
+    for _ in 0..3 {
+        deliver(&server, &receiver).await;
+        // The record changes meanwhile; what was said of it does not.
+        server.sql(&format!("UPDATE roles SET description = 'changed' WHERE name = '{name}'")).await;
+        server.state.clock.turn(std::time::Duration::from_secs(600));
+    }
+    let sent = receiver.take();
+    assert_eq!(sent.iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(sent.iter().all(|s| s.body == sent[0].body && s.uid == sent[0].uid));
+    assert!(sent[0].at < sent[1].at && sent[1].at < sent[2].at);
+    assert_eq!(values::<i32>(&server, "SELECT attempt AS v FROM webhook_logs ORDER BY id").await, [1, 2, 3]);
+}
+
+async fn what_is_rolled_back_is_not_told(server: Server) {
+    webhook(&server, &["*"]).await;
+    let before = count(&server, "events").await;
+    // Written and left without a commit.
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    let operator = Principal::operator();
+    let context = Context::new(&server.state, &operator, &transaction);
+    let entry = server.state.catalog.get("role");
+    charter_runtime::event::emit(&context, entry, "created", b"{\"id\":1}").await.expect("it is written");
+    drop(transaction);
+    let receiver = Receiver::answering(200);
+    role(&server).await;
+    server.admin().post("/roles", json!({ "name": "Role 0" })).await.invalid("name");
+    assert_eq!(deliver(&server, &receiver).await, 1);
+    assert_eq!(count(&server, "events").await, before + 1);
+}
+
+async fn several_processes_make_one_delivery_of_each_event(server: Server) {
+    for _ in 0..3 {
+        webhook(&server, &["*"]).await;
+    }
+    for _ in 0..20 {
+        role(&server).await;
+    }
+    let others = [server.beside().await, server.beside().await];
+    let receiver = Receiver::answering(200);
+    let rounds = [&server, &others[0], &others[1]].map(|server| deliver(server, &receiver));
+    let [one, two, three] = rounds;
+    let made = tokio::join!(one, two, three);
+    // What one made another may have claimed, or nobody yet.
+    let rest = deliver(&server, &receiver).await;
+    assert_eq!(made.0 + made.1 + made.2 + rest, 60);
+    let sent = receiver.take();
+    let distinct: HashSet<(i64, &str)> = sent.iter().map(|s| (s.webhook_id, &*s.body)).collect();
+    assert_eq!((sent.len(), distinct.len()), (60, 60));
+    assert_eq!(statuses(&server).await, ["delivered"; 60]);
+    for other in &others {
+        other.state.db.close().await;
+    }
+}
+
+async fn a_long_record_is_told_by_its_id(server: Server) {
+    webhook(&server, &["role.created"]).await;
+    let role = json!({ "name": "Long", "description": "x".repeat(300 * 1024) });
+    let role = server.admin().post("/roles", role).await.created("role");
+    let receiver = Receiver::answering(200);
+    deliver(&server, &receiver).await;
+    let body: Value = serde_json::from_str(&receiver.take()[0].body).expect("JSON");
+    assert_eq!(body["data"], json!({ "role": { "id": role["id"] } }));
+    assert_eq!((&body["event"], &body["truncated"]), (&json!("role.created"), &json!(true)));
+}

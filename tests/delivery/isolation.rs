@@ -1,0 +1,85 @@
+//! Webhooks do not wait for each other: each has a few slots, one that fails has fewer, and retries leave half of them.
+
+use std::time::Duration;
+
+use super::{Receiver, answer, deliver, role, values, webhook};
+use crate::support::{Server, on_both};
+
+on_both!(
+    one_webhook_takes_no_more_than_its_slots,
+    a_webhook_that_has_been_failing_takes_two,
+    retries_leave_half_of_the_slots_to_first_attempts,
+    the_backlog_of_one_does_not_keep_others_waiting,
+);
+
+async fn one_webhook_takes_no_more_than_its_slots(server: Server) {
+    webhook(&server, &["*"]).await;
+    for _ in 0..20 {
+        role(&server).await;
+    }
+    let receiver = Receiver::slow(Duration::from_millis(20), |_| answer(200));
+    assert_eq!(deliver(&server, &receiver).await, 16);
+    assert_eq!(receiver.most_at_once(), 16);
+    assert_eq!(deliver(&server, &receiver).await, 4);
+}
+
+async fn a_webhook_that_has_been_failing_takes_two(server: Server) {
+    let (dead, alive) = (webhook(&server, &["*"]).await, webhook(&server, &["*"]).await);
+    for _ in 0..6 {
+        role(&server).await;
+    }
+    let receiver = Receiver::new(move |attempt| answer(if attempt.webhook_id == dead { 500 } else { 200 }));
+    assert_eq!(deliver(&server, &receiver).await, 12);
+    receiver.take();
+    // One failure is none; a minute of them is.
+    role(&server).await;
+    assert_eq!(deliver(&server, &receiver).await, 2);
+    server.state.clock.turn(Duration::from_secs(3600));
+    for _ in 0..6 {
+        role(&server).await;
+    }
+    receiver.take();
+    deliver(&server, &receiver).await;
+    let told = receiver.take();
+    let of =
+        |webhook: i64, first: bool| told.iter().filter(|s| s.webhook_id == webhook && (s.number == 1) == first).count();
+    assert_eq!((of(alive, true), of(dead, true), of(dead, false)), (6, 2, 0));
+}
+
+async fn retries_leave_half_of_the_slots_to_first_attempts(server: Server) {
+    for _ in 0..4 {
+        webhook(&server, &["*"]).await;
+    }
+    for _ in 0..3 {
+        role(&server).await;
+    }
+    let receiver = Receiver::answering(500);
+    assert_eq!(deliver(&server, &receiver).await, 12);
+    server.state.clock.turn(Duration::from_secs(34));
+    receiver.take();
+    let made = charter_runtime::webhook::round(&server.state, receiver.clone(), 10).await.expect("a round");
+    assert_eq!(made, 5);
+    assert!(receiver.take().iter().all(|s| s.number == 2));
+    role(&server).await;
+    let made = charter_runtime::webhook::round(&server.state, receiver.clone(), 10).await.expect("a round");
+    let sent = receiver.take();
+    let firsts = sent.iter().filter(|s| s.number == 1).count();
+    assert_eq!((made, firsts), (9, 4), "the first attempts go first");
+}
+
+async fn the_backlog_of_one_does_not_keep_others_waiting(server: Server) {
+    let (busy, other) = (webhook(&server, &["*"]).await, webhook(&server, &["role.deleted"]).await);
+    for _ in 0..40 {
+        role(&server).await;
+    }
+    server.admin().delete("/roles/1").await.deleted();
+    let receiver = Receiver::answering(200);
+    deliver(&server, &receiver).await;
+    let told = receiver.take();
+    assert_eq!(told.iter().filter(|s| s.webhook_id == busy).count(), 16);
+    assert_eq!(told.iter().filter(|s| s.webhook_id == other).count(), 1);
+    assert_eq!(
+        values::<i64>(&server, "SELECT COUNT(*) AS v FROM webhook_deliveries WHERE status = 'pending'").await,
+        [25]
+    );
+}

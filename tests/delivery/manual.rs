@@ -1,0 +1,142 @@
+//! What a person asks for: a test, one delivery again, everything that was missed.
+
+use std::time::Duration;
+
+use charter_runtime::error::Error;
+use charter_runtime::webhook::manual;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::{Receiver, count, deliver, role, statuses, values, webhook};
+use crate::support::{Server, on_both};
+
+on_both!(
+    a_test_is_sent_at_once_and_once,
+    a_delivery_is_sent_again_under_its_id,
+    a_failed_resend_leaves_the_schedule_as_it_was,
+    a_delivery_that_is_under_way_is_not_sent_beside,
+    what_was_missed_is_queued_and_keeps_its_id,
+);
+
+async fn uid(server: &Server) -> String {
+    values(server, "SELECT uid AS v FROM webhook_deliveries ORDER BY id").await.remove(0)
+}
+
+async fn a_test_is_sent_at_once_and_once(server: Server) {
+    let id = webhook(&server, &["role.created"]).await;
+    server.sql("UPDATE webhooks SET is_active = false").await;
+    let receiver = Receiver::answering(500);
+    let outcome = manual::test(&server.state, receiver.clone(), id).await.expect("it is sent");
+    assert_eq!((outcome.status, outcome.is_delivered()), (Some(500), false));
+    let sent = receiver.take().remove(0);
+    let body: Value = serde_json::from_str(&sent.body).expect("JSON");
+    assert_eq!((&*sent.event, &body["event"]), ("webhook.test", &Value::from("webhook.test")));
+    assert_eq!(body["data"]["webhook"]["id"], id);
+    server.state.clock.turn(Duration::from_secs(24 * 3600));
+    server.sql("UPDATE webhooks SET is_active = true").await;
+    assert_eq!(deliver(&server, &receiver).await, 0);
+    assert_eq!(statuses(&server).await, ["failed"]);
+    assert_eq!(count(&server, "webhook_logs WHERE event = 'webhook.test' AND response_status = 500").await, 1);
+    manual::test(&server.state, Receiver::answering(202), id).await.expect("it is sent");
+    assert_eq!(statuses(&server).await, ["failed", "delivered"]);
+}
+
+async fn a_delivery_is_sent_again_under_its_id(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    role(&server).await;
+    let receiver = Receiver::answering(200);
+    deliver(&server, &receiver).await;
+    let uid = uid(&server).await;
+    let outcome = manual::resend(&server.state, receiver.clone(), id, &uid).await.expect("it is sent");
+    assert!(outcome.is_delivered());
+    let sent = receiver.take();
+    assert_eq!(sent.iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2]);
+    assert!(sent[0].uid == uid && sent[1].uid == uid && sent[0].body == sent[1].body);
+    assert_eq!(count(&server, "webhook_logs").await, 2);
+    // That of another webhook is not this one's.
+    let other = webhook(&server, &["*"]).await;
+    let refused = manual::resend(&server.state, receiver.clone(), other, &uid).await;
+    assert!(matches!(refused, Err(Error::NotFound)), "{refused:?}");
+}
+
+async fn a_failed_resend_leaves_the_schedule_as_it_was(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    role(&server).await;
+    deliver(&server, &Receiver::answering(500)).await;
+    let before: Vec<DateTime<Utc>> = values(&server, "SELECT due_at AS v FROM webhook_deliveries").await;
+    let receiver = Receiver::answering(500);
+    manual::resend(&server.state, receiver.clone(), id, &uid(&server).await).await.expect("it is sent");
+    let after: Vec<DateTime<Utc>> = values(&server, "SELECT due_at AS v FROM webhook_deliveries").await;
+    assert_eq!((before, statuses(&server).await), (after, vec!["pending".to_string()]));
+    assert_eq!(values::<i32>(&server, "SELECT retries AS v FROM webhook_deliveries").await, [1]);
+    server.state.clock.turn(Duration::from_secs(34));
+    deliver(&server, &receiver).await;
+    assert_eq!(receiver.take().iter().map(|s| s.number).collect::<Vec<_>>(), [2, 3]);
+    // One that arrives ends it.
+    manual::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await.expect("it is sent");
+    server.state.clock.turn(Duration::from_secs(3600));
+    assert_eq!((deliver(&server, &receiver).await, statuses(&server).await), (0, vec!["delivered".to_string()]));
+    // And afterwards a failure takes nothing back.
+    manual::resend(&server.state, Receiver::answering(500), id, &uid(&server).await).await.expect("it is sent");
+    assert_eq!(statuses(&server).await, ["delivered"]);
+}
+
+async fn a_delivery_that_is_under_way_is_not_sent_beside(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    role(&server).await;
+    let receiver = Receiver::slow(Duration::from_millis(200), |_| super::answer(200));
+    let (state, exchange) = (server.state.clone(), receiver.clone());
+    let round = tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 4).await });
+    super::claims::eventually(|| receiver.count() == 1).await;
+    let refused = manual::resend(&server.state, receiver.clone(), id, &uid(&server).await).await;
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+    round.await.expect("it ends").expect("the database answers");
+    assert_eq!(receiver.count(), 1);
+}
+
+async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
+    let id = webhook(&server, &["role.created"]).await;
+    let begun = server.state.clock.now();
+    let gone = Receiver::answering(410);
+    // One that failed, one that was cancelled, one that happened meanwhile; one that arrived, one for nobody.
+    role(&server).await;
+    deliver(&server, &gone).await;
+    role(&server).await;
+    deliver(&server, &Receiver::answering(500)).await;
+    role(&server).await;
+    deliver(&server, &Receiver::answering(200)).await;
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    let (dialect, now) = (server.state.db.dialect(), server.state.clock.now());
+    charter_runtime::webhook::cancel(dialect, &transaction, id, now).await.expect("it is cancelled");
+    transaction.commit().await.expect("it commits");
+    server.sql("UPDATE webhooks SET is_active = false").await;
+    role(&server).await;
+    server.admin().delete("/roles/1").await.deleted();
+    assert_eq!(deliver(&server, &gone).await, 0);
+    assert_eq!(statuses(&server).await, ["failed", "cancelled", "delivered"]);
+    let uids: Vec<String> = values(&server, "SELECT uid AS v FROM webhook_deliveries ORDER BY id").await;
+    server.sql("UPDATE webhooks SET is_active = true").await;
+    let recover = async |since| {
+        let transaction = server.state.db.begin().await.expect("a transaction begins");
+        let now = server.state.clock.now();
+        let queued = manual::recover(dialect, &transaction, id, since, now).await.expect("they are queued");
+        transaction.commit().await.expect("it commits");
+        queued
+    };
+    assert_eq!(recover(server.state.clock.now() + chrono::TimeDelta::hours(1)).await, 0);
+    assert_eq!(recover(begun).await, 3);
+    assert_eq!(recover(begun).await, 0);
+    // They have the whole schedule before them, and begin no streak.
+    let failing = Receiver::answering(500);
+    deliver(&server, &failing).await;
+    server.state.clock.turn(Duration::from_secs(34));
+    assert_eq!(deliver(&server, &failing).await, 3);
+    assert_eq!(count(&server, "webhooks WHERE failing_since IS NULL").await, 1);
+    server.state.clock.turn(Duration::from_secs(3600));
+    let receiver = Receiver::answering(200);
+    assert_eq!(deliver(&server, &receiver).await, 3);
+    let sent = receiver.take();
+    assert!(uids[..2].iter().all(|uid| sent.iter().any(|s| s.uid == *uid)), "the same ids as before");
+    assert!(sent.iter().any(|s| s.body.contains("Role 3")), "and what happened while it was disabled");
+    assert_eq!(statuses(&server).await, ["delivered"; 4]);
+}

@@ -1,0 +1,212 @@
+//! When a webhook is disabled: failures for 72 hours, none of them more than 24 hours after the one before, no success.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use charter_runtime::webhook::exchange::Outcome;
+use charter_runtime::webhook::manual;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
+use crate::support::{Server, on_both};
+
+on_both!(
+    the_table_of_the_72_hour_rule,
+    a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_own_transaction,
+    an_attempt_under_way_when_its_webhook_is_disabled_counts_if_it_arrives,
+    silence_disables_nothing,
+);
+
+/// What happens at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// An event, whose attempt fails and is the last of its delivery.
+    Fails,
+    Arrives,
+    /// A person sends a test, which fails or arrives.
+    TestFails,
+    TestArrives,
+    /// A person enables the webhook.
+    Enable,
+}
+
+/// A case: what happens at which minute, the minute at which the webhook is disabled, and in what state it is in the
+/// end: the minute since which it is failing.
+type Case = (&'static str, &'static [(i64, Step)], Option<i64>, Option<i64>);
+
+const DAY: i64 = 24 * 60;
+/// A little less than a day, because the clock runs while the test does.
+const D: i64 = DAY - 5;
+
+use Step::{Arrives, Enable, Fails, TestArrives, TestFails};
+
+const CASES: &[Case] = &[
+    ("71 h 59 min", &[(0, Fails), (D, Fails), (2 * D, Fails), (3 * D, Fails), (3 * DAY - 1, Fails)], None, Some(0)),
+    (
+        "72 h 1 min",
+        &[(0, Fails), (D, Fails), (2 * D, Fails), (3 * D, Fails), (3 * DAY + 1, Fails)],
+        Some(3 * DAY + 1),
+        Some(0),
+    ),
+    (
+        "a gap of more than 24 h",
+        &[(0, Fails), (D, Fails), (D + DAY + 1, Fails), (2 * D + DAY, Fails), (3 * DAY + 1, Fails)],
+        None,
+        Some(D + DAY + 1),
+    ),
+    (
+        "a success between",
+        &[(0, Fails), (D, Fails), (D + 1, Arrives), (2 * D, Fails), (3 * D, Fails), (3 * DAY + 1, Fails)],
+        None,
+        Some(2 * D),
+    ),
+    (
+        "a success at the end",
+        &[(0, Fails), (D, Fails), (2 * D, Fails), (3 * D, Fails), (3 * DAY + 1, Arrives)],
+        None,
+        None,
+    ),
+    (
+        "enabled again, and it fails once more",
+        &[
+            (0, Fails),
+            (D, Fails),
+            (2 * D, Fails),
+            (3 * D, Fails),
+            (3 * DAY + 1, Fails),
+            (3 * DAY + 2, Enable),
+            (3 * DAY + 3, Fails),
+        ],
+        Some(3 * DAY + 1),
+        Some(3 * DAY + 3),
+    ),
+    ("a test that fails begins nothing", &[(0, TestFails), (D, TestFails), (2 * D, Fails)], None, Some(2 * D)),
+    (
+        "a test that fails prolongs nothing",
+        &[(0, Fails), (D, TestFails), (2 * D, TestFails), (3 * D, TestFails), (3 * DAY + 1, Fails)],
+        None,
+        Some(3 * DAY + 1),
+    ),
+    (
+        "a test that fails disables nothing",
+        &[(0, Fails), (D, Fails), (2 * D, Fails), (3 * D, Fails), (3 * DAY + 1, TestFails)],
+        None,
+        Some(0),
+    ),
+    (
+        "a test that arrives ends it",
+        &[(0, Fails), (D, Fails), (2 * D, Fails), (2 * D + 1, TestArrives), (3 * D, Fails), (3 * DAY + 1, Fails)],
+        None,
+        Some(3 * D),
+    ),
+];
+
+async fn the_table_of_the_72_hour_rule(server: Server) {
+    let status = Arc::new(Mutex::new(410));
+    let answers = status.clone();
+    let receiver = Receiver::new(move |_| answer(*answers.lock().expect("no test panicked")));
+    for (name, steps, disabled, failing_since) in CASES {
+        server.sql("DELETE FROM webhooks").await;
+        let id = webhook(&server, &["*"]).await;
+        let begun = server.state.clock.now();
+        let (mut minute, mut disabled_at) = (0, None);
+        for (at, step) in *steps {
+            server.state.clock.turn(Duration::from_secs(60 * (at - minute).unsigned_abs()));
+            minute = *at;
+            *status.lock().expect("no test panicked") = if matches!(step, Arrives | TestArrives) { 200 } else { 410 };
+            match step {
+                Fails | Arrives => {
+                    role(&server).await;
+                    assert_eq!(deliver(&server, &receiver).await, 1, "{name}: at {at}");
+                }
+                TestFails | TestArrives => {
+                    let outcome = manual::test(&server.state, receiver.clone(), id).await.expect("it is sent");
+                    assert_eq!(outcome.is_delivered(), *step == TestArrives, "{name}: at {at}");
+                }
+                Enable => enable(&server).await,
+            }
+            let is_active = count(&server, "webhooks WHERE is_active").await == 1;
+            if !is_active && disabled_at.is_none() {
+                disabled_at = Some(minute);
+            }
+        }
+        assert_eq!(disabled_at, *disabled, "{name}: disabled at");
+        let since: Option<DateTime<Utc>> = values(&server, "SELECT failing_since AS v FROM webhooks").await[0];
+        // To the minute: the test itself takes time.
+        let since = since.map(|since| (since - begun + TimeDelta::seconds(10)).num_minutes());
+        assert_eq!(since, *failing_since, "{name}: failing since");
+    }
+}
+
+/// What `PUT` with `is_active: true` does to the row.
+async fn enable(server: &Server) {
+    let cleared = "failing_since = NULL, last_failure_at = NULL, disabled_at = NULL";
+    server.sql(&format!("UPDATE webhooks SET is_active = true, {cleared}")).await;
+}
+
+async fn a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_own_transaction(server: Server) {
+    let (dead, other) = (webhook(&server, &["*"]).await, webhook(&server, &["*"]).await);
+    let receiver = Receiver::new(move |attempt| answer(if attempt.webhook_id == dead { 500 } else { 200 }));
+    for _ in 0..3 {
+        role(&server).await;
+        deliver(&server, &receiver).await;
+    }
+    let long_ago = server.state.clock.now() - TimeDelta::hours(73);
+    let fresh = server.state.clock.now() - TimeDelta::hours(1);
+    let mut sql = charter_runtime::db::Sql::new(server.state.db.dialect(), "UPDATE webhooks SET failing_since = ");
+    sql.bind(long_ago).push(", last_failure_at = ").bind(fresh).push(" WHERE id = ").bind(dead);
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    sql.run(&transaction).await.expect("the statement runs");
+    transaction.commit().await.expect("it commits");
+    role(&server).await;
+    deliver(&server, &receiver).await;
+    let active: Vec<i64> = values(&server, "SELECT id AS v FROM webhooks WHERE is_active").await;
+    assert_eq!(active, [other]);
+    assert_eq!(count(&server, &format!("webhooks WHERE id = {dead} AND disabled_at IS NOT NULL")).await, 1);
+    let of = |id: i64| format!("SELECT status AS v FROM webhook_deliveries WHERE webhook_id = {id}");
+    assert_eq!(values::<String>(&server, &of(dead)).await, ["cancelled"; 4]);
+    assert_eq!(values::<String>(&server, &of(other)).await, ["delivered"; 4]);
+    // The last attempt's log does not promise another.
+    let last = format!("SELECT next_attempt_at AS v FROM webhook_logs WHERE webhook_id = {dead} ORDER BY id DESC");
+    assert_eq!(values::<Option<DateTime<Utc>>>(&server, &last).await[0], None);
+    server.state.clock.turn(Duration::from_secs(24 * 3600));
+    role(&server).await;
+    receiver.take();
+    deliver(&server, &receiver).await;
+    assert!(receiver.take().iter().all(|attempt| attempt.webhook_id == other));
+}
+
+async fn an_attempt_under_way_when_its_webhook_is_disabled_counts_if_it_arrives(server: Server) {
+    for (status, expected) in [(200, "delivered"), (500, "cancelled")] {
+        server.sql("DELETE FROM webhooks").await;
+        let id = webhook(&server, &["*"]).await;
+        role(&server).await;
+        let receiver = Receiver::slow(Duration::from_millis(200), move |_| answer(status));
+        let (state, exchange) = (server.state.clone(), receiver.clone());
+        let round = tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 4).await });
+        super::claims::eventually(|| receiver.count() == 1).await;
+        let transaction = server.state.db.begin().await.expect("a transaction begins");
+        let (dialect, now) = (server.state.db.dialect(), server.state.clock.now());
+        charter_runtime::webhook::cancel(dialect, &transaction, id, now).await.expect("they are cancelled");
+        transaction.commit().await.expect("it commits");
+        round.await.expect("it ends").expect("the database answers");
+        assert_eq!(statuses(&server).await, [expected]);
+    }
+}
+
+async fn silence_disables_nothing(server: Server) {
+    webhook(&server, &["*"]).await;
+    role(&server).await;
+    let receiver = Receiver::new(|_| Outcome { error: Some("could not connect".into()), ..Outcome::default() });
+    // All of one delivery's attempts do not take a day.
+    for _ in 0..8 {
+        deliver(&server, &receiver).await;
+        server.state.clock.turn(Duration::from_secs(34_000));
+    }
+    assert_eq!((receiver.count(), statuses(&server).await), (7, vec!["failed".to_string()]));
+    server.state.clock.turn(Duration::from_secs(30 * 24 * 3600));
+    role(&server).await;
+    deliver(&server, &receiver).await;
+    assert_eq!(receiver.count(), 8);
+    assert_eq!(count(&server, "webhooks WHERE is_active").await, 1);
+}
