@@ -2,6 +2,7 @@
 
 mod check;
 mod diagnostic;
+pub mod diff;
 mod emit;
 mod lower;
 mod migrations;
@@ -12,12 +13,18 @@ mod output;
 mod platform;
 mod predicate;
 pub mod reference;
+mod revision;
+pub mod snapshot;
 mod source;
 mod syntax;
 mod types;
 mod words;
 
 use std::path::{Path, PathBuf};
+
+use check::Checked;
+use model::Schema;
+use snapshot::Snapshot;
 
 pub use diagnostic::{Code, Diagnostic, Entry, Problems, Report, entry};
 pub use migrations::migrations;
@@ -30,15 +37,22 @@ pub fn compile(folder: &Path) -> Result<Output, Report> {
     compile_sources(Sources::load(folder))
 }
 
-/// The passes, in their order.
+/// The same from sources that were read already.
 pub fn compile_sources(sources: Sources) -> Result<Output, Report> {
+    checked(sources).map(|schema| emit::emit(&schema))
+}
+
+/// What the resources promise and store, to compare with another time.
+pub fn snapshot(sources: Sources) -> Result<Snapshot, Report> {
+    checked(sources).map(|schema| Snapshot::of(&schema))
+}
+
+/// The passes, in their order.
+fn checked(sources: Sources) -> Result<Checked<Schema>, Report> {
     let mut problems = Problems::default();
     let syntax = syntax::read(&sources, &mut problems);
     let schema = lower::lower(&syntax, &sources, &mut problems);
-    match check::check(schema, &mut problems) {
-        Some(checked) => Ok(emit::emit(&checked)),
-        None => Err(problems.into_report(sources)),
-    }
+    check::check(schema, &mut problems).ok_or_else(|| problems.into_report(sources))
 }
 
 /// For `build.rs`: compiles `folder` into `OUT_DIR`, tells cargo when to run it again, and ends the build with the

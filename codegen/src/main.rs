@@ -1,4 +1,6 @@
-//! `cargo charter`: checks and shows resources; it works while the application does not compile.
+//! `cargo charter`: checks, shows and compares resources; it works while the application does not compile.
+
+mod command;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ enum Command {
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
     },
+    Diff(command::diff::Arguments),
     /// Print the Rust that is generated for a resource (`resources` is the index)
     Expand {
         /// The name of a resource
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
     let code = match Arguments::parse_from(arguments).command {
         Command::Check { folder, format } => compiled(&folder, |result| check(result, format)),
         Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
+        Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {
             print!("{}", reference::schema());
             DONE

@@ -50,6 +50,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         read_permission: None,
         write_permission: None,
         owner: None,
+        renamed_from: None,
         operations: Vec::new(),
         singleton: false,
         soft_delete: false,

@@ -138,3 +138,51 @@ fn cargo_passes_the_name_of_the_subcommand_along() {
     let folder = project("subcommand", GOOD);
     ends(charter(&folder, &["charter", "check"]), 0);
 }
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let author = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"];
+    let output = Command::new("git").args(author).args(arguments).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn diff_compares_with_a_revision_and_its_code_tells_how_grave_it_is() {
+    let folder = project("diff", GOOD);
+    git(&folder, &["init", "--quiet"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "--quiet", "--message", "first"]);
+    let (out, _) = ends(charter(&folder, &["diff"]), 0);
+    assert_eq!(out, "no change\n");
+
+    fs::write(folder.join("resources/product.yaml"), format!("{GOOD}  size: {{ type: integer, default: 1 }}\n"))
+        .unwrap();
+    let (out, _) = ends(charter(&folder, &["diff"]), 0);
+    assert!(out.contains("safe      product.fields.size: it is new\n"), "{out}");
+    assert!(out.ends_with("0 breaking for clients, 1 safe, 0 dangerous for data: a minor version\n"), "{out}");
+
+    git(&folder, &["commit", "--quiet", "--all", "--message", "second"]);
+    fs::write(folder.join("resources/product.yaml"), GOOD).unwrap();
+    let (out, _) = ends(charter(&folder, &["diff", "--format", "json"]), 1);
+    let diff: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&diff["version"], &diff["changes"][0]["at"]), (&"major".into(), &"fields.size".into()));
+    ends(charter(&folder, &["diff", "HEAD~1"]), 0);
+    // From elsewhere in the repository too.
+    ends(charter(&folder.join("resources"), &["diff", "--dir", ".", "HEAD"]), 1);
+
+    // A folder that was not there then: all is new.
+    fs::create_dir(folder.join("more")).unwrap();
+    fs::write(folder.join("more/product.yaml"), GOOD).unwrap();
+    let (out, _) = ends(charter(&folder, &["diff", "--dir", "more"]), 0);
+    assert!(out.contains("product: the resource is new"), "{out}");
+}
+
+#[test]
+fn diff_that_cannot_be_made_is_2() {
+    let folder = project("diff_nothing", GOOD);
+    let (_, err) = ends(charter(&folder, &["diff", "no-such-revision"]), 2);
+    assert!(!err.is_empty());
+    ends(charter(&folder, &["diff", "--dir", "nowhere"]), 2);
+    fs::write(folder.join("resources/product.yaml"), BAD).unwrap();
+    let (_, err) = ends(charter(&folder, &["diff"]), 2);
+    assert!(err.contains("C0201"), "{err}");
+}

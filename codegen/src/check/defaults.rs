@@ -30,7 +30,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 let label = format!("not {}", field.kind.described());
                 problems.push(Diagnostic::new(Code::DefaultMisfit, span, message, label).help(help));
             } else if let Default::Literal(text) = &field.default {
-                own_rules(field, text, span, problems);
+                own_rules(field, "default", text, span, problems);
             } else if field.default == Default::Hook && !resource.has_hook(Hook::BeforeSave) {
                 let message = format!("`{}` is left to a hook that is not declared", field.declared);
                 let problem = Diagnostic::new(Code::DefaultHook, span, message, "which hook?")
@@ -57,7 +57,7 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
 }
 
 /// Why a literal is not a value of a kind, and what would be one.
-fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
+pub fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
     let number = Number::read(text);
     let refuse = |reason: String, help: &str| Err((reason, help.to_owned()));
     match kind {
@@ -126,7 +126,7 @@ pub fn is_decimal(precision: u8, places: u8, number: Number) -> bool {
 }
 
 /// A default that its own rules refuse could never be saved again as it is.
-fn own_rules(field: &Field, text: &str, span: Span, problems: &mut Problems) {
+pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &mut Problems) {
     let value = Number::read(text).filter(|_| field.kind.is_number());
     for rule in &field.rules {
         let bound = |bound: &str, keeps: fn(&Number, &Number) -> bool| match (value, Number::read(bound)) {
@@ -142,7 +142,7 @@ fn own_rules(field: &Field, text: &str, span: Span, problems: &mut Problems) {
             _ => true,
         };
         if !kept {
-            let message = format!("the default of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
+            let message = format!("the {what} of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
             let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed")
                 .related(rule.span, "by this rule")
                 .help("change one of the two");

@@ -5,6 +5,7 @@ mod actions;
 mod defaults;
 mod derived;
 mod embedded;
+mod evolution;
 mod fields;
 mod includes;
 mod indexes;
@@ -43,6 +44,7 @@ const FAMILIES: &[Family] = &[
     taken::check,
     fields::check,
     defaults::check,
+    evolution::check,
     rules::check,
     references::check,
     derived::check,

@@ -97,7 +97,7 @@ fn field_name(field: &Field, what: ScopeOf, problems: &mut Problems) {
     }
 }
 
-fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
+pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
     if !names::is_snake_case(name.as_str()) {
         let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");

@@ -36,6 +36,8 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
         access: written.access.as_ref().map_or(Access::Writable, |access| lower_access(access.value)),
         shown,
         rules: written.rules.clone(),
+        renamed_from: written.renamed_from.clone(),
+        backfill: written.backfill.as_ref().map(|value| Spanned::new(default(value), value.span)),
         places: FieldPlaces {
             kind: Some(match &written.source {
                 SourceSyntax::Type(found) => found.span,

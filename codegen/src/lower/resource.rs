@@ -37,6 +37,7 @@ pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problem
         read_permission: written.read_permission.clone(),
         write_permission: written.write_permission.clone(),
         owner: written.owner.clone(),
+        renamed_from: written.renamed_from.clone(),
         operations,
         singleton: is_on(&written.singleton),
         soft_delete: written.delete.is_some(),

@@ -18,6 +18,10 @@ pub struct Field {
     pub access: Access,
     pub shown: Shown,
     pub rules: Vec<Spanned<Rule>>,
+    /// Its name before, for migrations.
+    pub renamed_from: Option<Name>,
+    /// What rows that are there get, for migrations.
+    pub backfill: Option<Spanned<Default>>,
     pub places: FieldPlaces,
 }
 
@@ -34,6 +38,8 @@ impl Field {
             access: Access::Writable,
             shown: Shown::Always,
             rules: Vec::new(),
+            renamed_from: None,
+            backfill: None,
             places: FieldPlaces::default(),
         }
     }

@@ -66,6 +66,8 @@ pub struct Resource {
     pub read_permission: Option<Name>,
     pub write_permission: Option<Name>,
     pub owner: Option<Name>,
+    /// Its name before, for migrations.
+    pub renamed_from: Option<Name>,
     pub operations: Vec<Spanned<Operation>>,
     pub singleton: bool,
     pub soft_delete: bool,

@@ -21,6 +21,8 @@ pub struct FieldSyntax {
     pub default: Option<Spanned<DefaultSyntax>>,
     pub access: Option<Spanned<AccessWord>>,
     pub rules: Vec<Spanned<Rule>>,
+    pub renamed_from: Option<Spanned<String>>,
+    pub backfill: Option<Spanned<DefaultSyntax>>,
     /// Keys beside `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
     /// Something in it could not be read, so that what it lacks may be what was meant there.
@@ -112,6 +114,8 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         default: None,
         access: None,
         rules: Vec::new(),
+        renamed_from: None,
+        backfill: None,
         others: Vec::new(),
         incomplete: false,
     };
@@ -130,12 +134,14 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     field.nullable = true_flag(&mut mapping, "nullable");
     if has("required") {
         field.required = true_flag(&mut mapping, "required");
-        field.default = mapping.node("default").and_then(|node| default(node, mapping.problems));
+        field.default = mapping.node("default").and_then(|node| default("default", node, mapping.problems));
         read_rules(&mut mapping, &mut field.rules);
     }
     if has("access") {
         field.access = mapping.word("access");
         field.rules.extend(true_flag(&mut mapping, "unique").map(|span| Spanned::new(Rule::Unique, span)));
+        field.renamed_from = mapping.text("renamed_from");
+        field.backfill = mapping.node("backfill").and_then(|node| default("backfill", node, mapping.problems));
     }
     let own: &[&str] = match field.source {
         SourceSyntax::From(_) => &["from"],
@@ -209,10 +215,10 @@ fn read_rules(mapping: &mut Mapping<'_, '_>, rules: &mut Vec<Spanned<Rule>>) {
     }
 }
 
-fn default(node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax>> {
+fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax>> {
     match &node.value {
         Value::Scalar { text, plain: true } if matches!(text.as_str(), "null" | "~") => {
-            let problem = Diagnostic::new(Code::WrongShape, node.span, "null is not a default", "says nothing")
+            let problem = Diagnostic::new(Code::WrongShape, node.span, format!("null is not a {key}"), "says nothing")
                 .help("a field with `nullable: true` is null when nothing else is given");
             problems.push(problem);
             None
@@ -221,7 +227,7 @@ fn default(node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax
             Some(Spanned::new(DefaultSyntax { text: text.clone(), plain: *plain }, node.span))
         }
         _ => {
-            problems.push(misshapen(node, "`default`", "a single value"));
+            problems.push(misshapen(node, &format!("`{key}`"), "a single value"));
             None
         }
     }

@@ -17,6 +17,7 @@ pub fn with_file(path: &Path, text: &str) -> Option<String> {
 }
 
 /// The names, without the ending, of the files of a folder.
+#[allow(dead_code)] // Not every test that compares has a folder of cases.
 pub fn files_ending(folder: &Path, ending: &str) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(ending)?.to_owned())).collect();

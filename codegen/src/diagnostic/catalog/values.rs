@@ -6,9 +6,10 @@ use crate::diagnostic::Code;
 pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::DefaultMisfit,
-        title: "a default that is not a value of its type",
+        title: "a default or a backfill that is not a value of its type",
         explanation: "A literal must be what a client could send: a number in range, one of the values, `true` or `false`. \
-            `now` is for timestamps and dates, `caller` for `ref(user)`. A text that is one of these words stands in quotes.",
+            `now` is for timestamps and dates, `caller` for `ref(user)`. A text that is one of these words stands in quotes. A \
+            `backfill` is a literal too, or `now`; that of a `ref` is an id.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: hire }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: rental }\n",
     },
@@ -54,7 +55,7 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         code: Code::DefaultBreaksRule,
-        title: "a default that breaks its own rule",
+        title: "a default or a backfill that breaks its own rule",
         explanation: "A record made with the default could not be saved again as it is.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0, above: 0 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, above: 0 }\n",

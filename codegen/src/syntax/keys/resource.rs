@@ -95,6 +95,13 @@ pub static RESOURCE: Table = Table {
             "The field that holds the owning user. Others, unless they administer, do not see the record.",
         ),
         key(
+            "renamed_from",
+            Shape::Name,
+            "none: it is a new resource",
+            "renamed_from: article",
+            "Its name before, by which a migration keeps its table. Without effect once the migration is written.",
+        ),
+        key(
             "fields",
             Shape::Fields(&FIELD),
             "none",

@@ -1,0 +1,57 @@
+//! `renamed_from` and `backfill`: what only a migration reads.
+
+use super::defaults::{is_whole, literal, own_rules};
+use super::names::snake_case;
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Default, Field, Kind, Name, Resource, Schema};
+use crate::number::Number;
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    if let Some(before) = &resource.renamed_from {
+        snake_case("a resource", before, problems);
+        let here = schema.declared().find(|other| other.name.value == before.value);
+        still_here(before, here.map(|other| &other.name), problems);
+    }
+    let mut last = "";
+    for field in &resource.fields {
+        // A polymorphic reference has two columns and is declared once.
+        if field.declared == last {
+            continue;
+        }
+        last = &field.declared;
+        if let Some(before) = &field.renamed_from {
+            snake_case("a field", before, problems);
+            let here = resource.fields.iter().find(|other| other.declared == before.value);
+            still_here(before, here.map(|other| &other.name), problems);
+        }
+        backfill(field, problems);
+    }
+}
+
+fn still_here(before: &Name, here: Option<&Name>, problems: &mut Problems) {
+    if let Some(here) = here {
+        let message = format!("`{}` is still here, and cannot be what this was called before", before.value);
+        let problem = Diagnostic::new(Code::Contradiction, before.span, message, "not a former name");
+        problems.push(problem.related(here.span, "still here"));
+    }
+}
+
+fn backfill(field: &Field, problems: &mut Problems) {
+    let Some(value) = &field.backfill else { return };
+    let refusal = match (&value.value, &field.kind) {
+        (_, Kind::Unknown) | (Default::Now, Kind::Timestamp(_) | Kind::Date) => None,
+        (Default::Literal(text), Kind::Ref(_)) => match Number::read(text) {
+            Some(number) if is_whole(&Kind::BigInt, number) => None,
+            _ => Some((format!("`{text}` is not the id of a record"), "for example `1`".to_owned())),
+        },
+        (Default::Literal(text), kind) => literal(kind, text).err(),
+        _ => Some(("rows that are there know neither a caller nor a hook".to_owned(), "say a value".to_owned())),
+    };
+    if let Some((reason, help)) = refusal {
+        let message = format!("the backfill does not fit `{}`: {reason}", field.declared);
+        let label = format!("not {}", field.kind.described());
+        problems.push(Diagnostic::new(Code::DefaultMisfit, value.span, message, label).help(help));
+    } else if let Default::Literal(text) = &value.value {
+        own_rules(field, "backfill", text, value.span, problems);
+    }
+}

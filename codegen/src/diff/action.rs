@@ -1,0 +1,30 @@
+//! Named actions: whether one is there, how it is called, what it takes and what it answers.
+
+use std::collections::BTreeMap;
+
+use super::field::{self, Role};
+use super::{Changes, Effect, fields};
+use crate::snapshot::Action;
+
+pub fn compare_all(before: &BTreeMap<String, Action>, after: &BTreeMap<String, Action>, changes: &mut Changes<'_>) {
+    let mut changes = changes.within("actions");
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        changes.within(name).push(Effect::Breaking, "the action is removed");
+    }
+    for (name, now) in after {
+        let mut changes = changes.within(name);
+        match before.get(name) {
+            None => changes.push(Effect::Addition, "the action is new"),
+            Some(then) => compare(then, now, &mut changes),
+        }
+    }
+}
+
+fn compare(before: &Action, after: &Action, changes: &mut Changes<'_>) {
+    changes.breaking_if("`on`", &before.on, &after.on, "the address is another");
+    changes.breaking_if("`method`", &before.method, &after.method, "the old method is refused");
+    let key = |action: &Action| action.answer.clone().unwrap_or_else(|| "the record".to_owned());
+    changes.breaking_if("the answer", &key(before), &key(after), "it stands under another key");
+    field::compare_all(&fields(&before.input, &after.input), Role::Input, &mut changes.within("input"));
+    field::compare_all(&fields(&before.output, &after.output), Role::Output, &mut changes.within("output"));
+}

@@ -1,0 +1,225 @@
+//! A field of a record, a parameter or a field of an answer: whether it is there, who writes it, what it must satisfy.
+
+use super::{Changes, Effect, Pair, kind, lacking, quoted};
+use crate::number::Number;
+use crate::snapshot::{Access, Default, Field, Kind, Resource, Shown};
+
+/// What the field belongs to.
+#[derive(Clone, Copy)]
+pub enum Role<'a> {
+    Record(&'a Resource),
+    Input,
+    Output,
+}
+
+impl Role<'_> {
+    /// Whether clients give the field.
+    fn is_given(self, field: &Field) -> bool {
+        match self {
+            Role::Record(resource) => field.is_given() && writes(resource),
+            Role::Input => true,
+            Role::Output => false,
+        }
+    }
+
+    /// Whether clients see the field.
+    fn is_shown(self, field: &Field) -> bool {
+        match self {
+            Role::Record(_) => field.is_shown(),
+            Role::Input => false,
+            Role::Output => true,
+        }
+    }
+
+    fn is_column(self, field: &Field) -> bool {
+        matches!(self, Role::Record(_)) && field.is_column()
+    }
+}
+
+/// Whether clients write records of it at all; those without operations are written with another.
+fn writes(resource: &Resource) -> bool {
+    let is_write = |operation: &String| operation == "create" || operation == "update";
+    resource.operations.is_empty() || resource.operations.iter().any(is_write)
+}
+
+pub fn compare_all(pairs: &[Pair<'_, Field>], role: Role<'_>, changes: &mut Changes<'_>) {
+    for pair in pairs {
+        match (pair.before, pair.after) {
+            (Some(before), Some(after)) => compare(before, after, role, &mut changes.within(&after.name)),
+            (None, Some(new)) => added(new, role, &mut changes.within(&new.name)),
+            (Some(gone), None) => removed(gone, role, &mut changes.within(&gone.name)),
+            (None, None) => {}
+        }
+    }
+}
+
+/// The mark of a deleted record comes and goes with `delete: soft`, which is told for the resource.
+fn is_servers_own(field: &Field) -> bool {
+    field.shown == Shown::Never
+}
+
+fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
+    if is_servers_own(field) {
+        return;
+    }
+    let data = (role.is_column(field) && needs_backfill(field))
+        .then(|| "rows that are there have no value: the migration needs a `backfill`".to_owned());
+    match field.required && role.is_given(field) {
+        true => changes.push_with(Effect::Breaking, "it is new and required: requests without it are refused", data),
+        false => changes.push_with(Effect::Addition, "it is new", data),
+    }
+}
+
+/// Whether a column cannot be added or made not null without being told a value.
+pub fn needs_backfill(field: &Field) -> bool {
+    let empty = matches!(field.kind, Kind::Json | Kind::CustomFields | Kind::StringList(_) | Kind::RefList(_));
+    let literal = matches!(field.default, Default::Literal { .. });
+    !field.nullable && !literal && !empty && field.backfill.is_none()
+}
+
+fn removed(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
+    if is_servers_own(field) {
+        return;
+    }
+    let data = role.is_column(field).then(|| "its values are lost".to_owned());
+    let breaks = role.is_shown(field) || role.is_given(field);
+    changes.push_with(if breaks { Effect::Breaking } else { Effect::Internal }, "it is removed", data);
+}
+
+fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
+    if before.name != after.name {
+        changes.push(Effect::Breaking, format!("it was called `{}`", before.name));
+    }
+    let data = role.is_column(after) && role.is_column(before);
+    kind::compare(before, after, role.is_given(after), data, changes);
+    if before.from != after.from && before.from.is_some() && after.from.is_some() {
+        let way = |field: &Field| field.from.clone().unwrap_or_default();
+        changes.push(Effect::Breaking, format!("it showed `{}` and shows `{}`", way(before), way(after)));
+    } else if before.from.is_some() != after.from.is_some() {
+        derived(before, changes);
+    }
+    presence(before, after, role, changes);
+    default(before, after, role, changes);
+    access(before, after, changes);
+    rules(before, after, role, changes);
+    queries(before, after, changes);
+}
+
+fn derived(before: &Field, changes: &mut Changes<'_>) {
+    match &before.from {
+        Some(way) => changes.push(Effect::Breaking, format!("it showed `{way}` and has a value of its own")),
+        None => {
+            let lost = Some("its own values are lost".to_owned());
+            changes.push_with(Effect::Breaking, "it has no value of its own any more, and is derived", lost);
+        }
+    }
+}
+
+fn presence(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
+    match (before.nullable, after.nullable) {
+        (false, true) if role.is_shown(after) => changes.push(Effect::Breaking, "it may be null in answers"),
+        (false, true) => changes.push(Effect::Addition, "it may be null"),
+        (true, false) => {
+            let data = (role.is_column(after) && needs_backfill(after))
+                .then(|| "rows where it is null stop the migration without a `backfill`".to_owned());
+            let effect = if role.is_given(after) { Effect::Breaking } else { Effect::Addition };
+            changes.push_with(effect, "it may not be null", data);
+        }
+        _ => {}
+    }
+    match (before.required, after.required) {
+        (false, true) => changes.push(Effect::Breaking, "it is required: requests without it are refused"),
+        (true, false) => changes.push(Effect::Addition, "it is required no more"),
+        _ => {}
+    }
+}
+
+fn default(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
+    let effect = if role.is_given(after) { Effect::Breaking } else { Effect::Internal };
+    let word = |default: &Default| match default {
+        Default::None => "none".to_owned(),
+        Default::Now => "now".to_owned(),
+        Default::Caller => "caller".to_owned(),
+        Default::Hook => "hook".to_owned(),
+        Default::Literal { value } => format!("\"{value}\""),
+    };
+    match (&before.default, &after.default) {
+        (then, now) if then == now => {}
+        (Default::None, now) if before.required => {
+            changes.push(Effect::Addition, format!("its default is {}", word(now)));
+        }
+        (then, now) => {
+            changes.push(effect, format!("its default was {} and is {}", word(then), word(now)));
+        }
+    }
+}
+
+fn access(before: &Field, after: &Field, changes: &mut Changes<'_>) {
+    match (before.access, after.access) {
+        (then, now) if then == now => {}
+        (Access::Secret, _) => {
+            let shown = Some("values that were secret are shown".to_owned());
+            changes.push_with(Effect::Breaking, "it is secret no more", shown);
+        }
+        (_, Access::Secret) => changes.push(Effect::Breaking, "it is secret: it is shown no more"),
+        (_, Access::ReadOnly) => changes.push(Effect::Breaking, "it is read-only: what clients send is ignored"),
+        (Access::Writable, Access::Immutable) => {
+            changes.push(Effect::Breaking, "it is immutable: it is given on create alone");
+        }
+        _ => changes.push(Effect::Addition, "clients may write it"),
+    }
+    match (before.shown, after.shown) {
+        (Shown::Always, Shown::Detail) => changes.push(Effect::Breaking, "a list item shows it no more"),
+        (Shown::Detail, Shown::Always) => changes.push(Effect::Addition, "a list item shows it"),
+        _ => {}
+    }
+}
+
+fn rules(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
+    let narrower = if role.is_given(after) { Effect::Breaking } else { Effect::Internal };
+    for (key, now) in &after.rules {
+        let stops = (key == "unique").then(|| "rows that have the same value stop the migration".to_owned());
+        match before.rules.get(key) {
+            Some(then) if then == now => {}
+            Some(then) => {
+                let effect = if is_wider(key, then, now) { Effect::Addition } else { narrower };
+                changes.push(effect, format!("`{key}` was `{then}` and is `{now}`"));
+            }
+            None if key == "unique" => changes.push_with(narrower, "it must be unique", stops),
+            None => changes.push(narrower, format!("`{key}: {now}` holds")),
+        }
+    }
+    for (key, then) in before.rules.iter().filter(|(key, _)| !after.rules.contains_key(*key)) {
+        match key.as_str() {
+            "unique" => changes.push(Effect::Addition, "it may repeat"),
+            _ => changes.push(Effect::Addition, format!("`{key}: {then}` holds no more")),
+        }
+    }
+}
+
+/// Whether a bound allows all that it allowed.
+fn is_wider(key: &str, then: &str, now: &str) -> bool {
+    let (Some(then), Some(now)) = (Number::read(then), Number::read(now)) else { return false };
+    match key {
+        "min" | "above" | "min_length" => now <= then,
+        "max" | "below" | "max_length" => now >= then,
+        _ => false,
+    }
+}
+
+/// What can be asked of a list by it. A change of its type tells of what fits already.
+fn queries(before: &Field, after: &Field, changes: &mut Changes<'_>) {
+    let gone: Vec<String> = lacking(&before.predicates, &after.predicates).into_iter().cloned().collect();
+    let new: Vec<String> = lacking(&after.predicates, &before.predicates).into_iter().cloned().collect();
+    if !gone.is_empty() {
+        changes.push(Effect::Breaking, format!("it is filtered no more by {}", quoted(&gone)));
+    }
+    if !new.is_empty() {
+        changes.push(Effect::Addition, format!("it is filtered by {}", quoted(&new)));
+    }
+    match (before.sorts, after.sorts) {
+        (true, false) => changes.push(Effect::Breaking, "a list is sorted by it no more"),
+        (false, true) => changes.push(Effect::Addition, "a list can be sorted by it"),
+        _ => {}
+    }
+}

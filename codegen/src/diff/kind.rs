@@ -1,0 +1,119 @@
+//! The type of a field: the same, wider, narrower or another.
+
+use super::{Changes, Effect, lacking, quoted};
+use crate::snapshot::{Field, Kind};
+
+/// `given`: clients send it. `column`: rows hold it.
+pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes: &mut Changes<'_>) {
+    let data = |text: &str| column.then(|| text.to_owned());
+    let (then, now) = (&before.kind, &after.kind);
+    let was = format!("its type was `{then}` and is `{now}`");
+    let narrower = if given { Effect::Breaking } else { Effect::Internal };
+    match (then, now) {
+        (Kind::AnyType(then), Kind::AnyType(now)) => targets(then, now, column, changes),
+        (then, now) if then == now => words(before, after, given, column, changes),
+        (Kind::String(then), Kind::String(now)) | (Kind::StringList(then), Kind::StringList(now)) => match then < now {
+            true => changes.push(Effect::Addition, format!("{was}: longer values are allowed")),
+            false => {
+                let stop = data("values that are longer stop the migration");
+                changes.push_with(narrower, format!("{was}: longer values are refused"), stop);
+            }
+        },
+        (Kind::String(_), Kind::Text) => changes.push(Effect::Addition, format!("{was}: longer values are allowed")),
+        (Kind::Text, Kind::String(_)) => {
+            let stop = data("values that are longer stop the migration");
+            changes.push_with(narrower, format!("{was}: longer values are refused"), stop);
+        }
+        (Kind::Decimal(then_digits, then_places), Kind::Decimal(digits, places)) if then_places == places => {
+            match then_digits < digits {
+                true => changes.push(Effect::Addition, format!("{was}: larger numbers are allowed")),
+                false => {
+                    let stop = data("numbers that are larger stop the migration");
+                    changes.push_with(narrower, format!("{was}: larger numbers are refused"), stop);
+                }
+            }
+        }
+        (then, now) => {
+            let data = column.then(|| match converts(then, now) {
+                Conversion::Whole => None,
+                Conversion::Checked => Some("values that do not fit stop the migration".to_owned()),
+                Conversion::None => {
+                    Some("its values are lost: there is no way from the one type to the other".to_owned())
+                }
+            });
+            changes.push_with(Effect::Breaking, was, data.flatten());
+        }
+    }
+}
+
+/// What becomes of the values of a column whose type changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// Every value has its place in the new type.
+    Whole,
+    /// A value that has none stops the migration.
+    Checked,
+    /// There is no way; the column is made anew.
+    None,
+}
+
+/// Which types have a way to which, on both databases.
+pub fn converts(before: &Kind, after: &Kind) -> Conversion {
+    use Conversion::{Checked, None, Whole};
+    match (before, after) {
+        (then, now) if then == now => Whole,
+        (Kind::AnyType(_), Kind::AnyType(_)) => Whole,
+        (Kind::StringList(_), Kind::StringList(_)) => Whole,
+        (Kind::String(_) | Kind::Enum, Kind::Text) => Whole,
+        (Kind::String(then), Kind::String(now)) if then <= now => Whole,
+        (Kind::Enum, Kind::String(max)) if *max >= 64 => Whole,
+        (Kind::String(_) | Kind::Text | Kind::Enum, Kind::String(_) | Kind::Text | Kind::Enum) => Checked,
+        (Kind::Integer, Kind::Code) | (Kind::Code, Kind::Integer) => Whole,
+        (Kind::Integer | Kind::Code, Kind::BigInt) => Whole,
+        (Kind::BigInt, Kind::Integer | Kind::Code) => Checked,
+        // The ids stay; whether each leads to a record is seen when the constraint is made.
+        (Kind::Ref(_), Kind::BigInt) => Whole,
+        (Kind::BigInt, Kind::Ref(_)) => Checked,
+        (Kind::Integer | Kind::Code | Kind::BigInt, Kind::Decimal(..)) => Checked,
+        (Kind::Decimal(then, then_places), Kind::Decimal(now, places)) => {
+            match then_places <= places && then - then_places <= now - places {
+                true => Whole,
+                false => Checked,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The words of an enum and the numbers of a code.
+fn words(before: &Field, after: &Field, given: bool, column: bool, changes: &mut Changes<'_>) {
+    let numbers = |field: &Field| field.codes.keys().map(i32::to_string).collect::<Vec<_>>();
+    let pairs = [(before.values.clone(), after.values.clone()), (numbers(before), numbers(after))];
+    for (then, now) in pairs {
+        let gone: Vec<String> = lacking(&then, &now).into_iter().cloned().collect();
+        let new: Vec<String> = lacking(&now, &then).into_iter().cloned().collect();
+        if !gone.is_empty() {
+            let stays = column.then(|| format!("rows that have {} keep it", quoted(&gone)));
+            let effect = if given { Effect::Breaking } else { Effect::Internal };
+            changes.push_with(effect, format!("{} is not among its values any more", quoted(&gone)), stays);
+        }
+        if !new.is_empty() {
+            changes.push(Effect::Addition, format!("{} is among its values", quoted(&new)));
+        }
+    }
+    for (number, now) in &after.codes {
+        if let Some(then) = before.codes.get(number).filter(|then| *then != now) {
+            changes.push(Effect::Internal, format!("the label of {number} was `{then}` and is `{now}`"));
+        }
+    }
+}
+
+fn targets(before: &[String], after: &[String], column: bool, changes: &mut Changes<'_>) {
+    for gone in lacking(before, after) {
+        let stays = column.then(|| format!("rows that refer to a `{gone}` keep it"));
+        changes.push_with(Effect::Breaking, format!("it refers to `{gone}` no more"), stays);
+    }
+    for new in lacking(after, before) {
+        changes.push(Effect::Addition, format!("it may refer to `{new}`"));
+    }
+}

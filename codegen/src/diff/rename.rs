@@ -1,0 +1,41 @@
+//! Which resource and which field is which: the same name, or the name that `renamed_from` says. Nothing is guessed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::snapshot::{Field, Resource, Snapshot};
+
+/// The same thing in two snapshots; in one alone where it was added or removed.
+#[derive(Debug)]
+pub struct Pair<'a, T> {
+    pub before: Option<&'a T>,
+    pub after: Option<&'a T>,
+}
+
+/// The resources of two snapshots.
+pub fn resources<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Vec<Pair<'a, Resource>> {
+    pairs(&before.resources, &after.resources, |resource| resource.renamed_from.as_deref())
+}
+
+/// The fields of a resource, of an input or of an answer.
+pub fn fields<'a>(before: &'a BTreeMap<String, Field>, after: &'a BTreeMap<String, Field>) -> Vec<Pair<'a, Field>> {
+    pairs(before, after, |field| field.renamed_from.as_deref())
+}
+
+fn pairs<'a, T>(
+    before: &'a BTreeMap<String, T>,
+    after: &'a BTreeMap<String, T>,
+    renamed_from: impl Fn(&T) -> Option<&str>,
+) -> Vec<Pair<'a, T>> {
+    let mut taken: BTreeSet<&str> = BTreeSet::new();
+    let mut pairs = Vec::new();
+    for (name, now) in after {
+        // A former name counts until the snapshot has the new one.
+        let former = renamed_from(now).filter(|former| !before.contains_key(name) && !after.contains_key(*former));
+        let then = before.get_key_value(former.unwrap_or(name));
+        let then = then.filter(|(name, _)| taken.insert(name.as_str()));
+        pairs.push(Pair { before: then.map(|(_, then)| then), after: Some(now) });
+    }
+    let gone = before.iter().filter(|(name, _)| !taken.contains(name.as_str()));
+    pairs.extend(gone.map(|(_, then)| Pair { before: Some(then), after: None }));
+    pairs
+}

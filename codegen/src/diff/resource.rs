@@ -1,0 +1,186 @@
+//! A resource: whether it is there, under which names and for whom, and what can be done with it.
+
+use super::{Changes, Effect, Pair, action, field, fields, lacking, quoted};
+use crate::snapshot::{Include, Resource};
+
+pub fn compare(pair: &Pair<'_, Resource>, changes: &mut Changes<'_>) {
+    match (pair.before, pair.after) {
+        (None, Some(_)) => changes.push(Effect::Addition, "the resource is new"),
+        (Some(before), None) => {
+            let lost = format!("the table `{}` and every row in it are lost", before.table);
+            changes.push_with(Effect::Breaking, "the resource is removed", Some(lost));
+        }
+        (Some(before), Some(after)) => both(before, after, changes),
+        (None, None) => {}
+    }
+}
+
+fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    names(before, after, changes);
+    callers(before, after, changes);
+    operations(before, after, changes);
+    deletion(before, after, changes);
+    field::compare_all(
+        &fields(&before.fields, &after.fields),
+        field::Role::Record(after),
+        &mut changes.within("fields"),
+    );
+    sets(before, after, changes);
+    includes(before, after, changes);
+    action::compare_all(&before.actions, &after.actions, changes);
+}
+
+fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    let key = "one record stands under this key, and events begin with it";
+    changes.breaking_if("the name", &before.name, &after.name, key);
+    changes.breaking_if("`plural`", &before.plural, &after.plural, "a list stands under this key");
+    changes.breaking_if("the path", &before.path, &after.path, "the old address is not found");
+    changes.breaking_if("`timestamps`", &before.timestamps, &after.timestamps, "times go out in another form");
+    if before.label != after.label {
+        changes.push(Effect::Internal, format!("`label` was `{}` and is `{}`", before.label, after.label));
+    }
+    if before.table != after.table {
+        changes.push(Effect::Internal, format!("`table` was `{}` and is `{}`", before.table, after.table));
+    }
+    if before.hooks != after.hooks {
+        let (then, now) = (quoted(&before.hooks), quoted(&after.hooks));
+        changes.push(Effect::Internal, format!("`hooks` were [{then}] and are [{now}]: what they do is code"));
+    }
+    if before.seed != after.seed {
+        changes.push(Effect::Internal, "`seed` is another file");
+    }
+}
+
+/// Who may, and who sees what.
+fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    let refused = "tokens with the old ability are refused";
+    changes.breaking_if("`ability`", &before.ability, &after.ability, refused);
+    let permissions = [
+        ("read", &before.read_permission, &after.read_permission),
+        ("write", &before.write_permission, &after.write_permission),
+    ];
+    for (what, then, now) in permissions {
+        match (then, now) {
+            (then, now) if then == now => {}
+            (Some(then), None) => {
+                changes.push(Effect::Addition, format!("to {what}, the permission `{then}` is needed no more"))
+            }
+            (_, Some(now)) => changes.push(Effect::Breaking, format!("to {what}, the permission `{now}` is needed")),
+            (None, None) => {}
+        }
+    }
+    match (&before.owner, &after.owner) {
+        (then, now) if then == now => {}
+        (Some(then), None) => {
+            let shown = format!("records that `{then}` hid from others are shown to all");
+            changes.push_with(Effect::Addition, "there is no `owner` any more", Some(shown));
+        }
+        (_, Some(now)) => {
+            changes.push(Effect::Breaking, format!("`owner` is `{now}`: others do not see the records any more"));
+        }
+        (None, None) => {}
+    }
+}
+
+fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    for gone in lacking(&before.operations, &after.operations) {
+        changes.within("operations").push(Effect::Breaking, format!("`{gone}` is served no more"));
+    }
+    for new in lacking(&after.operations, &before.operations) {
+        changes.within("operations").push(Effect::Addition, format!("`{new}` is served"));
+    }
+    match (before.singleton, after.singleton) {
+        (true, false) => {
+            changes.push(Effect::Breaking, "it is no singleton any more: the record gets an id and a list")
+        }
+        (false, true) => {
+            let lost = "every row but one is lost".to_owned();
+            changes.push_with(Effect::Breaking, "it is a singleton: there is no list, and no id", Some(lost));
+        }
+        _ => {}
+    }
+    match (before.events, after.events) {
+        (true, false) => changes.push(Effect::Breaking, "`events` are no longer emitted"),
+        (false, true) => changes.push(Effect::Addition, "`events` are emitted"),
+        _ => {}
+    }
+}
+
+fn deletion(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    match (before.soft_delete, after.soft_delete) {
+        (true, false) => {
+            let back = "the marks are lost: records that were deleted are there again".to_owned();
+            changes.push_with(Effect::Internal, "deleting removes the row", Some(back));
+        }
+        (false, true) => changes.push(Effect::Internal, "deleting marks the row"),
+        _ => {}
+    }
+}
+
+/// What the database keeps an order of.
+fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    // A set is the same under the new names of its fields.
+    let renamed = |set: &Vec<String>| -> Vec<String> { set.iter().map(|name| renamed(after, before, name)).collect() };
+    let then: Vec<Vec<String>> = before.unique.iter().map(renamed).collect();
+    for set in lacking(&after.unique, &then) {
+        let stops = format!("rows that have the same {} stop the migration", quoted(set));
+        let message = format!("{} must be unique together", quoted(set));
+        changes.within("unique").push_with(Effect::Breaking, message, Some(stops));
+    }
+    for set in lacking(&then, &after.unique) {
+        changes.within("unique").push(Effect::Addition, format!("{} may repeat", quoted(set)));
+    }
+    let then: Vec<Vec<String>> = before.indexes.iter().map(renamed).collect();
+    for set in lacking(&after.indexes, &then) {
+        changes.within("indexes").push(Effect::Internal, format!("an index over {}", quoted(set)));
+    }
+    for set in lacking(&then, &after.indexes) {
+        changes.within("indexes").push(Effect::Internal, format!("no index over {} any more", quoted(set)));
+    }
+    let then = renamed(&before.search);
+    for name in lacking(&after.search, &then) {
+        changes.within("search").push(Effect::Internal, format!("substrings of `{name}` are indexed"));
+    }
+    for name in lacking(&then, &after.search) {
+        changes.within("search").push(Effect::Internal, format!("substrings of `{name}` are indexed no more"));
+    }
+}
+
+/// What a field of the earlier resource is called in the later one.
+fn renamed(after: &Resource, before: &Resource, name: &str) -> String {
+    let pairs = fields(&before.fields, &after.fields);
+    let pair = pairs.iter().find(|pair| pair.before.is_some_and(|field| field.name == name));
+    pair.and_then(|pair| pair.after).map_or(name, |field| field.name.as_str()).to_owned()
+}
+
+fn includes(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    let mut changes = changes.within("includes");
+    for name in before.includes.keys().filter(|name| !after.includes.contains_key(*name)) {
+        changes.within(name).push(Effect::Breaking, "the include is removed");
+    }
+    for (name, now) in &after.includes {
+        let mut changes = changes.within(name);
+        match before.includes.get(name) {
+            None => changes.push(Effect::Addition, "the include is new"),
+            Some(then) => include(then, &renamed(after, before, &then.loads), now, &mut changes),
+        }
+    }
+}
+
+fn include(then: &Include, then_loads: &str, now: &Include, changes: &mut Changes<'_>) {
+    if then_loads != now.loads {
+        changes.push(Effect::Breaking, format!("it loaded `{}` and loads `{}`", then.loads, now.loads));
+    }
+    match (then.fields.is_empty(), now.fields.is_empty()) {
+        (false, true) => changes.push(Effect::Addition, "it writes every field of a list item"),
+        (true, false) => changes.push(Effect::Breaking, format!("it writes {} alone", quoted(&now.fields))),
+        _ => {
+            for name in lacking(&then.fields, &now.fields) {
+                changes.push(Effect::Breaking, format!("it writes `{name}` no more"));
+            }
+            for name in lacking(&now.fields, &then.fields) {
+                changes.push(Effect::Addition, format!("it writes `{name}`"));
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The resources of a git revision, read without touching the working tree.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::source::Sources;
+
+impl Sources {
+    /// The files of a folder as they were at a revision; none where the folder was not there yet.
+    ///
+    /// # Errors
+    /// What git says: that there is no repository, or no such revision.
+    pub fn at_revision(folder: &Path, revision: &str) -> Result<Sources, String> {
+        // The revision first: an unknown one would otherwise be told as an unknown path.
+        git(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
+            .map_err(|problem| match problem.is_empty() {
+                true => format!("there is no revision `{revision}`"),
+                false => problem,
+            })?;
+        let prefix = git(folder, &["rev-parse", "--show-prefix"])?;
+        let tree = format!("{revision}:{}", prefix.trim_end());
+        // Fails where there was no such folder.
+        let names = git(folder, &["ls-tree", "--name-only", "--full-tree", "-z", &tree]).unwrap_or_default();
+        let shown = folder.to_string_lossy();
+        let mut texts = Vec::new();
+        for name in names.split('\0').filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")) {
+            texts.push((format!("{shown}/{name}"), git(folder, &["show", &format!("{revision}:./{name}")])?));
+        }
+        Ok(Sources::from_texts(texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))))
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new("git").arg("-C").arg(folder).args(arguments).output();
+    let output = output.map_err(|problem| format!("git cannot be run: {problem}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    }
+}

@@ -1,0 +1,228 @@
+//! A snapshot of a checked schema.
+
+use std::collections::BTreeMap;
+
+use super::{Access, Action, Default, Field, Include, Kind, Resource, Shown, Snapshot};
+use crate::check::Checked;
+use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Rule, Schema};
+use crate::names;
+use crate::predicate;
+use crate::words::{Operation, TimestampForm, Word};
+
+impl Snapshot {
+    /// The state of a checked schema.
+    pub fn of(schema: &Checked<Schema>) -> Snapshot {
+        let resources = schema.declared().map(|resource| (resource.name.value.clone(), capture(schema, resource)));
+        Snapshot { resources: resources.collect() }
+    }
+}
+
+fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
+    let text = |name: &Name| name.value.clone();
+    let lists = |sets: &[crate::source::Spanned<Vec<Name>>]| {
+        let mut lists: Vec<Vec<String>> = sets.iter().map(|set| set.value.iter().map(text).collect()).collect();
+        lists.sort();
+        lists
+    };
+    let operations: Vec<Operation> = resource.operations.iter().map(|operation| operation.value).collect();
+    let mut search: Vec<String> = resource.search.iter().map(text).collect();
+    search.sort();
+    let fields = resource.fields.iter().enumerate();
+    Resource {
+        name: text(&resource.name),
+        renamed_from: resource.renamed_from.as_ref().map(text),
+        plural: text(&resource.plural),
+        label: text(&resource.label),
+        table: text(&resource.table),
+        path: path(schema, resource),
+        ability: text(&resource.ability),
+        read_permission: resource.read_permission.as_ref().map(text),
+        write_permission: resource.write_permission.as_ref().map(text),
+        owner: resource.owner.as_ref().map(text),
+        operations: words(&operations),
+        singleton: resource.singleton,
+        soft_delete: resource.soft_delete,
+        events: resource.events,
+        timestamps: timestamps(resource).word().to_owned(),
+        fields: by_name(fields.map(|(position, written)| Field {
+            predicates: predicates(schema, resource, written),
+            sorts: written.is_listed() && written.kind.has_order() && resource.sorts_by(written),
+            ..field(schema, resource, written, position)
+        })),
+        unique: lists(&resource.unique),
+        indexes: lists(&resource.indexes),
+        search,
+        includes: resource.includes.iter().map(|include| (text(&include.name), self::include(include))).collect(),
+        actions: resource.actions.iter().map(|named| (text(&named.name), action(schema, resource, named))).collect(),
+        hooks: words(&resource.hooks.iter().map(|point| point.hook).collect::<Vec<_>>()),
+        seed: resource.seed.as_ref().map(|seed| text(&seed.name)),
+    }
+}
+
+/// The spellings of words, each in its place among all of them.
+fn words<T: Word + Ord>(words: &[T]) -> Vec<String> {
+    let mut words = words.to_vec();
+    words.sort();
+    words.into_iter().map(|word| word.word().to_owned()).collect()
+}
+
+/// The address behind `/api/v1/`.
+fn path(schema: &Schema, resource: &model::Resource) -> String {
+    match &resource.under {
+        None => resource.path.value.clone(),
+        Some(under) => {
+            let parent = schema.find(under.resource.as_str()).map(|parent| parent.path.value.clone());
+            let parent = parent.unwrap_or_else(|| names::plural(under.resource.as_str()));
+            format!("{parent}/{{{}}}/{}", under.field, resource.path.value)
+        }
+    }
+}
+
+/// How its timestamps go out: every record has some.
+fn timestamps(resource: &model::Resource) -> TimestampForm {
+    let form = resource.fields.iter().find_map(|field| match field.kind {
+        model::Kind::Timestamp(form) => Some(form),
+        _ => None,
+    });
+    form.unwrap_or(TimestampForm::Seconds)
+}
+
+fn by_name(fields: impl Iterator<Item = Field>) -> BTreeMap<String, Field> {
+    fields.map(|field| (field.name.clone(), field)).collect()
+}
+
+fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, position: usize) -> Field {
+    let from = match &written.kind {
+        model::Kind::Derived(path) => Some(format!("{}.{}", path.head.value, path.tail.value)),
+        _ => None,
+    };
+    let kind = schema.value_kind(resource, written);
+    Field {
+        name: written.name.value.clone(),
+        renamed_from: written.renamed_from.as_ref().map(|name| renamed(written, name)),
+        backfill: written.backfill.as_ref().map(|value| self::default(&value.value)),
+        position,
+        values: match &kind {
+            model::Kind::Enum(words) => words.iter().map(|word| word.value.clone()).collect(),
+            _ => Vec::new(),
+        },
+        codes: match &kind {
+            model::Kind::Code(codes) => {
+                codes.iter().map(|code| (code.number.value, code.label.value.clone())).collect()
+            }
+            _ => BTreeMap::new(),
+        },
+        kind: self::kind(&kind),
+        nullable: written.nullable,
+        required: written.required,
+        default: default(&written.default),
+        access: match written.access {
+            model::Access::Writable => Access::Writable,
+            model::Access::ReadOnly => Access::ReadOnly,
+            model::Access::Immutable => Access::Immutable,
+            model::Access::Secret => Access::Secret,
+        },
+        shown: match written.shown {
+            model::Shown::Always => Shown::Always,
+            model::Shown::Detail => Shown::Detail,
+            model::Shown::Never => Shown::Never,
+        },
+        rules: written.rules.iter().map(|rule| rule_text(&rule.value)).collect(),
+        predicates: Vec::new(),
+        sorts: false,
+        from,
+    }
+}
+
+fn default(written: &model::Default) -> Default {
+    match written {
+        model::Default::None => Default::None,
+        model::Default::Literal(value) => Default::Literal { value: value.clone() },
+        model::Default::Now => Default::Now,
+        model::Default::Caller => Default::Caller,
+        model::Default::Hook => Default::Hook,
+    }
+}
+
+/// The name before of a column: a polymorphic reference has two, which are renamed alike.
+fn renamed(field: &model::Field, before: &Name) -> String {
+    let end = field.name.value.strip_prefix(&field.declared).unwrap_or_default();
+    format!("{}{end}", before.value)
+}
+
+fn kind(kind: &model::Kind) -> Kind {
+    match kind {
+        model::Kind::String { max } => Kind::String(*max),
+        model::Kind::Text => Kind::Text,
+        model::Kind::Integer => Kind::Integer,
+        model::Kind::BigInt => Kind::BigInt,
+        model::Kind::Boolean => Kind::Boolean,
+        model::Kind::Decimal { precision, places } => Kind::Decimal(*precision, *places),
+        model::Kind::Timestamp(_) => Kind::Timestamp,
+        model::Kind::Date => Kind::Date,
+        model::Kind::Enum(_) => Kind::Enum,
+        model::Kind::Code(_) => Kind::Code,
+        model::Kind::StringList { max } => Kind::StringList(*max),
+        model::Kind::RefList(target) => Kind::RefList(target.value.clone()),
+        model::Kind::Json => Kind::Json,
+        model::Kind::Uuid => Kind::Uuid,
+        model::Kind::Ref(target) => Kind::Ref(target.value.clone()),
+        model::Kind::PolymorphicType(targets) => Kind::AnyType(targets.iter().map(|name| name.value.clone()).collect()),
+        model::Kind::PolymorphicId { .. } => Kind::AnyId,
+        model::Kind::CustomFields => Kind::CustomFields,
+        model::Kind::Embedded { resource, by } => Kind::Embedded { resource: resource.value.clone(), by: by.clone() },
+        // No checked schema has either: the one is refused, the other resolved.
+        model::Kind::Unknown | model::Kind::Derived(_) => Kind::Text,
+    }
+}
+
+fn rule_text(rule: &Rule) -> (String, String) {
+    let value = match rule {
+        Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) | Rule::Pattern(text) => text.clone(),
+        Rule::DiffersFrom(text) | Rule::After(text) | Rule::NotBefore(text) => text.clone(),
+        Rule::MinLength(count) | Rule::MaxLength(count) => count.to_string(),
+        Rule::Format(format) => format.word().to_owned(),
+        Rule::Exists(path) => format!("{}.{}", path.head.value, path.tail.value),
+        Rule::Unique => "true".to_owned(),
+    };
+    (rule.key().to_owned(), value)
+}
+
+/// What `q` accepts for a field: what fits its type, unless `filters` says less.
+fn predicates(schema: &Schema, resource: &model::Resource, field: &model::Field) -> Vec<String> {
+    let only = match resource.filter(field) {
+        _ if !field.is_listed() => Vec::new(),
+        None | Some(Filter::All) => predicate::fitting(&schema.value_kind(resource, field)),
+        Some(Filter::Only(words)) => words.iter().map(|word| word.value).collect(),
+    };
+    words(&only)
+}
+
+fn include(include: &model::Include) -> Include {
+    let loads = match &include.target {
+        IncludeTarget::One { via } => via.value.clone(),
+        IncludeTarget::Many { resource, by } => format!("{}.{}", resource.value, by.value),
+        IncludeTarget::CustomFields(_) => "custom_fields".to_owned(),
+    };
+    let mut fields: Vec<String> = include.fields.iter().map(|field| field.value.clone()).collect();
+    fields.sort();
+    Include { loads, fields }
+}
+
+fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -> Action {
+    let fields = |fields: &[model::Field]| {
+        let fields = fields.iter().enumerate();
+        by_name(fields.map(|(position, written)| field(schema, resource, written, position)))
+    };
+    let (answer, output) = match &action.output {
+        ActionOutput::Fields { key, fields: output } => (Some(key.value.clone()), fields(output)),
+        ActionOutput::Record | ActionOutput::Unknown => (None, BTreeMap::new()),
+    };
+    Action {
+        on: action.on.word().to_owned(),
+        method: action.method.word().to_owned(),
+        input: fields(&action.input),
+        answer,
+        output,
+    }
+}

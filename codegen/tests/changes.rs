@@ -1,0 +1,132 @@
+//! What each change means: `changes/cases.txt` gives `changes/cases.out`. `UPDATE=1` writes what differs.
+//!
+//! A case is a headline with what the change is, `breaking` or `safe` for clients and `data` where it is dangerous for
+//! data, and the lines to take from `changes/base.yaml` and to put in their places. Of equal lines the next one is meant.
+
+mod compare;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use charter_codegen::diff::{Diff, Effect};
+use charter_codegen::snapshot::{Resource, Snapshot};
+use charter_codegen::{Sources, snapshot};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/changes")
+}
+
+fn base() -> String {
+    fs::read_to_string(folder().join("base.yaml")).unwrap()
+}
+
+fn taken(yaml: &str) -> Snapshot {
+    snapshot(Sources::from_example(yaml)).unwrap_or_else(|report| panic!("{}\n{yaml}", report.render()))
+}
+
+struct Case {
+    expected: String,
+    name: String,
+    yaml: String,
+}
+
+/// Every case with the YAML that comes of it.
+fn cases() -> Vec<Case> {
+    let text = fs::read_to_string(folder().join("cases.txt")).unwrap();
+    let cases = text.split("=== ").skip(1).map(|case| {
+        let (headline, edits) = case.split_once('\n').unwrap();
+        let (expected, name) = headline.split_once(" | ").unwrap();
+        Case { expected: expected.to_owned(), name: name.to_owned(), yaml: edited(edits) }
+    });
+    cases.collect()
+}
+
+/// The base with some lines taken out and others put where the last one stood, indented alike.
+fn edited(edits: &str) -> String {
+    let mut lines: Vec<String> = base().lines().map(str::to_owned).collect();
+    let mut at = if edits.starts_with('+') { lines.len() } else { 0 };
+    let mut indent = String::new();
+    for edit in edits.lines() {
+        if let Some(wanted) = edit.strip_prefix("- ") {
+            let is_it = |line: &String| line.trim() == wanted.trim();
+            let behind = lines.iter().skip(at).position(is_it).map(|found| at + found);
+            let found = behind.or_else(|| lines.iter().position(is_it));
+            at = found.unwrap_or_else(|| panic!("the base has no line `{wanted}`"));
+            let line = lines.remove(at);
+            indent = line[..line.len() - line.trim_start().len()].to_owned();
+        } else {
+            let new = edit.strip_prefix("+ ").unwrap_or_else(|| panic!("`{edit}` is no edit"));
+            lines.insert(at, format!("{indent}{new}"));
+            at += 1;
+        }
+    }
+    lines.join("\n")
+}
+
+/// What the difference is found to be, as the headlines say it.
+fn found(diff: &Diff) -> String {
+    let clients = match diff.effect() {
+        None => "none",
+        Some(Effect::Breaking) => "breaking",
+        Some(_) => "safe",
+    };
+    if diff.is_dangerous() { format!("{clients}, data") } else { clients.to_owned() }
+}
+
+#[test]
+fn every_change_is_sorted_rightly() {
+    let before = taken(&base());
+    let mut wrong = Vec::new();
+    let mut text = String::new();
+    for case in cases() {
+        let diff = Diff::between(&before, &taken(&case.yaml));
+        if found(&diff) != case.expected {
+            wrong.push(format!("{}: {} instead of {}\n{}", case.name, found(&diff), case.expected, diff.render()));
+        }
+        text.push_str(&format!("=== {}\n{}", case.name, diff.render()));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(cases().len() >= 60);
+    let difference = compare::with_file(&folder().join("cases.out"), &text);
+    assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+}
+
+#[test]
+fn what_is_kept_is_read_again_and_does_not_differ() {
+    for case in cases() {
+        let now = taken(&case.yaml);
+        let read = |(name, resource): (&String, &Resource)| {
+            (name.clone(), Resource::read(name, &resource.text()).unwrap_or_else(|problem| panic!("{problem}")))
+        };
+        let read = Snapshot { resources: now.resources.iter().map(read).collect() };
+        assert_eq!(read, now.kept(), "{}", case.name);
+        assert!(Diff::between(&read, &now).changes.is_empty(), "{}", case.name);
+    }
+}
+
+#[test]
+fn a_snapshot_is_written_whole_and_only_where_it_changed() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshot");
+    let _ = fs::remove_dir_all(&folder);
+    assert_eq!(Snapshot::read(&folder), Ok(Snapshot::default()));
+    let mut snapshot = taken(&base());
+    assert_eq!(snapshot.write(&folder).unwrap(), ["group.yaml", "place.yaml", "thing.yaml"]);
+    assert_eq!(snapshot.write(&folder).unwrap(), Vec::<String>::new());
+    assert_eq!(Snapshot::read(&folder), Ok(snapshot.kept()));
+    // A file of somebody else stays.
+    fs::write(folder.join("mine.yaml"), "mine: true\n").unwrap();
+    assert!(Snapshot::read(&folder).unwrap_err().contains("mine.yaml"));
+    snapshot.resources.remove("place");
+    assert_eq!(snapshot.write(&folder).unwrap(), ["place.yaml"]);
+    assert!(folder.join("mine.yaml").exists() && !folder.join("place.yaml").exists());
+}
+
+#[test]
+fn json_has_every_change_with_what_it_means() {
+    let yaml = base().replace("  note:     { type: text, nullable: true }\n", "");
+    let json = Diff::between(&taken(&base()), &taken(&yaml)).to_json();
+    assert_eq!((&json["version"], &json["dangerous"]), (&"major".into(), &true.into()));
+    let change = &json["changes"][0];
+    assert_eq!((&change["resource"], &change["at"]), (&"thing".into(), &"fields.note".into()));
+    assert_eq!((&change["clients"], &change["data"]), (&"breaking".into(), &"its values are lost".into()));
+}
