@@ -216,6 +216,8 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
     };
     let (answer, output) = match &action.output {
         ActionOutput::Fields { key, fields: output } => (Some(key.value.clone()), fields(output)),
+        // No key has a space.
+        ActionOutput::Created => (Some("the new record".to_owned()), BTreeMap::new()),
         ActionOutput::Record | ActionOutput::Unknown => (None, BTreeMap::new()),
     };
     Action {

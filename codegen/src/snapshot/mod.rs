@@ -169,7 +169,7 @@ pub struct Action {
     pub method: String,
     #[serde(default, skip_serializing_if = "is_default")]
     pub input: BTreeMap<String, Field>,
-    /// The key of its answer; none where it answers the record.
+    /// The key of its answer, or `the new record`; none where it answers the record.
     #[serde(default, skip_serializing_if = "is_default")]
     pub answer: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
