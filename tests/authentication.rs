@@ -97,7 +97,9 @@ async fn every_route_needs_the_ability_that_is_listed_for_it(server: Server) {
         let prefix = route.ability.split(':').next().expect("an ability has two parts");
         let writes = !matches!(route.method, "GET");
         assert_eq!(route.ability.ends_with(":write"), writes, "{name}");
-        assert!(route.path.split('/').any(|segment| segment == prefix), "{name} needs {}", route.ability);
+        // What hangs on a record needs that record's ability.
+        let attached = route.resource == "attachment" && prefix == "members";
+        assert!(attached || route.path.split('/').any(|segment| segment == prefix), "{name} needs {}", route.ability);
         abilities.retain(|ability| *ability != route.ability);
     }
     // Currencies have no write operations; every other ability opens something.
@@ -115,7 +117,8 @@ async fn every_route_needs_the_ability_that_is_listed_for_it(server: Server) {
         let (_, holds, lacks) = clients.iter().find(|(ability, ..)| *ability == route.ability).expect("just made");
         assert_eq!(call(lacks, route.method, &route.path).await, (403, json!("ability_missing")), "{name}");
         let (status, code) = call(holds, route.method, &route.path).await;
-        assert!([200, 404, 422].contains(&status), "{name}: {status} {code}");
+        let allowed = [200, 404, if route.path == "/api/v1/attachments" { 415 } else { 422 }];
+        assert!(allowed.contains(&status), "{name}: {status} {code}");
     }
 }
 
@@ -123,7 +126,8 @@ async fn a_star_is_every_ability(server: Server) {
     let all = server.able(&["*"]).await;
     for route in charter_runtime::crud::routes(&server.state) {
         let (status, code) = call(&all, route.method, &route.path).await;
-        assert!([200, 404, 422].contains(&status), "{} {}: {status} {code}", route.method, route.path);
+        let allowed = [200, 404, if route.path == "/api/v1/attachments" { 415 } else { 422 }];
+        assert!(allowed.contains(&status), "{} {}: {status} {code}", route.method, route.path);
     }
 }
 

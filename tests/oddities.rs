@@ -183,7 +183,7 @@ fn fitting(kind: Kind) -> &'static str {
         Kind::Boolean => "true",
         Kind::Date => "2026-01-01",
         Kind::Timestamp { .. } => "2026-01-01T00:00:00Z",
-        Kind::String { .. } | Kind::Text | Kind::Derived { .. } => "x'%25_",
+        Kind::String { .. } | Kind::Text | Kind::Derived { .. } | Kind::Computed { .. } => "x'%25_",
         Kind::Enum { values } => values[0],
         _ => "1",
     }

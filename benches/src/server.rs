@@ -1,4 +1,7 @@
-//! A server under measurement: started, asked, and its CPU read from the kernel.
+//! A server under measurement: started, asked, and its CPU and memory read from the kernel.
+
+// Several programs include this file, and none of them uses all of it.
+#![allow(dead_code)]
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -46,6 +49,14 @@ impl Server {
         let body = answer.windows(4).position(|window| window == b"\r\n\r\n").expect("an answer has a body") + 4;
         assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
         answer.split_off(body)
+    }
+
+    /// The bytes of memory that the process has now.
+    pub fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the server runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells it");
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number of kB");
+        kib * 1024
     }
 
     /// User and system time of the process so far.

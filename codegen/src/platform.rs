@@ -55,6 +55,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         singleton: false,
         soft_delete: false,
         custom_fields: false,
+        attachments: false,
         events: false,
         fields: std::iter::once(id).chain(fields).collect(),
         unique: Vec::new(),

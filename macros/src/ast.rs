@@ -14,7 +14,7 @@ pub struct Word {
 pub struct Resource {
     pub ident: Ident,
     pub settings: Settings,
-    /// In the order of the record: each column, then the derived and embedded fields written on it.
+    /// In the order of the record: each column, then the derived, embedded and computed fields written on it.
     pub members: Vec<Member>,
 }
 
@@ -22,7 +22,7 @@ impl Resource {
     pub fn columns(&self) -> impl Iterator<Item = &Field> {
         self.members.iter().filter_map(|member| match member {
             Member::Column(field) => Some(&**field),
-            Member::Derived(_) | Member::Embedded(_) => None,
+            Member::Derived(_) | Member::Embedded(_) | Member::Computed(_) => None,
         })
     }
 
@@ -52,6 +52,7 @@ pub struct Settings {
     pub singleton: Option<Span>,
     pub soft_delete: Option<Span>,
     pub custom_fields: Option<Span>,
+    pub attachments: Option<Span>,
     pub events: Option<Span>,
     pub unique: Vec<Vec<Word>>,
     pub indexes: Vec<Vec<Word>>,
@@ -94,6 +95,7 @@ pub enum Member {
     Column(Box<Field>),
     Derived(Derived),
     Embedded(Embedded),
+    Computed(Computed),
 }
 
 impl Member {
@@ -102,6 +104,7 @@ impl Member {
             Member::Column(field) => (&field.name, field.ident.span()),
             Member::Derived(derived) => (&derived.name.text, derived.name.span),
             Member::Embedded(embedded) => (&embedded.name.text, embedded.name.span),
+            Member::Computed(computed) => (&computed.name.text, computed.name.span),
         }
     }
 }
@@ -148,6 +151,12 @@ pub struct Embedded {
     pub resource: Word,
     pub by: Word,
     pub flags: Flags,
+}
+
+pub struct Computed {
+    pub name: Word,
+    pub from: Vec<Word>,
+    pub nullable: Option<Span>,
 }
 
 /// The kinds of `charter_runtime::meta::Kind` that a column can have.

@@ -36,8 +36,8 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// It declares `Entity`, `Column`, `PrimaryKey`, `Relation` and `ActiveModel` beside the struct and implements SeaORM's
 /// traits and `Resource` for them. Everything but the name has a default. docs/adding-a-resource.md lists the keys of
-/// `#[resource]`, `#[field]`, `#[derived]` and `#[embedded]`.
-#[proc_macro_derive(Resource, attributes(resource, field, derived, embedded))]
+/// `#[resource]`, `#[field]`, `#[derived]` and `#[embedded]`; `#[computed]` is for the platform's own resources.
+#[proc_macro_derive(Resource, attributes(resource, field, derived, embedded, computed))]
 pub fn resource(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand::resource(&input).into()

@@ -136,6 +136,7 @@ fn a_short_resource_has_every_default() {
         singleton: false,
         soft_delete: false,
         custom_fields: false,
+        attachments: false,
         events: false,
         fields: &[
             FieldMeta { access: Access::ReadOnly, ..FieldMeta::new("id", Kind::BigInt) },

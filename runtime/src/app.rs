@@ -13,7 +13,7 @@ use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
 use crate::server::RateLimit;
-use crate::{custom_field, seed, view, webhook};
+use crate::{attachment, custom_field, seed, view, webhook};
 
 /// Runs the application's migrations in one direction.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -53,7 +53,7 @@ pub struct App {
 
 impl App {
     /// An application whose tables the migrator makes. The platform's own resources (users, roles, tokens, custom
-    /// fields, saved views, webhooks) come with it.
+    /// fields, saved views, webhooks, attachments) come with it.
     pub fn new<M: MigratorTrait>(name: &'static str, routes: Vec<Route>) -> App {
         let platform = [
             auth::user::route(),
@@ -63,6 +63,7 @@ impl App {
             view::route(),
             webhook::record::route(),
             webhook::log::route(),
+            attachment::route(),
         ];
         App {
             name,
@@ -95,8 +96,21 @@ impl App {
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
-        let (clock, webhooks, tokens) = Default::default();
-        Ok(Arc::new(State { db, catalog, config, clock, webhooks, sender, tokens, token_rate, anonymous_rate }))
+        let attachments = attachment::Storage::open(&config)?;
+        let (clock, webhooks, tokens, address) = Default::default();
+        Ok(Arc::new(State {
+            db,
+            catalog,
+            config,
+            clock,
+            webhooks,
+            sender,
+            tokens,
+            attachments,
+            address,
+            token_rate,
+            anonymous_rate,
+        }))
     }
 
     /// Migrates, and makes sure of the reference data. Several processes may do so at once.

@@ -107,7 +107,7 @@ impl Catalog {
 
     /// Every ability that some endpoint needs.
     pub fn abilities(&self) -> BTreeSet<String> {
-        let served = self.entries.iter().filter(|e| e.is_served()).map(|e| e.meta.ability);
+        let served = self.entries.iter().filter(|e| e.is_served() && !e.is_attached()).map(|e| e.meta.ability);
         served.flat_map(|ability| [format!("{ability}:read"), format!("{ability}:write")]).collect()
     }
 
@@ -119,6 +119,11 @@ impl Catalog {
     /// The name of every event that the application can emit, in the order of its resources.
     pub fn events(&self) -> Vec<String> {
         self.entries.iter().flat_map(Entry::events).collect()
+    }
+
+    /// Those to whose records files can be attached.
+    pub fn attachables(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.meta.attachments)
     }
 
     /// By the value of a polymorphic type field.
@@ -157,6 +162,11 @@ impl Entry {
             }
         }
         names.into_iter().map(|name| format!("{}.{name}", meta.name)).collect()
+    }
+
+    /// Whether its records hang on those of other resources, whose abilities are theirs.
+    pub fn is_attached(&self) -> bool {
+        self.route.upload.is_some()
     }
 
     pub fn field(&self, name: &str) -> Option<&'static FieldMeta> {

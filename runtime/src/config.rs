@@ -32,7 +32,11 @@ pub const SETTINGS: &[Setting] = &[
         about: "Address and port to listen on; port 0 takes a free one",
     },
     Setting { flag: "base-url", default: "", about: "The address that clients use; by default that of `listen`" },
-    Setting { flag: "data-dir", default: "./data", about: "Folder for the SQLite database and the secret key" },
+    Setting {
+        flag: "data-dir",
+        default: "./data",
+        about: "Folder for the SQLite database, attached files and the secret key",
+    },
     Setting {
         flag: "secret-key",
         default: "",

@@ -1,10 +1,11 @@
 //! What a behaviour is given beside its record: the caller, the clock, the connection, the other resources.
 
-use std::net::IpAddr;
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
+use crate::attachment::Storage;
 use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
@@ -26,10 +27,25 @@ pub struct State {
     /// What sends their deliveries.
     pub sender: Arc<dyn Exchange>,
     pub tokens: TokenCache,
+    /// Where the bytes of attachments are.
+    pub attachments: Storage,
+    /// Where the server listens, once it does.
+    pub address: OnceLock<SocketAddr>,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.
     pub anonymous_rate: RateLimit<IpAddr>,
+}
+
+impl State {
+    /// The address that clients use, without a slash at its end: the configured one, or else where the server listens.
+    pub fn base_url(&self) -> String {
+        match (&self.config.base_url, self.address.get()) {
+            (Some(url), _) => url.clone(),
+            (None, Some(address)) => format!("http://{address}"),
+            (None, None) => format!("http://{}", self.config.listen),
+        }
+    }
 }
 
 /// One operation: who asks, when, and on which connection. In a write that is its transaction.

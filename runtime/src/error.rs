@@ -78,16 +78,22 @@ pub enum Error {
     AdministratorsOnly,
     /// 403: the user was deactivated.
     UserDeactivated,
+    /// 403: a signed link that was changed, or never made here.
+    LinkInvalid,
     /// 404: no such path, or no such record that the caller may see.
     NotFound,
     /// 405, with the methods that the path has.
     MethodNotAllowed(Vec<&'static str>),
     /// 409: something else stands in the way.
     Conflict(String),
+    /// 410: a signed link whose time is over.
+    LinkExpired,
     /// 413: the body is over the limit, given in bytes.
     PayloadTooLarge(usize),
-    /// 415: the body is not JSON.
-    UnsupportedMediaType,
+    /// 415: the body is not of this type.
+    UnsupportedMediaType(&'static str),
+    /// 416: a file of so many bytes, which ends before the part that was asked for.
+    RangeNotSatisfiable(u64),
     /// 422: problems by field or parameter.
     Invalid(FieldErrors),
     /// 429, with the seconds to wait.
@@ -106,11 +112,22 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("ability_missing", 403, "The token lacks the ability that the endpoint needs."),
     ("permission_missing", 403, "The token's user lacks the permission that the endpoint needs."),
     ("user_deactivated", 403, "The token's user was deactivated."),
+    ("link_invalid", 403, "The signed link was changed; ask for the record again to get a good one."),
     ("not_found", 404, "There is no such path or record, or the caller may not see it."),
     ("method_not_allowed", 405, "The path has no such method; `Allow` lists those it has."),
     ("conflict", 409, "Another record stands in the way, for example one that still refers to this one."),
-    ("payload_too_large", 413, "The body is larger than the limit."),
-    ("unsupported_media_type", 415, "The body is not `application/json`."),
+    ("link_expired", 410, "The signed link is over an hour old; ask for the record again to get a new one."),
+    ("payload_too_large", 413, "The body, or the file in it, is larger than the limit."),
+    (
+        "unsupported_media_type",
+        415,
+        "The body is not `application/json`, or that of an upload not `multipart/form-data`.",
+    ),
+    (
+        "range_not_satisfiable",
+        416,
+        "The file ends before the range that was asked for; `Content-Range` tells its length.",
+    ),
     ("validation_failed", 422, "`errors` holds the problems by field or parameter."),
     ("rate_limited", 429, "More requests in a minute than the limit; try again after `Retry-After`."),
     ("internal_error", 500, "A fault of the server; the message holds the request id to report."),
@@ -145,11 +162,14 @@ impl Error {
             Error::AbilityMissing(_) => "ability_missing",
             Error::PermissionMissing(_) | Error::AdministratorsOnly => "permission_missing",
             Error::UserDeactivated => "user_deactivated",
+            Error::LinkInvalid => "link_invalid",
+            Error::LinkExpired => "link_expired",
+            Error::RangeNotSatisfiable(_) => "range_not_satisfiable",
             Error::NotFound => "not_found",
             Error::MethodNotAllowed(_) => "method_not_allowed",
             Error::Conflict(_) => "conflict",
             Error::PayloadTooLarge(_) => "payload_too_large",
-            Error::UnsupportedMediaType => "unsupported_media_type",
+            Error::UnsupportedMediaType(_) => "unsupported_media_type",
             Error::Invalid(_) => "validation_failed",
             Error::RateLimited(_) => "rate_limited",
             Error::Unavailable(_) => "unavailable",
@@ -174,11 +194,14 @@ impl Error {
             Error::PermissionMissing(permission) => format!("This needs the permission `{permission}`."),
             Error::AdministratorsOnly => "Only an administrator may do this.".into(),
             Error::UserDeactivated => "The user of this token was deactivated.".into(),
+            Error::LinkInvalid => "This link is not valid.".into(),
+            Error::LinkExpired => "This link is no longer valid. Ask for the record again to get a new one.".into(),
+            Error::RangeNotSatisfiable(size) => format!("The file has {size} bytes."),
             Error::NotFound => "There is nothing here.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
             Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
-            Error::UnsupportedMediaType => "Send the body as `application/json`.".into(),
+            Error::UnsupportedMediaType(wanted) => format!("Send the body as `{wanted}`."),
             Error::RateLimited(seconds) => format!("Too many requests. Try again in {seconds} seconds."),
             Error::Invalid(errors) => format!("The request is not valid: {}.", errors.summary()),
             Error::Internal(_) => format!("Something went wrong on the server. Request id: {request_id}"),

@@ -10,6 +10,7 @@
 extern crate self as charter_runtime;
 
 pub mod app;
+pub mod attachment;
 pub mod audit;
 pub mod auth;
 pub mod catalog;

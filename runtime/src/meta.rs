@@ -37,6 +37,8 @@ pub struct ResourceMeta {
     pub soft_delete: bool,
     /// Records carry a `custom_fields` object, checked against the definitions of this entity type.
     pub custom_fields: bool,
+    /// Files can be attached to its records: they are listed at `/<path>/{id}/attachments`, under its abilities.
+    pub attachments: bool,
     /// Writing emits `<name>.created`, `.updated` and `.deleted`, and what its actions name.
     pub events: bool,
     /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
@@ -119,7 +121,7 @@ impl FieldMeta {
 
     /// Whether the table has a column for it.
     pub const fn is_column(&self) -> bool {
-        !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. })
+        !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. })
     }
 }
 
@@ -189,6 +191,10 @@ pub enum Kind {
     Embedded {
         resource: &'static str,
         by: &'static str,
+    },
+    /// Read-only text that the resource's own code makes of these columns each time the record is shown.
+    Computed {
+        from: &'static [&'static str],
     },
 }
 

@@ -135,7 +135,7 @@ fn without_settings_everything_is_in_the_data_folder() {
     assert!(data.join("charter.db").is_file());
     let key = |data: &std::path::Path| {
         let files = std::fs::read_dir(data).expect("a folder").flatten().map(|entry| entry.path());
-        let kept = files.filter(|path| !path.to_string_lossy().contains("charter.db")).map(|path| {
+        let kept = files.filter(|path| path.is_file() && !path.to_string_lossy().contains("charter.db")).map(|path| {
             use std::os::unix::fs::PermissionsExt;
             let mode = std::fs::metadata(&path).expect("a file").permissions().mode();
             (std::fs::read(&path).expect("a file"), mode & 0o077)

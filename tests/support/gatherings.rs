@@ -18,7 +18,7 @@ pub mod gathering {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
-    #[resource(name = "gathering", owner = "owned_by", events)]
+    #[resource(name = "gathering", owner = "owned_by", attachments, events)]
     #[resource(include(name = "regarding", via = "regarding_id"))]
     pub struct Model {
         pub id: i64,

@@ -7,9 +7,9 @@ use charter_runtime::number::{Scaled, scale};
 
 use super::{Index, Table, Tables};
 
-/// Tables that belong to no resource: the outbox, what is to be delivered, and the list of the migrations that were
-/// applied.
-const OTHERS: &[&str] = &["events", "webhook_deliveries", "seaql_migrations"];
+/// Tables that belong to no resource: the files that no attachment has, the outbox, what is to be delivered, and the list
+/// of the migrations that were applied.
+const OTHERS: &[&str] = &["attachment_leftovers", "events", "webhook_deliveries", "seaql_migrations"];
 
 /// Every difference between the tables and the resources; none when they agree.
 pub fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<String> {
@@ -119,7 +119,9 @@ fn column_type(kind: Kind, dialect: Dialect) -> String {
         Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
             ("jsonb_text".into(), "jsonb".into())
         }
-        Kind::Derived { .. } | Kind::Embedded { .. } => ("no column".into(), "no column".into()),
+        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => {
+            ("no column".into(), "no column".into())
+        }
     };
     if dialect == Dialect::Sqlite { sqlite } else { postgres }
 }

@@ -10,7 +10,7 @@ const PLAIN: &[&str] = &["created", "updated", "deleted"];
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for action in &resource.actions {
-        free_name(action, problems);
+        free_name(resource, action, problems);
         if let ActionOutput::Fields { key, fields } = &action.output
             && fields.is_empty()
         {
@@ -48,7 +48,7 @@ fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
     problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "no event of its own").help(help));
 }
 
-fn free_name(action: &Action, problems: &mut Problems) {
+fn free_name(resource: &Resource, action: &Action, problems: &mut Problems) {
     let name = action.name.as_str();
     let reason = if Operation::WORDS.contains(&name) {
         "is one of the plain operations"
@@ -56,6 +56,8 @@ fn free_name(action: &Action, problems: &mut Problems) {
         "is the name of a hook"
     } else if names::is_keyword(name) {
         "is a word of Rust, and cannot name a function"
+    } else if resource.attachments && name == "attachments" {
+        "is the path of its attachments"
     } else {
         return;
     };

@@ -25,6 +25,7 @@ fn nature(resource: &Resource) -> Vec<TokenStream> {
         (resource.singleton, quote!(singleton)),
         (resource.soft_delete, quote!(soft_delete)),
         (resource.custom_fields, quote!(custom_fields)),
+        (resource.attachments, quote!(attachments)),
         (resource.events, quote!(events)),
     ];
     let mut items: Vec<_> = flags.into_iter().filter(|(on, _)| *on).map(|(_, flag)| flag).collect();

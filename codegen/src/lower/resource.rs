@@ -42,6 +42,7 @@ pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problem
         singleton: is_on(&written.singleton),
         soft_delete: written.delete.is_some(),
         custom_fields: is_on(&written.custom_fields),
+        attachments: is_on(&written.attachments),
         events: is_on(&written.events),
         fields: fields(written, &surroundings, problems),
         unique: written.unique.clone(),

@@ -72,6 +72,7 @@ pub struct Resource {
     pub singleton: bool,
     pub soft_delete: bool,
     pub custom_fields: bool,
+    pub attachments: bool,
     pub events: bool,
     /// Every field in the order of the single record, the server's own included.
     pub fields: Vec<Field>,

@@ -12,7 +12,7 @@ use charter_runtime::generated::*;
     path = "members",
     ability = "members"
 )]
-#[resource(custom_fields, events)]
+#[resource(custom_fields, attachments, events)]
 #[resource(search("name"))]
 #[resource(include(name = "customFieldValues", custom_fields))]
 pub struct Model {

@@ -1,4 +1,4 @@
-//! Reads `#[derived(…)]` and `#[embedded(…)]`: fields of the record that stand after a column without being one.
+//! Reads `#[derived(…)]`, `#[embedded(…)]` and `#[computed(…)]`: fields of the record that stand after a column without being one.
 
 use proc_macro2::Span;
 use syn::Attribute;
@@ -6,16 +6,18 @@ use syn::spanned::Spanned;
 
 use super::entry::{Entry, Value};
 use super::field::read_flag;
-use super::{entries, once, text, unknown};
-use crate::ast::{Derived, Embedded, Flags, Member, Word};
+use super::{entries, flag, once, text, texts, unknown};
+use crate::ast::{Computed, Derived, Embedded, Flags, Member, Word};
 use crate::problems::Problems;
 
-/// Reads an attribute if it is one of the two.
+/// Reads an attribute if it is one of the three.
 pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
     if attribute.path().is_ident("derived") {
         derived(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Derived)
     } else if attribute.path().is_ident("embedded") {
         embedded(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Embedded)
+    } else if attribute.path().is_ident("computed") {
+        computed(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Computed)
     } else {
         None
     }
@@ -59,6 +61,22 @@ fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Em
         problems.report(span, "an embedded field needs `resource = \"…\"` and `by = \"…\"`");
     }
     Some(Embedded { name: name?, resource: resource?, by: by?, flags })
+}
+
+fn computed(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Computed> {
+    let (mut from, mut nullable) = (Vec::new(), None);
+    let (name, rest) = name(span, entries, problems);
+    for entry in rest {
+        match entry.key().as_str() {
+            "from" => from.extend(texts(entry, problems)),
+            "nullable" => once(&mut nullable, flag(entry, problems), entry, problems),
+            _ => unknown(entry, &["from", "nullable"], problems),
+        }
+    }
+    if from.is_empty() {
+        problems.report(span, "say which columns it is made of: `from(\"uuid\", \"size\")`");
+    }
+    Some(Computed { name: name?, from, nullable })
 }
 
 /// The name stands first, in quotes.

@@ -20,6 +20,11 @@ pub fn resource(resource: &Resource, problems: &mut Problems) {
             Member::Column(column) => field::column(column, resource, problems),
             Member::Derived(derived) => field::derived(derived, resource, problems),
             Member::Embedded(_) => {}
+            Member::Computed(computed) => {
+                for name in &computed.from {
+                    settings::find_column(resource, name, problems);
+                }
+            }
         }
     }
     for column in resource.columns() {

@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::id_variant;
 use crate::ast::{
-    Action, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target, Word,
+    Action, Computed, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target, Word,
 };
 use crate::names::{label, upper_camel};
 
@@ -40,11 +40,13 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let singleton = settings.singleton.is_some();
     let soft_delete = settings.soft_delete.is_some();
     let custom_fields = settings.custom_fields.is_some();
+    let attachments = settings.attachments.is_some();
     let events = settings.events.is_some();
     let fields = resource.members.iter().map(|member| match member {
         Member::Column(column) => field(column),
         Member::Derived(field) => derived(field, resource),
         Member::Embedded(field) => embedded(field),
+        Member::Computed(field) => computed(field),
     });
     let unique = settings.unique.iter().map(|set| texts(set));
     let indexes = settings.indexes.iter().map(|set| texts(set));
@@ -73,6 +75,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     singleton: #singleton,
                     soft_delete: #soft_delete,
                     custom_fields: #custom_fields,
+                    attachments: #attachments,
                     events: #events,
                     fields: &[#(#fields),*],
                     unique: &[#(#unique),*],
@@ -134,6 +137,19 @@ fn embedded(field: &Embedded) -> TokenStream {
         said.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
     }
     meta(&field.name.text, quote!(Embedded { resource: #resource, by: #by }), &said)
+}
+
+fn computed(field: &Computed) -> TokenStream {
+    let from = texts(&field.from);
+    let mut said = vec![
+        quote!(access: ::charter_runtime::generated::Access::ReadOnly),
+        quote!(filter: ::charter_runtime::generated::Filter::Off),
+        quote!(sortable: false),
+    ];
+    if field.nullable.is_some() {
+        said.push(quote!(nullable: true));
+    }
+    meta(&field.name.text, quote!(Computed { from: #from }), &said)
 }
 
 /// What differs from a plain field, so that a plain one stays short.

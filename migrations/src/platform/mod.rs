@@ -1,4 +1,5 @@
-//! The tables of the runtime's own resources: users, roles, tokens, custom fields, saved views and webhooks.
+//! The tables of the runtime's own resources: users, roles, tokens, custom fields, saved views, webhooks and
+//! attachments.
 
 use sea_orm_migration::MigrationTrait;
 
@@ -12,6 +13,7 @@ mod m20261121_000005_platform_custom_fields;
 mod m20261121_000006_platform_custom_views;
 mod m20261121_000007_platform_events;
 mod m20261121_000008_platform_webhooks;
+mod m20261121_000011_platform_attachments;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -24,5 +26,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000006_platform_custom_views::Migration),
         Atomic::boxed(m20261121_000007_platform_events::Migration),
         Atomic::boxed(m20261121_000008_platform_webhooks::Migration),
+        Atomic::boxed(m20261121_000011_platform_attachments::Migration),
     ]
 }

@@ -36,6 +36,17 @@ impl Principal {
         if self.has_ability(ability) { Ok(()) } else { Err(Error::AbilityMissing(ability.into())) }
     }
 
+    /// # Errors
+    /// [`Error::AbilityMissing`], with the first, when the token holds none of them.
+    pub fn need_any_ability(&self, abilities: &[String]) -> Result<()> {
+        match abilities.first() {
+            Some(first) if !abilities.iter().any(|ability| self.has_ability(ability)) => {
+                Err(Error::AbilityMissing(first.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// An administrator has every permission.
     ///
     /// # Errors

@@ -22,8 +22,7 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
     let running = server::serve(state.clone()).await?;
     let token = first_start::administrator(state).await?;
     lock.release().await?;
-    let base_url = state.config.base_url.clone().unwrap_or_else(|| format!("http://{}", running.address));
-    println!("{}", first_start::banner(app, state, &base_url, token.as_deref()));
+    println!("{}", first_start::banner(app, state, &state.base_url(), token.as_deref()));
     running.until_told(signals).await;
     Ok(())
 }

@@ -7,14 +7,17 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use sea_orm::QueryResult;
 
 use super::action::ActionHandler;
 use super::changes::Changes;
 use crate::context::Context;
 use crate::error::Result;
-use crate::meta::ResourceMeta;
+use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::Condition;
+use crate::record::Shape;
 use crate::resource::Resource;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -25,6 +28,24 @@ pub type SaveHook = for<'a> fn(&'a Context<'a>, &'a mut Changes) -> BoxFuture<'a
 pub type RecordHook = for<'a> fn(&'a Context<'a>, &'a QueryResult) -> BoxFuture<'a, Result<()>>;
 /// Which records the caller may see; `None` for all.
 pub type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
+/// Makes the JSON of a computed field for each of the rows, which hold the columns that it is made of.
+pub type ComputeHook = for<'a> fn(
+    &'a Context<'a>,
+    &'static FieldMeta,
+    &'a Shape,
+    &'a [QueryResult],
+) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
+/// Creates a record from a multipart body, and answers its id and what `show` would answer.
+pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>) -> BoxFuture<'a, Result<(i64, Vec<u8>)>>;
+
+/// The body of an upload as it arrives.
+pub struct Upload<'a> {
+    /// The header `Content-Type`; empty when there is none.
+    pub content_type: String,
+    /// The header `Content-Length`, when there is one.
+    pub length: Option<u64>,
+    pub body: BoxStream<'a, std::io::Result<Bytes>>,
+}
 
 /// The declared points at which a resource's own code runs.
 #[derive(Clone, Copy, Default)]
@@ -37,6 +58,8 @@ pub struct Hooks {
     pub scope: Option<ScopeHook>,
     /// Which of them stand in lists, where that is fewer.
     pub list_scope: Option<ScopeHook>,
+    /// What makes the computed fields.
+    pub computed: Option<ComputeHook>,
 }
 
 /// A resource as the application mounts it.
@@ -45,12 +68,15 @@ pub struct Route {
     pub meta: &'static ResourceMeta,
     pub hooks: Hooks,
     pub actions: Vec<(&'static str, ActionHandler)>,
+    /// Records are files that hang on the records of other resources, those that declare `attachments`: created by a
+    /// multipart body, listed below what they hang on, under its abilities.
+    pub upload: Option<UploadHandler>,
 }
 
 impl Route {
     /// A resource without behaviour of its own.
     pub fn of<R: Resource>() -> Route {
-        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new() }
+        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new(), upload: None }
     }
 }
 

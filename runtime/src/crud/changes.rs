@@ -201,7 +201,7 @@ pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
         Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. } => {
             row.try_get::<Option<String>>("", name)?.map(Value::from)
         }
-        Kind::Derived { .. } | Kind::Embedded { .. } => None,
+        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => None,
     })
 }
 

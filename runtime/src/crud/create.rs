@@ -6,7 +6,7 @@ use super::body::Body;
 use super::changes::Changes;
 use super::transaction::after_commit;
 use super::{embedded, input, references, rules, show, store};
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
@@ -38,6 +38,11 @@ pub async fn create(
 pub async fn create_drafted(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<(i64, Vec<u8>)> {
     let definitions = definitions(context, entry).await?;
     finish(context, entry, &definitions, changes).await
+}
+
+/// Reads a body into changes, as far as it alone decides.
+pub fn read_input(catalog: &Catalog, entry: &Entry, body: &Body<'_>, changes: &mut Changes) -> Result<()> {
+    input::read(catalog, entry, body, &[], changes)
 }
 
 /// Completes, checks and stores a new record, and emits its events.

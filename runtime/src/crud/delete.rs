@@ -2,6 +2,7 @@
 
 use super::transaction::after_commit_of;
 use super::{show, store};
+use crate::attachment;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -21,6 +22,9 @@ pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64, within: Condi
         hook(context, &row).await?;
     }
     store::delete(context, entry, id).await?;
+    if entry.meta.attachments && !entry.meta.soft_delete {
+        attachment::forget(context, entry, id).await?;
+    }
     if let Some(hook) = hooks.after_delete {
         hook(context, &row).await?;
     }

@@ -48,7 +48,7 @@ pub fn prepare(shape: &mut Cow<'_, Shape>, entry: &Entry, includes: &[&'static I
     }
 }
 
-/// Loads the includes, and the embedded records of the shape, for all rows at once.
+/// Loads the includes, and the embedded and computed fields of the shape, for all rows at once.
 pub async fn load(
     context: &Context<'_>,
     entry: &Entry,
@@ -69,6 +69,11 @@ pub async fn load(
             let values = many(context, target, target.shape(shown), by, &integers(rows, shape, "id")?).await?;
             related.0.push((field.name.to_string(), values));
         }
+    }
+    for field in &shape.computed {
+        let hook = entry.route.hooks.computed;
+        let hook = hook.ok_or_else(|| Error::internal(format!("nothing computes `{}`", field.name)))?;
+        related.0.push((field.name.to_string(), hook(context, field, shape, rows).await?));
     }
     for include in includes {
         let values = match include.target {

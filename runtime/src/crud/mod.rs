@@ -20,10 +20,10 @@ mod update;
 
 pub use crate::context::Context;
 pub use action::{ActionCall, ActionHandler, ActionResult};
-pub use behaviour::{BoxFuture, Hooks, Route};
+pub use behaviour::{BoxFuture, ComputeHook, Hooks, Route, Upload, UploadHandler};
 pub use body::{Body, Given};
 pub use changes::{Changes, Draft, model, stored};
-pub use create::{create, insert_seed};
+pub use create::{create, create_drafted, insert_seed, read_input};
 pub use delete::delete;
 pub use router::{router, routes};
 pub use show::wrap;

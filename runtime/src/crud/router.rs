@@ -8,13 +8,14 @@ use salvo::{Request, Router, async_trait};
 use super::action::{self, ActionCall};
 use super::body::Body;
 use super::{Transaction, create, delete, list, show, store, update};
+use crate::attachment;
 use crate::auth::authenticate;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, Operation};
 use crate::query::Condition;
-use crate::server::{Answer, Endpoint, read_body};
+use crate::server::{Answer, Endpoint, begin_upload, read_body};
 
 /// One path of a resource.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +28,8 @@ enum Place {
     Singleton,
     /// `/exchange_rates/convert` or `/users/{id}/deactivate`
     Action(&'static ActionMeta),
+    /// `/members/{id}/attachments`: what hangs on a record of the resource at this position of the catalog.
+    Attached(usize),
 }
 
 /// What stands at one path and method.
@@ -63,9 +66,9 @@ const SINGLETON: i64 = 1;
 pub fn router(state: &Arc<State>) -> Router {
     let mut router = Router::with_path("api/v1");
     for (index, entry) in state.catalog.entries().iter().enumerate() {
-        for place in places(entry) {
+        for place in places(state, entry) {
             let path = path(state, entry, place);
-            let at = At { index, place, methods: methods(entry, place) };
+            let at = At { index, place, methods: methods(state, entry, place) };
             router = router.push(Router::with_path(path).goal(Endpoint::new(state.clone(), at)));
         }
     }
@@ -76,8 +79,9 @@ pub fn router(state: &Arc<State>) -> Router {
 pub fn routes(state: &State) -> Vec<RouteInfo> {
     let mut routes = Vec::new();
     for entry in state.catalog.entries() {
-        for place in places(entry) {
-            for Method { name, ability, permission, .. } in methods(entry, place) {
+        for place in places(state, entry) {
+            for Method { name, abilities, permission, .. } in methods(state, entry, place) {
+                let ability = abilities.join(" or ");
                 let path = format!("/api/v1/{}", path(state, entry, place));
                 routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission });
             }
@@ -87,7 +91,7 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
 }
 
 /// The paths of a resource: named actions stand before `{id}`, which would match them too.
-fn places(entry: &Entry) -> Vec<Place> {
+fn places(state: &State, entry: &Entry) -> Vec<Place> {
     let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(Place::Action);
     let mut places: Vec<Place> = actions(ActionOn::Collection).collect();
     places.extend(actions(ActionOn::Record));
@@ -96,7 +100,11 @@ fn places(entry: &Entry) -> Vec<Place> {
     } else {
         places.extend([Place::Collection, Place::Member]);
     }
-    places.retain(|place| !methods(entry, *place).is_empty());
+    if entry.is_attached() {
+        let all = state.catalog.entries().iter().enumerate();
+        places.extend(all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| Place::Attached(index)));
+    }
+    places.retain(|place| !methods(state, entry, *place).is_empty());
     places
 }
 
@@ -105,15 +113,16 @@ fn places(entry: &Entry) -> Vec<Place> {
 struct Method {
     name: &'static str,
     call: Call,
-    ability: String,
+    /// The caller needs one of them.
+    abilities: Vec<String>,
     permission: Option<&'static str>,
 }
 
 /// The methods at a place, in the order in which `Allow` lists them.
-fn methods(entry: &Entry, place: Place) -> Vec<Method> {
+fn methods(state: &State, entry: &Entry, place: Place) -> Vec<Method> {
     let method = |name, call| {
-        let (ability, permission) = needs(entry, call);
-        Method { name, call, ability, permission }
+        let (abilities, permission) = needs(state, entry, place, call);
+        Method { name, call, abilities, permission }
     };
     let all: &[(&str, Operation)] = match place {
         Place::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
@@ -128,6 +137,7 @@ fn methods(entry: &Entry, place: Place) -> Vec<Method> {
             let name = if action.method == ActionMethod::Get { "GET" } else { "POST" };
             return vec![method(name, Call::Action(action))];
         }
+        Place::Attached(_) => return vec![method("GET", Call::Operation(Operation::List))],
     };
     let served = |(_, operation): &&(&str, Operation)| entry.meta.operations.contains(operation);
     all.iter().filter(served).map(|(name, operation)| method(name, Call::Operation(*operation))).collect()
@@ -135,6 +145,11 @@ fn methods(entry: &Entry, place: Place) -> Vec<Method> {
 
 /// `products/{parent_id}/accessories/{id}`
 fn path(state: &State, entry: &Entry, place: Place) -> String {
+    if let Place::Attached(index) = place {
+        let target = &state.catalog.entries()[index];
+        let record = if target.meta.singleton { Place::Singleton } else { Place::Member };
+        return format!("{}/{}", self::path(state, target, record), entry.meta.path);
+    }
     let mut path = String::new();
     if let Some(under) = entry.meta.under {
         path = format!("{}/{{parent_id}}/", state.catalog.get(under.resource).meta.path);
@@ -144,18 +159,29 @@ fn path(state: &State, entry: &Entry, place: Place) -> String {
         Place::Member => path.push_str("/{id}"),
         Place::Action(action) if action.on == ActionOn::Record => path.push_str(&format!("/{{id}}/{}", action.name)),
         Place::Action(action) => path.push_str(&format!("/{}", action.name)),
-        Place::Collection | Place::Singleton => {}
+        Place::Collection | Place::Singleton | Place::Attached(_) => {}
     }
     path
 }
 
-/// The ability and the permission that a call needs.
-fn needs(entry: &Entry, call: Call) -> (String, Option<&'static str>) {
-    if call.reads() {
-        (format!("{}:read", entry.meta.ability), entry.meta.read_permission)
-    } else {
-        (format!("{}:write", entry.meta.ability), entry.meta.write_permission)
-    }
+/// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
+/// one of them it is known here, else once it is known on which.
+fn needs(state: &State, entry: &Entry, place: Place, call: Call) -> (Vec<String>, Option<&'static str>) {
+    let needs = |entry: &Entry| match call.reads() {
+        true => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
+        false => (format!("{}:write", entry.meta.ability), entry.meta.write_permission),
+    };
+    let (ability, permission) = match place {
+        Place::Attached(index) => needs(&state.catalog.entries()[index]),
+        _ if entry.is_attached() => {
+            let mut abilities: Vec<String> = state.catalog.attachables().map(|target| needs(target).0).collect();
+            abilities.sort();
+            abilities.dedup();
+            return (abilities, None);
+        }
+        _ => needs(entry),
+    };
+    (vec![ability], permission)
 }
 
 /// One path of one resource.
@@ -169,6 +195,12 @@ struct At {
 
 #[async_trait]
 impl crate::server::Answers for At {
+    /// An upload may take long, as long as it goes on; it watches the clock itself.
+    fn is_unhurried(&self, state: &State, request: &Request) -> bool {
+        let uploads = state.catalog.entries()[self.index].route.upload.is_some();
+        uploads && matches!(self.place, Place::Collection) && request.method().as_str() == "POST"
+    }
+
     /// The order of the checks is the contract's: 401, 403, 404, 422.
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         let caller = authenticate(state, request).await?;
@@ -180,12 +212,15 @@ impl crate::server::Answers for At {
         let Some(method) = self.methods.iter().find(|method| method.name == asked) else {
             return Err(Error::MethodNotAllowed(self.methods.iter().map(|method| method.name).collect()));
         };
-        caller.need_ability(&method.ability)?;
+        caller.need_any_ability(&method.abilities)?;
         if let Some(permission) = method.permission {
             caller.need_permission(permission)?;
         }
         let context = Context::new(state, &caller, state.db.reader());
-        let (parent, within) = parent(&context, entry, request).await?;
+        let (parent, within) = match self.place {
+            Place::Attached(index) => (None, attached(&context, entry, index, request).await?),
+            _ => parent(&context, entry, request).await?,
+        };
         let query = request.uri().query().unwrap_or_default().to_string();
         let id = match self.place {
             Place::Singleton => Some(SINGLETON),
@@ -194,6 +229,14 @@ impl crate::server::Answers for At {
                 None => None,
             },
         };
+        if let (true, Place::Member, Some(id)) = (entry.is_attached(), self.place, id) {
+            attachment::reach(&context, id, method.name == "GET").await?;
+        }
+        if let (Some(upload), Call::Operation(Operation::Create)) = (entry.route.upload, method.call) {
+            let (id, record) = upload(&context, begin_upload(request)).await?;
+            let location = location(&context, entry, parent, id)?;
+            return Ok(Answer::json(StatusCode::CREATED, record).with("location", location));
+        }
         let bytes = match method.name {
             "GET" | "DELETE" => Default::default(),
             _ => {
@@ -216,6 +259,10 @@ impl crate::server::Answers for At {
         let transaction = Transaction::begin(state).await?;
         let answer = write(&context.within(&transaction), entry, method.call, with, &body).await?;
         transaction.commit(&context).await?;
+        let deletes = matches!(method.call, Call::Operation(Operation::Delete));
+        if deletes && (entry.meta.attachments || entry.is_attached()) {
+            state.attachments.wake_sweeper();
+        }
         Ok(answer)
     }
 }
@@ -281,6 +328,18 @@ fn location(context: &Context<'_>, entry: &Entry, parent: Option<i64>, id: i64) 
         None => collection,
     };
     HeaderValue::from_str(&format!("/api/v1/{collection}/{id}")).map_err(Error::internal)
+}
+
+/// The record that the path names, which must be there, and the condition that something hangs on it.
+async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &Request) -> Result<Condition> {
+    let target = &context.catalog().entries()[index];
+    let (_, within) = parent(context, target, request).await?;
+    let id = match target.meta.singleton {
+        true => SINGLETON,
+        false => id(&parameter(request, "id").ok_or(Error::NotFound)?)?,
+    };
+    exists(context, target, id, within).await?;
+    attachment::hangs_on(entry, target, id)
 }
 
 /// The parent that the path names, which must be there, and the condition that a record belongs to it.

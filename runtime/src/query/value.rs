@@ -49,7 +49,7 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
             _ => Err("must be an object or a list".into()),
         },
         Kind::CustomFields | Kind::Embedded { .. } => Err("must be an object".into()),
-        Kind::Derived { .. } => Err("cannot be written".into()),
+        Kind::Derived { .. } | Kind::Computed { .. } => Err("cannot be written".into()),
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Shape {
     pub columns: Vec<Column>,
     /// Embedded fields stand in the answer without a column of their own.
     pub embedded: Vec<&'static FieldMeta>,
+    /// So do computed ones, made of columns that are read and perhaps not written.
+    pub computed: Vec<&'static FieldMeta>,
     /// `SELECT "t"."id", ...`
     select: String,
     /// ` FROM "products" AS t LEFT JOIN ...`
@@ -43,6 +45,7 @@ impl Shape {
         let mut shape = Shape {
             columns: Vec::new(),
             embedded: Vec::new(),
+            computed: Vec::new(),
             select: String::from("SELECT "),
             from: String::new(),
             joined: Vec::new(),
@@ -53,12 +56,18 @@ impl Shape {
             let Some(field) = meta.fields.iter().find(|f| f.name == wanted.name) else { continue };
             match field.kind {
                 Kind::Embedded { .. } => shape.embedded.push(field),
+                Kind::Computed { .. } => shape.computed.push(field),
                 _ => {
                     shape.add(field.name, derived.get(field.name).copied().unwrap_or_else(|| Source::own(field)), false)
                 }
             }
         }
         shape.hide(meta, "id");
+        for field in shape.computed.clone() {
+            if let Kind::Computed { from } = field.kind {
+                from.iter().for_each(|name| shape.hide(meta, name));
+            }
+        }
         shape
     }
 

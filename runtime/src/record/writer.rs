@@ -63,7 +63,7 @@ pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result
         Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
             cell.json()?.map(|text| out.extend_from_slice(text.as_bytes()))
         }
-        Kind::Derived { .. } | Kind::Embedded { .. } => {
+        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => {
             return Err(Error::internal(format!("`{}` has no column of its own", column.name)));
         }
     };

@@ -149,7 +149,7 @@ fn definition(field: &FieldMeta) -> ColumnDef {
     let column = match field.kind {
         Kind::String { max } => ColumnType::String(StringLen::N(max)),
         Kind::Enum { .. } | Kind::PolymorphicType { .. } => ColumnType::String(StringLen::N(255)),
-        Kind::Text | Kind::Derived { .. } | Kind::Embedded { .. } => ColumnType::Text,
+        Kind::Text | Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => ColumnType::Text,
         Kind::Integer | Kind::Code { .. } => ColumnType::Integer,
         Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => ColumnType::BigInteger,
         Kind::Boolean => ColumnType::Boolean,
@@ -165,7 +165,7 @@ fn definition(field: &FieldMeta) -> ColumnDef {
 fn array_type(field: &FieldMeta) -> ArrayType {
     match field.kind {
         Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. } => ArrayType::String,
-        Kind::Derived { .. } | Kind::Embedded { .. } => ArrayType::String,
+        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => ArrayType::String,
         Kind::Integer | Kind::Code { .. } => ArrayType::Int,
         Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => ArrayType::BigInt,
         Kind::Boolean => ArrayType::Bool,

@@ -1,31 +1,46 @@
 //! A finished answer: status, headers, body.
 
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use salvo::Response;
 use salvo::http::{HeaderValue, StatusCode};
 
 use crate::error::Error;
 
 /// What an endpoint answers.
-#[derive(Debug)]
 pub struct Answer {
     status: StatusCode,
     headers: Vec<(&'static str, HeaderValue)>,
-    body: Vec<u8>,
+    body: Body,
+}
+
+enum Body {
+    Bytes(Vec<u8>),
+    /// Read as it is sent.
+    Stream(BoxStream<'static, std::io::Result<Bytes>>),
 }
 
 impl Answer {
     pub fn json(status: StatusCode, body: Vec<u8>) -> Answer {
-        Answer { status, headers: vec![("content-type", HeaderValue::from_static("application/json"))], body }
+        Answer {
+            status,
+            headers: vec![("content-type", HeaderValue::from_static("application/json"))],
+            body: Body::Bytes(body),
+        }
     }
 
     /// Text of another type than JSON.
     pub fn text(kind: &'static str, text: String) -> Answer {
         let headers = vec![("content-type", HeaderValue::from_static(kind))];
-        Answer { status: StatusCode::OK, headers, body: text.into_bytes() }
+        Answer { status: StatusCode::OK, headers, body: Body::Bytes(text.into_bytes()) }
     }
 
     pub fn empty(status: StatusCode) -> Answer {
-        Answer { status, headers: Vec::new(), body: Vec::new() }
+        Answer { status, headers: Vec::new(), body: Body::Bytes(Vec::new()) }
+    }
+
+    pub fn stream(status: StatusCode, body: BoxStream<'static, std::io::Result<Bytes>>) -> Answer {
+        Answer { status, headers: Vec::new(), body: Body::Stream(body) }
     }
 
     pub fn with(mut self, name: &'static str, value: HeaderValue) -> Answer {
@@ -45,6 +60,7 @@ impl Answer {
                 format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#),
             ),
             Error::MethodNotAllowed(methods) => ("allow", methods.join(", ")),
+            Error::RangeNotSatisfiable(size) => ("content-range", format!("bytes */{size}")),
             Error::RateLimited(seconds) => ("retry-after", seconds.to_string()),
             Error::Unavailable(_) => ("retry-after", "5".to_string()),
             _ => return answer,
@@ -64,9 +80,11 @@ impl Answer {
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
         }
-        if !self.body.is_empty() {
+        match self.body {
+            Body::Bytes(bytes) if bytes.is_empty() => {}
             // An answer that was just begun takes a whole body.
-            let _ = response.write_body(self.body);
+            Body::Bytes(bytes) => drop(response.write_body(bytes)),
+            Body::Stream(stream) => response.stream(stream),
         }
     }
 }

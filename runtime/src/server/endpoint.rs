@@ -11,16 +11,23 @@ use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 
 use super::Answer;
 use crate::context::State;
+use crate::crud::Upload;
 use crate::error::{Error, Result};
 
-/// So many bytes, and so long, of a body that nobody reads are waited for.
-const MOST_UNREAD: usize = 16 << 20;
-const UNREAD: Duration = Duration::from_secs(5);
+/// So many bytes, and so long, of a body that nobody reads are waited for: of an upload more, since it was meant to be
+/// long.
+const MOST_UNREAD: (usize, Duration) = (16 << 20, Duration::from_secs(5));
+const MOST_UNREAD_OF_UPLOAD: (usize, Duration) = (64 << 20, Duration::from_secs(30));
 
 /// What stands behind a path.
 #[async_trait]
 pub trait Answers: Send + Sync + 'static {
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer>;
+
+    /// Whether it may take longer than other requests.
+    fn is_unhurried(&self, _: &State, _: &Request) -> bool {
+        false
+    }
 }
 
 /// A salvo handler for anything that answers.
@@ -42,8 +49,10 @@ impl<A: Answers> Handler for Endpoint<A> {
         let begun = Instant::now();
         let request_id =
             request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or("-").to_string();
+        let unhurried = self.inner.is_unhurried(&self.state, request);
+        let limit = if unhurried { Duration::MAX } else { self.state.config.request_timeout };
         let answered = AssertUnwindSafe(self.inner.answer(&self.state, request)).catch_unwind();
-        let result = match tokio::time::timeout(self.state.config.request_timeout, answered).await {
+        let result = match tokio::time::timeout(limit, answered).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => Err(Error::Internal(format!("panic: {}", reason(&*panic)))),
             Err(_) => Err(Error::Unavailable("The request took too long.".into())),
@@ -57,7 +66,7 @@ impl<A: Answers> Handler for Endpoint<A> {
                 Answer::error(&error, &request_id)
             }
         };
-        drain(request).await;
+        drain(request, if unhurried { MOST_UNREAD_OF_UPLOAD } else { MOST_UNREAD }).await;
         // The path, and not the query string: a filter's value may be personal.
         tracing::info!(
             %request_id,
@@ -77,12 +86,12 @@ fn reason(panic: &(dyn std::any::Any + Send)) -> &str {
 }
 
 /// Reads what nobody has read of the body: a connection that closed before would be reset, and the answer lost with it.
-async fn drain(request: &mut Request) {
+async fn drain(request: &mut Request, (most, time): (usize, Duration)) {
     // Who waits to be asked for the body has not sent it.
     if request.body().is_end_stream() || request.headers().contains_key("expect") {
         return;
     }
-    let mut left = MOST_UNREAD;
+    let mut left = most;
     let rest = async {
         while let Some(Ok(frame)) = request.body_mut().next().await {
             left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
@@ -91,7 +100,7 @@ async fn drain(request: &mut Request) {
             }
         }
     };
-    let _ = tokio::time::timeout(UNREAD, rest).await;
+    let _ = tokio::time::timeout(time, rest).await;
 }
 
 /// The bytes of a body; what is over the limit stays unread.
@@ -114,6 +123,18 @@ async fn collect(body: &mut ReqBody, limit: usize) -> Result<Bytes> {
     Ok(if several.is_empty() { one } else { several.into() })
 }
 
+/// The body of an upload, to be read as it arrives.
+pub fn begin_upload(request: &mut Request) -> Upload<'_> {
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let content_type = header("content-type").unwrap_or_default().to_string();
+    let length = header("content-length").and_then(|length| length.parse().ok());
+    let body = request.body_mut().filter_map(async |frame| match frame {
+        Ok(frame) => frame.into_data().ok().map(Ok),
+        Err(error) => Some(Err(std::io::Error::other(error))),
+    });
+    Upload { content_type, length, body: Box::pin(body) }
+}
+
 /// The bytes of a JSON body.
 ///
 /// # Errors
@@ -124,7 +145,7 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     let bytes = collect(request.body_mut(), limit).await?;
     let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
     match said {
-        Some(mime) if !is_json(&mime) && !bytes.is_empty() => Err(Error::UnsupportedMediaType),
+        Some(mime) if !is_json(&mime) && !bytes.is_empty() => Err(Error::UnsupportedMediaType("application/json")),
         _ => Ok(bytes),
     }
 }

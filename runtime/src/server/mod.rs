@@ -2,11 +2,12 @@
 
 mod answer;
 mod endpoint;
+mod files;
 mod health;
 mod rate_limit;
 mod serve;
 
 pub use answer::Answer;
-pub use endpoint::{Answers, Endpoint, read_body};
+pub use endpoint::{Answers, Endpoint, begin_upload, read_body};
 pub use rate_limit::RateLimit;
 pub use serve::{Running, Signals, serve};

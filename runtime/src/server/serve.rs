@@ -11,7 +11,9 @@ use salvo::{Router, Server, Service};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::endpoint::Endpoint;
+use super::files::Files;
 use super::health::{Figures, Live, Nothing, Ready};
+use crate::attachment;
 use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
@@ -20,6 +22,10 @@ use crate::webhook::Engine;
 /// What is under way has so long to finish once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(15);
 
+/// A connection holds at most so many bytes that were received and not read: more than the longest head, with the
+/// longest URL.
+const READ: usize = 80 << 10;
+
 /// A server that listens.
 pub struct Running {
     /// Where: the real port when the configured one was 0.
@@ -27,6 +33,7 @@ pub struct Running {
     handle: ServerHandle,
     task: tokio::task::JoinHandle<()>,
     engine: Engine,
+    sweeper: tokio::task::JoinHandle<()>,
     state: Arc<State>,
 }
 
@@ -41,13 +48,18 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
         .map_err(|error| Error::Internal(format!("cannot listen on {}: {error}", state.config.listen)))?;
     let address = acceptor.holdings().first().and_then(|holding| holding.local_addr.clone().into_std());
     let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
-    let server = Server::new(acceptor);
+    let _ = state.address.set(address);
+    let mut server = Server::new(acceptor);
+    // What is received is read in pieces of this size, and so is the head of a request. A request's memory is theirs.
+    server.http1_mut().max_buf_size(READ);
+    server.http2_mut().initial_stream_window_size(READ as u32).initial_connection_window_size(4 * READ as u32);
     let handle = server.handle();
     let service = service(&state);
     let task = tokio::spawn(server.serve(service));
     let slots = state.config.webhook_concurrency as usize;
     let engine = Engine::start(state.clone(), state.sender.clone(), slots);
-    Ok(Running { address, handle, task, engine, state })
+    let sweeper = tokio::spawn(attachment::sweep(state.clone()));
+    Ok(Running { address, handle, task, engine, sweeper, state })
 }
 
 /// Every path of the application.
@@ -56,9 +68,11 @@ fn service(state: &Arc<State>) -> Service {
     let health = endpoint("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
         .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)))
         .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), Figures)));
+    let files = endpoint("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
     let router = Router::new()
         .hoop(RequestId::new())
         .push(health)
+        .push(files)
         .push(crud::router(state))
         .push(Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing)));
     Service::new(router)
@@ -70,6 +84,8 @@ impl Running {
         self.handle.stop_graceful(DRAIN);
         // At the same time: each has nearly all of the time that an operator waits.
         let _ = tokio::join!(self.task, self.engine.stop());
+        // What it leaves is due at the next start.
+        self.sweeper.abort();
         self.state.db.close().await;
     }
 

@@ -46,6 +46,13 @@ pub static RESOURCE: Table = Table {
             "Records carry a `custom_fields` object, checked against the definitions of this entity type.",
         ),
         key(
+            "attachments",
+            Shape::Flag,
+            "`false`",
+            "attachments: true",
+            "Files can be attached to a record. They are listed at `/api/v1/<path>/{id}/attachments`, and reading and writing them needs the abilities of this resource.",
+        ),
+        key(
             "events",
             Shape::Flag,
             "`false`",

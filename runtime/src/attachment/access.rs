@@ -1,0 +1,90 @@
+//! Who may see an attachment: whoever may see the record that it hangs on. That record's abilities are the attachment's.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{ExprTrait, SimpleExpr};
+
+use super::{leftover, record};
+use crate::catalog::{Catalog, Entry};
+use crate::context::Context;
+use crate::crud::{load, visible};
+use crate::db::Sql;
+use crate::error::{Error, Result};
+use crate::query::Condition;
+
+/// The attachments of one record.
+pub fn hangs_on(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
+    let field = |name: &str| entry.field(name).ok_or_else(|| Error::internal(format!("`{name}` is not a field")));
+    let of_type = Condition::equals(field("attachable_type")?, target.meta.type_name);
+    Ok(of_type.and(Condition::equals(field("attachable_id")?, id)))
+}
+
+/// The resource that a client means: by its type name or its singular name, without regard to case.
+pub fn attachable<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Entry> {
+    let is_it = |entry: &&Entry| [entry.meta.type_name, entry.meta.name].iter().any(|n| n.eq_ignore_ascii_case(name));
+    catalog.attachables().find(is_it)
+}
+
+/// Makes sure that the caller may read, or write, what an attachment hangs on, and that it is there.
+///
+/// # Errors
+/// [`Error::NotFound`] otherwise: it is no record that this caller may see.
+pub async fn reach(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
+    let attachment = record::Entity::find_by_id(id).one(context.db()).await?.ok_or(Error::NotFound)?;
+    let target = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
+    may(context, target, reads).map_err(|_| Error::NotFound)?;
+    is_there(context, target, attachment.attachable_id, false).await?.then_some(()).ok_or(Error::NotFound)
+}
+
+/// What the caller needs to read, or write, the attachments of a resource's records.
+///
+/// # Errors
+/// 403 for an ability or a permission that is missing.
+pub fn may(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
+    let (what, permission) = match reads {
+        true => ("read", target.meta.read_permission),
+        false => ("write", target.meta.write_permission),
+    };
+    context.caller().need_ability(&format!("{}:{what}", target.meta.ability))?;
+    permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
+}
+
+/// Whether the caller sees this record; `lock` keeps it there until the transaction ends.
+pub async fn is_there(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
+    let condition = visible(context, target)?;
+    Ok(load(context, target, id, &condition, lock).await?.is_some())
+}
+
+/// Forgets the attachments of a record that is being deleted for good, in its transaction.
+pub async fn forget(context: &Context<'_>, target: &Entry, id: i64) -> Result<()> {
+    let those = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
+    remove(context, those).await
+}
+
+/// Forgets those whose record went without a word: deleted by the database together with another.
+pub async fn forget_orphans(context: &Context<'_>) -> Result<()> {
+    for target in context.catalog().attachables() {
+        let mut sql = Sql::new(
+            context.state().db.dialect(),
+            "SELECT a.\"id\" AS \"id\" FROM \"attachments\" AS a WHERE a.\"attachable_type\" = ",
+        );
+        sql.bind(target.meta.type_name).push(" AND NOT EXISTS (SELECT 1 FROM ").name(target.meta.table);
+        sql.push(" AS t WHERE t.\"id\" = a.\"attachable_id\") LIMIT 1000");
+        let rows = sql.all(context.db()).await?;
+        let ids: Vec<i64> = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?;
+        if !ids.is_empty() {
+            remove(context, record::Column::Id.is_in(ids)).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn remove(context: &Context<'_>, those: SimpleExpr) -> Result<()> {
+    let found = record::Entity::find().filter(those.clone()).all(context.db()).await?;
+    for attachment in &found {
+        leftover::add(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await?;
+    }
+    if !found.is_empty() {
+        record::Entity::delete_many().filter(those).exec(context.db()).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! A stored file on its way out, to whoever has a link to it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use sea_orm::entity::prelude::*;
+
+use super::storage::Part;
+use super::{access, file_name, link, media_type, record};
+use crate::auth::Principal;
+use crate::context::{Context, State};
+use crate::error::{Error, Result};
+
+/// A file that a link names.
+#[derive(Debug)]
+pub struct Delivery {
+    part: Part,
+    uuid: Uuid,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The header `Content-Type`.
+    pub media_type: String,
+    /// The header `Content-Disposition`.
+    pub disposition: String,
+    /// The header `ETag`: the bytes under one UUID never change.
+    pub tag: String,
+}
+
+/// Finds the file of a link, given as the path and query string that were sent.
+///
+/// # Errors
+/// [`Error::LinkInvalid`] or [`Error::LinkExpired`]; [`Error::NotFound`] when the attachment is gone, or what it hangs on.
+pub async fn find(state: &Arc<State>, target: &str) -> Result<Delivery> {
+    state.attachments.check_link(target, state.clock.now())?;
+    let path = target.split('?').next().unwrap_or_default();
+    let path = path.strip_prefix(link::PATH).and_then(|path| path.strip_prefix('/')).unwrap_or_default();
+    let (uuid, part) = path.split_once('/').ok_or(Error::NotFound)?;
+    let uuid = Uuid::parse_str(uuid).map_err(|_| Error::NotFound)?;
+    let part = Part::ALL.into_iter().find(|known| known.name() == part).ok_or(Error::NotFound)?;
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, state.db.reader());
+    let found = record::Entity::find().filter(record::Column::Uuid.eq(uuid)).one(context.db()).await?;
+    let attachment = found.ok_or(Error::NotFound)?;
+    let on = access::attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
+    if !access::is_there(&context, on, attachment.attachable_id, false).await? {
+        return Err(Error::NotFound);
+    }
+    let media_type = match part {
+        Part::File => attachment.mime_type,
+        Part::Thumb => attachment.thumb_type.ok_or(Error::NotFound)?,
+    };
+    let shown = if media_type::is_shown(&media_type) { "inline" } else { "attachment" };
+    Ok(Delivery {
+        part,
+        uuid,
+        size: state.attachments.size(part, uuid).await?,
+        media_type: media_type::header(&media_type),
+        disposition: file_name::disposition(shown, &attachment.original_name),
+        tag: format!("\"{uuid}-{}\"", part.name()),
+    })
+}
+
+impl Delivery {
+    /// The bytes, or some of them, as they come from storage.
+    pub async fn read(
+        &self,
+        state: &State,
+        range: Option<Range<u64>>,
+    ) -> Result<BoxStream<'static, std::io::Result<Bytes>>> {
+        state.attachments.read(self.part, self.uuid, range).await
+    }
+}

@@ -1,0 +1,95 @@
+//! The name of an uploaded file: cleaned of what could do harm, and written into a header so that every client reads it.
+
+use std::fmt::Write;
+
+/// A name has at most so many characters.
+const LONGEST: usize = 255;
+
+/// The last segment of what the client sent, without control characters and direction marks, cut so that its ending
+/// stays.
+pub fn clean(given: &str) -> String {
+    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
+    let kept: String = last.chars().filter(|c| !is_harmful(*c)).collect();
+    let name = kept.trim();
+    if name.chars().all(|c| c == '.') {
+        return "file".into();
+    }
+    let length = name.chars().count();
+    if length <= LONGEST {
+        return name.into();
+    }
+    // An ending longer than this is none.
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let ending = if ending.is_empty() || ending.len() > 16 { String::new() } else { format!(".{ending}") };
+    let stem: String = name.chars().take(LONGEST - ending.chars().count()).collect();
+    format!("{stem}{ending}")
+}
+
+/// Characters that are not seen, or that make a name read otherwise than it is.
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// `inline; filename="a.png"; filename*=UTF-8''a.png` (RFC 6266, RFC 8187). The plain form is for clients that know no
+/// other; what ASCII cannot say in it is `_`.
+pub fn disposition(kind: &str, name: &str) -> String {
+    let mut text = format!("{kind}; filename=\"");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' | '%' => text.push('_'),
+            ' '..='~' => text.push(c),
+            _ => text.push('_'),
+        }
+    }
+    text.push_str("\"; filename*=UTF-8''");
+    for byte in name.bytes() {
+        // attr-char of RFC 8187.
+        if byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_no_path_and_nothing_unseen() {
+        for (given, expected) in [
+            ("a.png", "a.png"),
+            ("/etc/passwd", "passwd"),
+            ("C:\\Users\\Ada\\report.pdf", "report.pdf"),
+            ("../../x", "x"),
+            ("a\r\nb\0c\u{7f}.txt", "abc.txt"),
+            ("photo\u{202e}gpj.exe", "photogpj.exe"),
+            (" Überblick 1.pdf ", "Überblick 1.pdf"),
+            ("", "file"),
+            ("..", "file"),
+            ("dir/", "file"),
+        ] {
+            assert_eq!(clean(given), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_ending() {
+        assert_eq!(clean(&"é".repeat(255)).chars().count(), 255);
+        let cut = clean(&format!("{}.tar.gz", "é".repeat(300)));
+        assert_eq!(cut.chars().count(), 255);
+        assert!(cut.ends_with("é.gz"), "{cut}");
+        assert_eq!(clean(&format!("a.{}", "x".repeat(300))).chars().count(), 255);
+    }
+
+    #[test]
+    fn a_disposition_is_ascii_and_holds_the_whole_name() {
+        assert_eq!(disposition("inline", "a.png"), "inline; filename=\"a.png\"; filename*=UTF-8''a.png");
+        let text = disposition("attachment", "na\"ïve 100%\\.txt");
+        assert_eq!(text, "attachment; filename=\"na__ve 100__.txt\"; filename*=UTF-8''na%22%C3%AFve%20100%25%5C.txt");
+        assert!(disposition("inline", "日本\n").is_ascii());
+    }
+}

@@ -1,0 +1,119 @@
+//! Signed links to stored files: who has one needs no token, for an hour, for that file and that purpose alone.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use uuid::Uuid;
+
+use super::storage::Part;
+use crate::error::{Error, Result};
+
+/// How long a link works (the specification, "Limits").
+pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);
+
+/// Where links lead: outside `/api/v1`, where every path wants a token.
+pub const PATH: &str = "/files";
+
+/// What stands between what is signed and the signature.
+const SIGNATURE: &str = "&signature=";
+const EXPIRES: &str = "?expires=";
+
+/// Makes and checks links.
+pub struct Signer(Hmac<Sha256>);
+
+impl std::fmt::Debug for Signer {
+    /// Without the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Signer")
+    }
+}
+
+impl Signer {
+    /// The key of links is made of the server's secret key and serves for nothing else.
+    ///
+    /// # Errors
+    /// Never: HMAC takes a key of any length.
+    pub fn new(secret_key: &str) -> Result<Signer> {
+        let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).map_err(Error::internal);
+        let mut derived = keyed(secret_key.as_bytes())?;
+        derived.update(b"charter: links to attachments");
+        Ok(Signer(keyed(&derived.finalize().into_bytes())?))
+    }
+
+    /// `/files/<uuid>/<part>?expires=<unix time>&signature=<hex>`
+    pub fn link(&self, part: Part, uuid: Uuid, now: DateTime<Utc>) -> String {
+        let expires = (now + LIFETIME).timestamp();
+        let mut link = format!("{PATH}/{uuid}/{}{EXPIRES}{expires}", part.name());
+        let signature = self.0.clone().chain_update(link.as_bytes()).finalize().into_bytes();
+        link.push_str(SIGNATURE);
+        link.extend(signature.iter().map(|byte| format!("{byte:02x}")));
+        link
+    }
+
+    /// Checks path and query string as they were sent, every byte of them. The comparison takes the same time wherever
+    /// they differ.
+    ///
+    /// # Errors
+    /// [`Error::LinkInvalid`] when anything was changed; [`Error::LinkExpired`] after its hour.
+    pub fn check(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
+        let (signed, signature) = target.rsplit_once(SIGNATURE).ok_or(Error::LinkInvalid)?;
+        let signature = bytes(signature).ok_or(Error::LinkInvalid)?;
+        let mac = self.0.clone().chain_update(signed.as_bytes());
+        mac.verify_slice(&signature).map_err(|_| Error::LinkInvalid)?;
+        // What is signed is as it was written.
+        let expires = signed.rsplit_once(EXPIRES).and_then(|(_, time)| time.parse::<i64>().ok());
+        if expires.ok_or(Error::LinkInvalid)? <= now.timestamp() {
+            return Err(Error::LinkExpired);
+        }
+        Ok(())
+    }
+}
+
+/// Hexadecimal digits in the one form in which they are written.
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let pairs = hex.as_bytes().chunks(2);
+    pairs.map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_works_for_its_hour_and_no_byte_of_it_can_be_changed() {
+        let signer = Signer::new("secret").unwrap();
+        let now = DateTime::from_timestamp(1_800_000_000, 999_000_000).unwrap();
+        let link = signer.link(Part::File, Uuid::from_u128(7), now);
+        assert!(signer.check(&link, now).is_ok());
+        let hour = TimeDelta::minutes(60);
+        assert!(signer.check(&link, now + hour - TimeDelta::seconds(1)).is_ok());
+        assert!(matches!(signer.check(&link, now + hour), Err(Error::LinkExpired)));
+        for at in 0..link.len() {
+            for bit in 0..8 {
+                let mut bytes = link.clone().into_bytes();
+                bytes[at] ^= 1 << bit;
+                if let Ok(other) = String::from_utf8(bytes) {
+                    assert!(matches!(signer.check(&other, now), Err(Error::LinkInvalid)), "{other}");
+                }
+            }
+        }
+        for other in
+            [format!("{link}0"), format!("{link}00"), link[..link.len() - 2].to_string(), format!("{link}&a=b")]
+        {
+            assert!(signer.check(&other, now).is_err(), "{other}");
+        }
+    }
+
+    #[test]
+    fn another_key_and_another_purpose_sign_otherwise() {
+        let now = Utc::now();
+        let link = Signer::new("secret").unwrap().link(Part::File, Uuid::nil(), now);
+        assert!(Signer::new("other").unwrap().check(&link, now).is_err());
+        assert!(Signer::new("secret").unwrap().check(&link.replace("/file?", "/thumb?"), now).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! The type of a file by its bytes, and which types a browser may show.
+
+/// What stands in no other row.
+const UNKNOWN: &str = "application/octet-stream";
+const TEXT: &str = "text/plain";
+
+/// Images of which thumbnails are made.
+pub const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// The type that the beginning of a file shows; text without a mark of its own is `text/plain`.
+pub fn detect(head: &[u8]) -> &'static str {
+    match infer::get(head) {
+        Some(found) => found.mime_type(),
+        None if is_text(head) => TEXT,
+        None => UNKNOWN,
+    }
+}
+
+/// Whether a browser may show it in place: what can run no script, whatever is in it.
+pub fn is_shown(media_type: &str) -> bool {
+    media_type == TEXT || IMAGES.contains(&media_type)
+}
+
+/// The header: text is said to be UTF-8, which was looked at.
+pub fn header(media_type: &str) -> String {
+    if media_type == TEXT { format!("{TEXT}; charset=utf-8") } else { media_type.into() }
+}
+
+/// UTF-8 without control characters; the last character may be cut.
+fn is_text(head: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => match head.get(..error.valid_up_to()).map(std::str::from_utf8) {
+            Some(Ok(text)) => text,
+            _ => return false,
+        },
+        Err(_) => return false,
+    };
+    !valid.is_empty() && !valid.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_found_in_the_bytes() {
+        for (bytes, expected) in [
+            (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], "image/png"),
+            (b"\xff\xd8\xff\xe0\0\x10JFIF", "image/jpeg"),
+            (b"GIF89a\x01\0\x01\0", "image/gif"),
+            (b"RIFF\x10\0\0\0WEBPVP8L", "image/webp"),
+            (b"%PDF-1.7\n", "application/pdf"),
+            (b"PK\x03\x04\x14\0", "application/zip"),
+            (b"<!DOCTYPE html><html>", "text/html"),
+            ("name,Größe\n".as_bytes(), "text/plain"),
+            (b"{\"a\": 1}", "text/plain"),
+            (b"\0\x01\x02\x03", "application/octet-stream"),
+            (b"", "application/octet-stream"),
+            (b"caf\xe9 au lait", "application/octet-stream"),
+        ] {
+            assert_eq!(detect(bytes), expected, "{}", String::from_utf8_lossy(bytes));
+        }
+        assert_eq!(detect(&"ü".as_bytes()[..1]), "application/octet-stream");
+        assert_eq!(detect(&"aü".as_bytes()[..2]), "text/plain");
+    }
+
+    #[test]
+    fn what_can_run_a_script_is_not_shown() {
+        for safe in ["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"] {
+            assert!(is_shown(safe), "{safe}");
+        }
+        for other in ["text/html", "text/xml", "image/svg+xml", "application/pdf", UNKNOWN] {
+            assert!(!is_shown(other), "{other}");
+        }
+    }
+}

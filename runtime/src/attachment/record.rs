@@ -1,0 +1,102 @@
+//! An attachment as a record: what is known of a file. Its bytes are elsewhere.
+
+use charter_macros::Resource;
+use sea_orm::QueryResult;
+use sea_orm::entity::prelude::*;
+
+use super::storage::Part;
+use super::{leftover, upload};
+use crate::crud::{BoxFuture, Context, Route};
+use crate::error::{Error, Result};
+use crate::meta::FieldMeta;
+use crate::record::{Cell, Shape, write_text};
+
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "attachment", operations("show", "create", "delete"), events)]
+#[resource(index("uuid"), index("attachable_type", "attachable_id"))]
+pub struct Model {
+    pub id: i64,
+    /// Names the file in storage and in its links.
+    #[field(read_only)]
+    pub uuid: Uuid,
+    #[field(string(255), read_only)]
+    pub original_name: String,
+    /// The type that the bytes show, whatever the client declared.
+    #[field(string(255), read_only)]
+    pub mime_type: String,
+    #[field(read_only)]
+    pub file_size: i64,
+    #[field(string(50))]
+    pub category: Option<String>,
+    #[field(string(1000))]
+    #[computed("url", from("uuid"))]
+    #[computed("thumb_url", from("uuid", "thumb_type"), nullable)]
+    pub description: Option<String>,
+    #[field(reference("user"), read_only, default_caller)]
+    pub uploaded_by: i64,
+    #[field(timestamp(offset), read_only)]
+    pub created_at: DateTimeUtc,
+    #[field(timestamp(offset), read_only)]
+    pub updated_at: DateTimeUtc,
+    /// What it hangs on: the type name of a resource that declares `attachments`, and the id of a record.
+    #[field(string(64), required, secret)]
+    pub attachable_type: String,
+    #[field(required, secret)]
+    pub attachable_id: i64,
+    /// The type of the thumbnail, when there is one.
+    #[field(string(64), internal)]
+    pub thumb_type: Option<String>,
+}
+
+pub fn route() -> Route {
+    let mut route = crate::route!(Entity, Behaviour, hooks(after_delete), actions());
+    route.hooks.computed = Some(computed);
+    route.upload = Some(upload::upload);
+    route
+}
+
+trait Behaviour {
+    fn after_delete(context: &Context<'_>, attachment: &Model) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    /// The bytes belong to nobody from the moment that the deletion stands.
+    async fn after_delete(context: &Context<'_>, attachment: &Model) -> Result<()> {
+        leftover::add(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await
+    }
+}
+
+/// The links, made anew each time that the record is shown.
+fn computed<'a>(
+    context: &'a Context<'a>,
+    field: &'static FieldMeta,
+    shape: &'a Shape,
+    rows: &'a [QueryResult],
+) -> BoxFuture<'a, Result<Vec<Vec<u8>>>> {
+    Box::pin(async move {
+        let missing = |name: &str| Error::internal(format!("`{name}` was not read"));
+        let uuid = shape.position("uuid").ok_or_else(|| missing("uuid"))?;
+        let (part, thumb_type) = match field.name {
+            "thumb_url" => (Part::Thumb, Some(shape.position("thumb_type").ok_or_else(|| missing("thumb_type"))?)),
+            _ => (Part::File, None),
+        };
+        let base_url = context.state().base_url();
+        let mut values = Vec::with_capacity(rows.len());
+        for row in rows {
+            let is_there = match thumb_type {
+                Some(position) => Cell::new(row, position)?.text()?.is_some(),
+                None => true,
+            };
+            if !is_there {
+                values.push(b"null".to_vec());
+                continue;
+            }
+            let uuid = Cell::new(row, uuid)?.uuid()?.ok_or_else(|| missing("uuid"))?;
+            let link = context.state().attachments.link(&base_url, part, uuid, context.now());
+            let mut value = Vec::with_capacity(link.len() + 2);
+            write_text(&mut value, &link);
+            values.push(value);
+        }
+        Ok(values)
+    })
+}

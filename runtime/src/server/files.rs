@@ -1,0 +1,131 @@
+//! Stored files, to whoever has a link: whole or in part, and never as a page of this server's.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use salvo::http::{HeaderValue, StatusCode};
+use salvo::{Request, async_trait};
+
+use super::{Answer, Answers};
+use crate::attachment;
+use crate::context::State;
+use crate::error::{Error, Result};
+
+/// `GET /files/<uuid>/<part>?expires=...&signature=...`
+#[derive(Debug)]
+pub struct Files;
+
+#[async_trait]
+impl Answers for Files {
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        if !matches!(request.method().as_str(), "GET" | "HEAD") {
+            return Err(Error::MethodNotAllowed(vec!["GET"]));
+        }
+        let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
+        let file = attachment::find(state, target).await?;
+        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        let known = |tags: &str| tags.trim() == "*" || tags.split(',').any(|tag| weak(tag) == weak(&file.tag));
+        if header("if-none-match").is_some_and(known) {
+            return surround(Answer::empty(StatusCode::NOT_MODIFIED), &file);
+        }
+        // A part is of use only to who has the rest of these very bytes.
+        let same = header("if-range").is_none_or(|tag| tag.trim() == file.tag);
+        let range = match header("range").filter(|_| same) {
+            Some(text) => range(text, file.size)?,
+            None => None,
+        };
+        let (status, length) = match &range {
+            Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
+            None => (StatusCode::OK, file.size),
+        };
+        let mut answer = match request.method().as_str() {
+            "HEAD" => Answer::empty(status),
+            _ => Answer::stream(status, file.read(state, range.clone()).await?),
+        };
+        answer = answer.with("content-length", length.into()).with("accept-ranges", HeaderValue::from_static("bytes"));
+        answer = answer.with("content-type", text(&file.media_type)?);
+        answer = answer.with("content-disposition", text(&file.disposition)?);
+        if let Some(Range { start, end }) = range {
+            answer = answer.with("content-range", text(&format!("bytes {start}-{}/{}", end - 1, file.size))?);
+        }
+        surround(answer, &file)
+    }
+}
+
+/// What every answer with a file says: whose it is, and that nothing in it is to be run.
+fn surround(answer: Answer, file: &attachment::Delivery) -> Result<Answer> {
+    let said = |answer: Answer, (name, value)| answer.with(name, HeaderValue::from_static(value));
+    let answer = [
+        ("cache-control", "private"),
+        ("content-security-policy", "default-src 'none'; sandbox"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+    ]
+    .into_iter()
+    .fold(answer, said);
+    Ok(answer.with("etag", text(&file.tag)?))
+}
+
+fn text(value: &str) -> Result<HeaderValue> {
+    HeaderValue::from_str(value).map_err(Error::internal)
+}
+
+/// A tag without the mark that it is a weak one.
+fn weak(tag: &str) -> &str {
+    let tag = tag.trim();
+    tag.strip_prefix("W/").unwrap_or(tag)
+}
+
+/// The bytes that are asked for (RFC 9110, section 14). What cannot be read, and more than one range, is ignored: the
+/// whole file answers it.
+///
+/// # Errors
+/// [`Error::RangeNotSatisfiable`] when the file ends before it.
+fn range(header: &str, size: u64) -> Result<Option<Range<u64>>> {
+    let Some((first, last)) = header.trim().strip_prefix("bytes=").and_then(|range| range.split_once('-')) else {
+        return Ok(None);
+    };
+    let number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        // What is beyond any file is as good as its end.
+        digits.then(|| text.parse::<u64>().unwrap_or(u64::MAX))
+    };
+    let range = match (first.is_empty(), number(first), last.is_empty(), number(last)) {
+        (true, _, _, Some(length)) => size.saturating_sub(length)..size,
+        (_, Some(first), true, _) => first..size,
+        (_, Some(first), _, Some(last)) if first <= last => first..size.min(last.saturating_add(1)),
+        _ => return Ok(None),
+    };
+    if range.start >= range.end { Err(Error::RangeNotSatisfiable(size)) } else { Ok(Some(range)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_read_at_its_edges() {
+        for (header, expected) in [
+            ("bytes=0-0", Some(0..1)),
+            ("bytes=0-", Some(0..10)),
+            ("bytes=9-", Some(9..10)),
+            ("bytes=2-4", Some(2..5)),
+            ("bytes=2-99999999999999999999999", Some(2..10)),
+            ("bytes=-3", Some(7..10)),
+            ("bytes=-99", Some(0..10)),
+            ("bytes=4-2", None),
+            ("bytes=0-1,4-5", None),
+            ("bytes=a-b", None),
+            ("bytes=+1-2", None),
+            ("bytes=-", None),
+            ("items=0-1", None),
+            ("", None),
+        ] {
+            assert_eq!(range(header, 10).unwrap(), expected, "{header}");
+        }
+        for header in ["bytes=10-", "bytes=10-12", "bytes=-0"] {
+            assert!(matches!(range(header, 10), Err(Error::RangeNotSatisfiable(10))), "{header}");
+        }
+        assert!(matches!(range("bytes=0-", 0), Err(Error::RangeNotSatisfiable(0))));
+    }
+}

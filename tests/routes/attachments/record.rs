@@ -1,0 +1,73 @@
+//! `GET` and `DELETE /attachments/{id}`, and what becomes of attachments with their record.
+
+use charter_runtime::attachment;
+
+use super::{attach, member, path, promised, stored, until};
+use crate::support::{Server, on_both};
+
+on_both!(
+    an_attachment_is_shown_with_new_links,
+    a_deleted_attachment_is_gone_with_its_bytes,
+    attachments_go_with_their_record,
+    attachments_go_with_a_record_that_the_database_removes,
+    attachments_need_the_abilities_of_their_record,
+);
+
+async fn an_attachment_is_shown_with_new_links(server: Server) {
+    let member = member(&server).await;
+    let made = attach(&server, &member, "a.txt", "a").await;
+    let shown = server.admin().get(&format!("/attachments/{}", made["id"])).await.record("attachment");
+    let without_link = |mut attachment: serde_json::Value| {
+        attachment.as_object_mut().expect("an object").remove("url").expect("a link");
+        attachment
+    };
+    assert_eq!(server.anonymous().get(&path(&shown["url"])).await.status(200).text, "a");
+    assert_eq!(without_link(shown), without_link(made));
+    server.admin().get("/attachments/999").await.refused(404, "not_found");
+}
+
+async fn a_deleted_attachment_is_gone_with_its_bytes(server: Server) {
+    let member = member(&server).await;
+    let (gone, kept) = (attach(&server, &member, "a.txt", "a").await, attach(&server, &member, "b.txt", "b").await);
+    let record = format!("/attachments/{}", gone["id"]);
+    server.admin().delete(&record).await.deleted();
+    server.admin().get(&record).await.refused(404, "not_found");
+    server.admin().delete(&record).await.refused(404, "not_found");
+    server.anonymous().get(&path(&gone["url"])).await.refused(404, "not_found");
+    until("the bytes are deleted", async || stored(&server).len() == 1 && promised(&server.state).await == 0).await;
+    assert_eq!(server.anonymous().get(&path(&kept["url"])).await.status(200).text, "b");
+}
+
+async fn attachments_go_with_their_record(server: Server) {
+    let (gone, kept) = (member(&server).await, member(&server).await);
+    let attachment = attach(&server, &gone, "a.txt", "a").await;
+    attach(&server, &kept, "b.txt", "b").await;
+    server.admin().delete(&format!("/members/{}", gone["id"])).await.deleted();
+    server.admin().get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
+    server.anonymous().get(&path(&attachment["url"])).await.refused(404, "not_found");
+    until("the bytes are deleted", async || stored(&server).len() == 1 && promised(&server.state).await == 0).await;
+}
+
+/// As a cascade does, which no code of ours sees.
+async fn attachments_go_with_a_record_that_the_database_removes(server: Server) {
+    let member = member(&server).await;
+    let attachment = attach(&server, &member, "a.txt", "a").await;
+    server.sql(&format!("DELETE FROM members WHERE id = {}", member["id"])).await;
+    server.admin().get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
+    server.anonymous().get(&path(&attachment["url"])).await.refused(404, "not_found");
+    assert_eq!(stored(&server).len(), 1);
+    attachment::sweep_once(&server.state).await.expect("it is swept");
+    assert!(stored(&server).is_empty());
+}
+
+async fn attachments_need_the_abilities_of_their_record(server: Server) {
+    let member = member(&server).await;
+    let record = format!("/attachments/{}", attach(&server, &member, "a.txt", "a").await["id"]);
+    let (reader, writer) = (server.able(&["members:read"]).await, server.able(&["members:write"]).await);
+    server.anonymous().get(&record).await.refused(401, "unauthenticated");
+    writer.get(&record).await.refused(403, "ability_missing");
+    reader.delete(&record).await.refused(403, "ability_missing");
+    server.able(&["products:read"]).await.get(&record).await.refused(403, "ability_missing");
+    reader.get(&record).await.record("attachment");
+    writer.delete(&record).await.deleted();
+}

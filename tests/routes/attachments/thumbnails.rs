@@ -1,0 +1,122 @@
+//! `thumb_url`: small pictures of images, and of nothing else.
+
+use serde_json::Value;
+
+use super::{Form, member, path, stored};
+use crate::support::{Server, on_both};
+
+on_both!(
+    an_image_has_a_thumbnail,
+    a_photograph_is_shown_upright,
+    what_is_no_image_has_none,
+    a_thumbnail_goes_with_its_file,
+);
+
+/// A PNG of this size, in one colour: its pixels are not compressed.
+pub fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let image = image::RgbImage::from_pixel(width, height, image::Rgb([200, 30, 30]));
+    image.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::Png).expect("it is written");
+    bytes
+}
+
+/// The head of a PNG that claims this size, and nothing behind it that could be decoded.
+pub fn png_head(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = png(1, 1);
+    bytes[16..20].copy_from_slice(&width.to_be_bytes());
+    bytes[20..24].copy_from_slice(&height.to_be_bytes());
+    let mut checksum = 0xffff_ffff_u32;
+    for byte in &bytes[12..29] {
+        checksum ^= u32::from(*byte);
+        for _ in 0..8 {
+            checksum = if checksum & 1 == 1 { checksum >> 1 ^ 0xedb8_8320 } else { checksum >> 1 };
+        }
+    }
+    bytes[29..33].copy_from_slice(&(!checksum).to_be_bytes());
+    bytes
+}
+
+/// An image in a format, half transparent when it says so.
+fn encoded(format: image::ImageFormat, width: u32, height: u32, alpha: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut to = std::io::Cursor::new(&mut bytes);
+    if alpha {
+        image::RgbaImage::from_pixel(width, height, image::Rgba([1, 2, 3, 128])).write_to(&mut to, format)
+    } else {
+        image::RgbImage::from_pixel(width, height, image::Rgb([200, 30, 30])).write_to(&mut to, format)
+    }
+    .expect("it is written");
+    bytes
+}
+
+/// The thumbnail of an attachment, and the type that it is served as.
+async fn thumbnail(attachment: &Value) -> (String, image::DynamicImage) {
+    let url = attachment["thumb_url"].as_str().expect("a link to a thumbnail");
+    let response = reqwest::Client::builder().no_proxy().build().expect("a client").get(url).send().await;
+    let response = response.expect("the server answers");
+    assert_eq!(response.status().as_u16(), 200);
+    let media_type = response.headers()["content-type"].to_str().expect("text").to_string();
+    let bytes = response.bytes().await.expect("a body");
+    (media_type, image::load_from_memory(&bytes).expect("an image"))
+}
+
+async fn an_image_has_a_thumbnail(server: Server) {
+    use image::ImageFormat::{Gif, Jpeg, Png, WebP};
+    let member = member(&server).await;
+    for (format, media_type, alpha, thumb_type) in [
+        (Png, "image/png", false, "image/jpeg"),
+        (Png, "image/png", true, "image/png"),
+        (Jpeg, "image/jpeg", false, "image/jpeg"),
+        (WebP, "image/webp", false, "image/jpeg"),
+        (Gif, "image/gif", true, "image/png"),
+    ] {
+        let form = Form::default().on(&member).file("a", &encoded(format, 600, 150, alpha));
+        let attachment = form.send(&server.admin()).await.created("attachment");
+        assert_eq!(attachment["mime_type"], media_type);
+        let (served, thumb) = thumbnail(&attachment).await;
+        assert_eq!((served.as_str(), thumb.width(), thumb.height()), (thumb_type, 256, 64), "{media_type}");
+        let answer = server.anonymous().get(&path(&attachment["url"])).await;
+        assert_eq!(answer.status(200).header("content-type"), Some(media_type));
+        assert!(answer.header("content-disposition").is_some_and(|text| text.starts_with("inline;")));
+    }
+    // What is small already is not made larger.
+    let form = Form::default().on(&member).file("a.png", &png(10, 20));
+    let attachment = form.send(&server.admin()).await.created("attachment");
+    let (_, thumb) = thumbnail(&attachment).await;
+    assert_eq!((thumb.width(), thumb.height()), (10, 20));
+}
+
+/// A JPEG that says, in its EXIF, that it lies on its side.
+async fn a_photograph_is_shown_upright(server: Server) {
+    let member = member(&server).await;
+    let jpeg = encoded(image::ImageFormat::Jpeg, 300, 100, false);
+    let tiff = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+    let length = u16::try_from(2 + 6 + tiff.len()).expect("a short segment").to_be_bytes();
+    let exif = [b"\xff\xe1".as_slice(), &length, b"Exif\0\0", tiff].concat();
+    let turned = [&jpeg[..2], &exif, &jpeg[2..]].concat();
+    let form = Form::default().on(&member).file("a.jpg", &turned);
+    let attachment = form.send(&server.admin()).await.created("attachment");
+    let (_, thumb) = thumbnail(&attachment).await;
+    assert!(thumb.height() > thumb.width(), "{} × {}", thumb.width(), thumb.height());
+}
+
+async fn what_is_no_image_has_none(server: Server) {
+    let member = member(&server).await;
+    let whole = png(300, 300);
+    for bytes in [&b"text"[..], b"%PDF-1.7", b"\x89PNG\r\n\x1a\nbroken", b"\xff\xd8\xff\xe0", &whole[..whole.len() / 2]]
+    {
+        let form = Form::default().on(&member).file("a", bytes);
+        let attachment = form.send(&server.admin()).await.created("attachment");
+        assert_eq!(attachment["thumb_url"], Value::Null, "{}", attachment["mime_type"]);
+    }
+}
+
+async fn a_thumbnail_goes_with_its_file(server: Server) {
+    let member = member(&server).await;
+    let form = Form::default().on(&member).file("a.png", &png(300, 300));
+    let attachment = form.send(&server.admin()).await.created("attachment");
+    assert_eq!(stored(&server).len(), 2);
+    server.admin().delete(&format!("/attachments/{}", attachment["id"])).await.deleted();
+    super::until("both are deleted", async || stored(&server).is_empty()).await;
+    server.anonymous().get(&path(&attachment["thumb_url"])).await.refused(404, "not_found");
+}
