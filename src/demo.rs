@@ -1,61 +1,57 @@
-//! Sample data for `charter seed demo`: a rental business with as many products as asked for.
+//! Sample data for `charter seed demo`: a rental business with as many products, members and activities as asked for.
+
+mod row;
 
 use std::sync::Arc;
 
 use charter_runtime::Result;
 use charter_runtime::app::Demo;
+use charter_runtime::auth::user;
 use charter_runtime::context::State;
 use charter_runtime::crud::BoxFuture;
-use charter_runtime::generated::Decimal;
+use charter_runtime::custom_field;
+use charter_runtime::db::Connection;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
-use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveModelTrait, EntityTrait, PaginatorTrait, QuerySelect};
-use serde_json::json;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, EntityTrait, Iterable, PaginatorTrait, PrimaryKeyToColumn, QueryFilter, QueryOrder,
+    QuerySelect, Select,
+};
 
-use crate::generated::{exchange_rate, member, product, product_group, tax_class};
+use crate::generated::{
+    accessory, activity, activity_participant, exchange_rate, member, product, product_group, stock_level, tax_class,
+};
 
 /// What the command makes when nothing else is said.
 pub const DEMO: Demo = Demo {
-    counts: &[("tax_classes", 3), ("product_groups", 20), ("exchange_rates", 6), ("products", 500), ("members", 100)],
+    // Parents first: a row refers to those that are there.
+    counts: &[
+        ("tax_classes", 3),
+        ("product_groups", 20),
+        ("exchange_rates", 6),
+        ("custom_fields", 7),
+        ("products", 500),
+        ("members", 100),
+        ("stock_levels", 800),
+        ("accessories", 300),
+        ("activities", 300),
+        ("activity_participants", 450),
+    ],
     fill,
 };
 
 /// So many rows go in one statement: below the limit of bound values of either database.
 const BATCH: u64 = 500;
 
-const KINDS: [&str; 10] =
-    ["Lighting", "Audio", "Video", "Staging", "Rigging", "Furniture", "Power", "Cabling", "Tools", "Tents"];
-const MAKES: [&str; 10] =
-    ["Oak", "Steel", "Black", "Folding", "Compact", "Outdoor", "Vintage", "LED", "Portable", "Modular"];
-const THINGS: [&str; 12] = [
-    "Lamp",
-    "Chair",
-    "Table",
-    "Speaker",
-    "Microphone",
-    "Projector",
-    "Truss",
-    "Stand",
-    "Mixer",
-    "Tent",
-    "Generator",
-    "Dimmer",
-];
-const PRODUCT_TYPES: [&str; 4] = ["rental", "sale", "service", "loss_and_damage"];
-const RATES: [(&str, &str, i64, i64); 6] = [
-    ("GBP", "EUR", 117_000_000, 85_470_085),
-    ("GBP", "USD", 127_000_000, 78_740_157),
-    ("GBP", "JPY", 19_050_000_000, 524_934),
-    ("GBP", "CHF", 112_500_000, 88_888_889),
-    ("GBP", "AUD", 194_000_000, 51_546_392),
-    ("GBP", "SEK", 1_338_000_000, 7_473_842),
-];
-
-/// What rows refer to.
+/// What rows refer to: the ids of each, in their order.
+#[derive(Default)]
 struct Ground {
     groups: Vec<i64>,
     tax_classes: Vec<i64>,
+    products: Vec<i64>,
+    members: Vec<i64>,
+    activities: Vec<i64>,
+    users: Vec<i64>,
     start: DateTime<Utc>,
 }
 
@@ -66,24 +62,81 @@ fn fill<'a>(
     progress: &'a (dyn Fn(u64) + Sync),
 ) -> BoxFuture<'a, Result<u64>> {
     Box::pin(async move {
+        let ground = ground(state, resource).await?;
+        let wanted = wanted.min(most(resource, &ground));
+        let (to, ground) = (state, &ground);
         match resource {
-            "tax_classes" => add::<tax_class::Entity>(state, wanted, progress, tax_class_row).await,
-            "product_groups" => add::<product_group::Entity>(state, wanted, progress, product_group_row).await,
-            "exchange_rates" => {
-                add::<exchange_rate::Entity>(state, wanted.min(RATES.len() as u64), progress, exchange_rate_row).await
+            "tax_classes" => add::<tax_class::Entity>(to, wanted, progress, ground, row::tax_class_row).await,
+            "product_groups" => {
+                add::<product_group::Entity>(to, wanted, progress, ground, row::product_group_row).await
             }
-            "products" => add::<product::Entity>(state, wanted, progress, product_row).await,
-            _ => add::<member::Entity>(state, wanted, progress, member_row).await,
+            "exchange_rates" => {
+                add::<exchange_rate::Entity>(to, wanted, progress, ground, row::exchange_rate_row).await
+            }
+            "custom_fields" => add::<custom_field::Entity>(to, wanted, progress, ground, row::custom_field_row).await,
+            "products" => add::<product::Entity>(to, wanted, progress, ground, row::product_row).await,
+            "members" => add::<member::Entity>(to, wanted, progress, ground, row::member_row).await,
+            "stock_levels" => add::<stock_level::Entity>(to, wanted, progress, ground, row::stock_level_row).await,
+            "accessories" => add::<accessory::Entity>(to, wanted, progress, ground, row::accessory_row).await,
+            "activities" => add::<activity::Entity>(to, wanted, progress, ground, row::activity_row).await,
+            _ => add::<activity_participant::Entity>(to, wanted, progress, ground, row::participant_row).await,
         }
     })
 }
 
-/// Adds the rows that are missing to the wanted number, in batches. A row is made of its index alone, so that every
-/// run makes the same ones.
+/// What the rows of a resource refer to.
+async fn ground(state: &Arc<State>, resource: &str) -> Result<Ground> {
+    let mut ground = Ground { start: Utc::now().trunc_subsecs(0) - TimeDelta::days(365), ..Default::default() };
+    let db = state.db.reader();
+    let products = product::Entity::find().filter(product::Column::DeletedAt.is_null());
+    match resource {
+        "products" => {
+            ground.groups = ids(product_group::Entity::find(), db).await?;
+            ground.tax_classes = ids(tax_class::Entity::find(), db).await?;
+        }
+        "stock_levels" | "accessories" => ground.products = ids(products, db).await?,
+        "activities" => {
+            ground.products = ids(products, db).await?;
+            ground.members = ids(member::Entity::find(), db).await?;
+            ground.users = ids(user::Entity::find(), db).await?;
+        }
+        "activity_participants" => {
+            ground.activities = ids(activity::Entity::find(), db).await?;
+            ground.members = ids(member::Entity::find(), db).await?;
+        }
+        _ => {}
+    }
+    Ok(ground)
+}
+
+/// The ids of these records, in their order.
+async fn ids<E: EntityTrait>(records: Select<E>, db: &Connection) -> Result<Vec<i64>> {
+    let Some(id) = E::PrimaryKey::iter().map(PrimaryKeyToColumn::into_column).next() else { return Ok(Vec::new()) };
+    Ok(records.select_only().column(id).order_by_asc(id).into_tuple().all(db).await?)
+}
+
+/// So many rows of a resource there can be: a pair stands once, and what must refer to something has something.
+fn most(resource: &str, ground: &Ground) -> u64 {
+    let some = |ids: &[i64]| if ids.is_empty() { 0 } else { u64::MAX };
+    let count = |ids: &[i64]| ids.len() as u64;
+    match resource {
+        "exchange_rates" => row::RATES.len() as u64,
+        "custom_fields" => row::CUSTOM_FIELDS.len() as u64,
+        "stock_levels" => some(&ground.products),
+        "accessories" => count(&ground.products).saturating_mul(count(&ground.products).saturating_sub(1)),
+        "activities" => some(&ground.users),
+        "activity_participants" => count(&ground.activities).saturating_mul(count(&ground.members)),
+        _ => u64::MAX,
+    }
+}
+
+/// Adds the rows that are missing to the wanted number, in batches. A row is made of its index and of what it refers to
+/// alone, so that every run makes the same ones.
 async fn add<E>(
     state: &Arc<State>,
     wanted: u64,
     progress: &(dyn Fn(u64) + Sync),
+    ground: &Ground,
     row: fn(u64, &Ground) -> E::ActiveModel,
 ) -> Result<u64>
 where
@@ -91,23 +144,12 @@ where
     E::Model: Send + Sync,
     E::ActiveModel: ActiveModelTrait<Entity = E> + Send,
 {
-    let db = state.db.reader();
-    let ground = Ground {
-        groups: product_group::Entity::find()
-            .select_only()
-            .column(product_group::Column::Id)
-            .into_tuple()
-            .all(db)
-            .await?,
-        tax_classes: tax_class::Entity::find().select_only().column(tax_class::Column::Id).into_tuple().all(db).await?,
-        start: Utc::now().trunc_subsecs(0) - TimeDelta::days(365),
-    };
-    let present = E::find().count(db).await?;
+    let present = E::find().count(state.db.reader()).await?;
     let mut next = present;
     progress(next);
     while next < wanted {
         let end = (next + BATCH).min(wanted);
-        let rows: Vec<E::ActiveModel> = (next..end).map(|index| row(index, &ground)).collect();
+        let rows: Vec<E::ActiveModel> = (next..end).map(|index| row(index, ground)).collect();
         let transaction = state.db.begin().await?;
         // A row whose unique value is there already is one that is not missing.
         let insert = E::insert_many(rows).on_conflict(OnConflict::new().do_nothing().to_owned());
@@ -117,115 +159,4 @@ where
         progress(next);
     }
     Ok(next - present)
-}
-
-/// A number that looks random and is the same on every run (the finaliser of SplitMix64).
-fn scatter(index: u64) -> u64 {
-    let mut number = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 16
-}
-
-fn pick<T: Copy>(list: &[T], number: u64) -> Option<T> {
-    list.get((number % list.len().max(1) as u64) as usize).copied()
-}
-
-fn time(ground: &Ground, index: u64) -> DateTime<Utc> {
-    ground.start + TimeDelta::seconds((index % 31_000_000) as i64)
-}
-
-fn tax_class_row(index: u64, ground: &Ground) -> tax_class::ActiveModel {
-    let (name, percentage) =
-        pick(&[("Standard", 2000), ("Reduced", 500), ("Zero", 0)], index).unwrap_or(("Standard", 2000));
-    let name = if index < 3 { name.to_string() } else { format!("{name} {index}") };
-    tax_class::ActiveModel {
-        name: Set(name),
-        percentage: Set(Decimal::from_scaled(percentage)),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
-        ..Default::default()
-    }
-}
-
-fn product_group_row(index: u64, ground: &Ground) -> product_group::ActiveModel {
-    let kind = pick(&KINDS, index).unwrap_or("Lighting");
-    product_group::ActiveModel {
-        name: Set(format!("{kind} {}", index / KINDS.len() as u64 + 1)),
-        description: Set(Some(format!("{kind} for hire"))),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
-        ..Default::default()
-    }
-}
-
-fn exchange_rate_row(index: u64, ground: &Ground) -> exchange_rate::ActiveModel {
-    let (source, target, rate, inverse) = RATES[index as usize % RATES.len()];
-    exchange_rate::ActiveModel {
-        source_currency_code: Set(source.to_string()),
-        target_currency_code: Set(target.to_string()),
-        rate: Set(Decimal::from_scaled(rate)),
-        inverse_rate: Set(Decimal::from_scaled(inverse)),
-        source: Set("demo".to_string()),
-        effective_at: Set(ground.start),
-        expires_at: Set(None),
-        created_at: Set(ground.start),
-        updated_at: Set(ground.start),
-        ..Default::default()
-    }
-}
-
-fn product_row(index: u64, ground: &Ground) -> product::ActiveModel {
-    let number = scatter(index);
-    let make = pick(&MAKES, number).unwrap_or_default();
-    let thing = pick(&THINGS, number >> 8).unwrap_or_default();
-    product::ActiveModel {
-        name: Set(format!("{make} {thing} {}", index + 1)),
-        description: Set(
-            (!number.is_multiple_of(3)).then(|| format!("{make} {}, inspected and packed", thing.to_lowercase()))
-        ),
-        product_type: Set(pick(&PRODUCT_TYPES, (number >> 12) % 7).unwrap_or("rental").to_string()),
-        product_group_id: Set(pick(&ground.groups, number >> 16)),
-        sku: Set(Some(format!("SKU-{:08}", index + 1))),
-        barcode: Set(Some((5_000_000_000_000 + index).to_string())),
-        is_active: Set(!number.is_multiple_of(5)),
-        stock_method: Set(if (number >> 20).is_multiple_of(3) { 2 } else { 1 }),
-        weight: Set(Decimal::from_scaled((number % 1_000_000) as i64)),
-        replacement_charge: Set(Decimal::from_scaled((number % 500_000) as i64)),
-        custom_fields: Set(json!({})),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
-        allowed_stock_type: Set(1),
-        buffer_percent: Set(Decimal::ZERO),
-        post_rent_unavailability: Set(0),
-        accessory_only: Set(false),
-        system: Set(false),
-        discountable: Set(true),
-        tax_class_id: Set(pick(&ground.tax_classes, number >> 24)),
-        sub_rental_price: Set(Decimal::ZERO),
-        purchase_price: Set(Decimal::from_scaled((number % 300_000) as i64)),
-        tag_list: Set(json!([])),
-        ..Default::default()
-    }
-}
-
-fn member_row(index: u64, ground: &Ground) -> member::ActiveModel {
-    let number = scatter(index);
-    let first =
-        pick(&["Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Ken"], number).unwrap_or_default();
-    let last =
-        pick(&["Field", "Marsh", "Stone", "Brook", "Hill", "Wood", "Lake", "Ford"], number >> 8).unwrap_or_default();
-    let organisation = number.is_multiple_of(4);
-    member::ActiveModel {
-        name: Set(if organisation {
-            format!("{last} Events {}", index + 1)
-        } else {
-            format!("{first} {last} {}", index + 1)
-        }),
-        membership_type: Set(if organisation { "organisation" } else { "contact" }.to_string()),
-        is_active: Set(!number.is_multiple_of(9)),
-        custom_fields: Set(json!({})),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
-        ..Default::default()
-    }
 }

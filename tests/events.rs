@@ -13,6 +13,7 @@ on_both!(
     deactivating_twice_emits_nothing_more,
     an_update_that_deactivates_is_emitted_as_both,
     settings_updated_holds_the_changed_keys_with_old_and_new_values,
+    a_role_is_created_updated_and_deleted,
     deleting_a_role_updates_the_users_who_held_it,
     what_is_rolled_back_emits_nothing,
 );
@@ -77,6 +78,22 @@ async fn settings_updated_holds_the_changed_keys_with_old_and_new_values(server:
         "base_currency": { "old": "GBP", "new": "EUR" },
     });
     assert_eq!(events[0]["data"], json!({ "changes": changes }));
+}
+
+async fn a_role_is_created_updated_and_deleted(server: Server) {
+    let admin = server.admin();
+    let before = server.event_bodies(0).await.len();
+    let created = admin.post("/roles", json!({ "name": "Crew" })).await.created("role");
+    let path = format!("/roles/{}", created["id"]);
+    let renamed = admin.put(&path, json!({ "name": "Stage crew" })).await.record("role");
+    let permitted = admin.put(&path, json!({ "permissions": ["settings.manage"] })).await.record("role");
+    admin.delete(&path).await.deleted();
+    let events = server.event_bodies(before).await;
+    assert_eq!(names(&events), ["role.created", "role.updated", "role.updated", "role.deleted"]);
+    for (event, role) in events.iter().zip([&created, &renamed, &permitted, &permitted]) {
+        assert_eq!(event["data"], json!({ "role": role }));
+        assert!(event["timestamp"].as_str().is_some_and(|time| time.ends_with('Z')), "{event}");
+    }
 }
 
 async fn deleting_a_role_updates_the_users_who_held_it(server: Server) {

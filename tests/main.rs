@@ -1,14 +1,20 @@
 //! The service as its clients meet it: every test talks HTTP to a server of its own, on SQLite and on PostgreSQL.
 
+mod abilities;
+mod audit;
 mod authentication;
+mod clients;
 mod commands;
 mod delivery;
 mod errors;
 mod events;
+mod idempotency;
 mod oddities;
+mod openapi;
 mod query;
 mod relations;
 mod routes;
 mod server;
 mod support;
+mod versions;
 mod webhooks;

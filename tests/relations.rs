@@ -14,6 +14,10 @@ on_both!(
     the_label_of_a_code_is_shown_filtered_and_sorted_by,
     a_field_that_is_given_once_cannot_be_changed,
     a_record_of_another_owner_is_not_there,
+    a_reference_may_have_any_name,
+    a_field_may_be_named_like_a_predicate,
+    numbers_within_json_are_kept_or_refused,
+    an_include_of_too_many_records_is_refused_and_never_cut,
 );
 
 async fn member(client: &Client, name: &str) -> Value {
@@ -169,4 +173,86 @@ async fn a_record_of_another_owner_is_not_there(server: Gatherings) {
     let body = json!({ "subject": "x", "code": "A", "owned_by": theirs["owned_by"] });
     client.post("/gatherings", body).await.invalid("owned_by");
     client.put(&path(&own), json!({ "owned_by": theirs["owned_by"] })).await.invalid("owned_by");
+}
+
+async fn a_reference_may_have_any_name(server: Gatherings) {
+    let admin = server.admin();
+    let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
+    gathering(&admin, json!({ "t": alan })).await;
+    gathering(&admin, json!({ "t": ada })).await;
+    gathering(&admin, json!({})).await;
+    let list = admin.get("/gatherings?sort=-t_name&include=teller").await.records("gatherings");
+    let names: Vec<&Value> = list.iter().map(|gathering| &gathering["t_name"]).collect();
+    assert_eq!(names, [&json!("Alan"), &json!("Ada"), &Value::Null]);
+    assert_eq!(list[1]["teller"]["name"], "Ada");
+    assert_eq!(admin.get("/gatherings?q[t_name_cont]=ad").await.column("gatherings", "id"), [2]);
+    assert_eq!(admin.get("/gatherings?q[teller.name_eq]=Alan&per_page=1").await.ok()["meta"]["total"], 1);
+}
+
+async fn a_field_may_be_named_like_a_predicate(server: Gatherings) {
+    let admin = server.admin();
+    gathering(&admin, json!({ "is_not": "late" })).await;
+    gathering(&admin, json!({})).await;
+    let ids = async |query: &str| admin.get(&format!("/gatherings?{query}")).await.column("gatherings", "id");
+    assert_eq!(ids("q[is_not_eq]=late").await, [1]);
+    assert_eq!(ids("q[is_not_null]=1").await, [2]);
+    assert_eq!(ids("q[is_not_not_null]=1").await, [1]);
+    assert_eq!(ids("q[is_not_in]=late,early").await, [1]);
+    assert_eq!(ids("q[is_not_or_subject_cont]=LAT").await, [1]);
+    // Where it can mean but one thing, it means what it always does.
+    assert_eq!(ids("q[subject_not_eq]=x").await, [1, 2]);
+    admin.get("/gatherings?q[is_eq]=x").await.invalid("q[is_eq]");
+}
+
+async fn numbers_within_json_are_kept_or_refused(server: Gatherings) {
+    let admin = server.admin();
+    let post = async |notes: &str| {
+        let body = format!(r#"{{"subject":"x","code":"A","notes":{notes}}}"#);
+        admin.post_text("/gatherings", body).await
+    };
+    for notes in [r#"{"a":[0.1,-2.50,1e3,12345678901234567890,9007199254740993]}"#, "[1.0]", "[]", r#"{"a":"1e999"}"#] {
+        let kept = post(notes).await.created("gathering")["notes"].clone();
+        assert_eq!(kept, serde_json::from_str::<Value>(notes).expect("it is JSON"), "{notes}");
+    }
+    for notes in [
+        "[1234567890.12345678901]",
+        r#"{"a":{"b":[12345678901234567.89]}}"#,
+        "[123456789012345678901]",
+        "[0.12345678901234567]",
+    ] {
+        post(notes).await.invalid("notes");
+    }
+    // A saved view's filter too: what it asks is what was sent.
+    let view = |value: &str| {
+        let filter = format!(r#"{{"field":"id","predicate":"lt","value":{value}}}"#);
+        format!(r#"{{"name":"x","entity_type":"gatherings","columns":["id"],"filters":[{filter}]}}"#)
+    };
+    admin.post_text("/custom_views", view("12345678901234567.89")).await.invalid("filters");
+    admin.post_text("/custom_views", view("\"12345678901234567.89\"")).await.created("custom_view");
+    assert_eq!(admin.get("/gatherings?view_id=1").await.records("gatherings").len(), 4);
+}
+
+async fn an_include_of_too_many_records_is_refused_and_never_cut(server: Gatherings) {
+    let admin = server.admin();
+    admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
+    admin.post("/products", json!({ "name": "Tent" })).await.created("product");
+    let fill = async |product: u32, count: u32| {
+        server
+            .sql(&format!(
+                "INSERT INTO stock_levels (product_id, created_at, updated_at)
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+                 SELECT p.id, p.created_at, p.created_at FROM n, products AS p WHERE p.id = {product}"
+            ))
+            .await;
+    };
+    fill(1, 9_999).await;
+    fill(2, 1).await;
+    let found = admin.get("/products?include=stockLevels").await.records("products");
+    let count = |product: &Value| product["stock_levels"].as_array().map(Vec::len);
+    assert_eq!([count(&found[0]), count(&found[1])], [Some(9_999), Some(1)]);
+    fill(2, 1).await;
+    let problem = admin.get("/products?include=stockLevels").await.invalid("include");
+    assert!(problem.contains("10000 stock_levels"), "{problem}");
+    assert_eq!(count(&admin.get("/products/1?include=stockLevels").await.record("product")), Some(9_999));
+    assert_eq!(admin.get("/products?include=stockLevels&per_page=1").await.records("products").len(), 1);
 }

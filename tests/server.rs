@@ -9,7 +9,10 @@ use crate::support::{Database, Server, on_both, postgres, run};
 on_both!(
     a_token_has_so_many_requests_a_minute,
     an_address_has_so_many_requests_without_a_valid_token,
+    many_first_requests_with_a_valid_token_are_not_taken_for_guesses,
+    every_answer_that_is_counted_says_how_the_caller_stands,
     health_is_not_limited,
+    a_server_that_stops_takes_no_connections,
     a_server_that_stops_answers_what_is_under_way,
     two_nodes_share_a_database,
     a_token_revoked_on_one_node_is_forgotten_there_at_once,
@@ -37,14 +40,73 @@ async fn a_token_has_so_many_requests_a_minute(server: Server) {
 
 async fn an_address_has_so_many_requests_without_a_valid_token(server: Server) {
     let limited = server.configured(|config| config.rate_limit_anonymous = 3).await;
+    limited.admin().get("/products").await.ok();
+    let unseen = limited.able(&["products:read"]).await;
     limited.anonymous().get("/products").await.refused(401, "unauthenticated");
     limited.client("chr_x").get("/products").await.refused(401, "invalid_token");
     limited.anonymous().get("/nope").await.refused(401, "unauthenticated");
     let answer = limited.client("chr_x").get("/products").await;
     answer.refused(429, "rate_limited");
     assert!(answer.header("retry-after").is_some());
-    // A valid token from the same address is not stopped by that.
+    // A token from the same address that was valid before is not stopped by that, and nobody goes on guessing.
     limited.admin().get("/products").await.ok();
+    unseen.get("/products").await.refused(429, "rate_limited");
+}
+
+async fn many_first_requests_with_a_valid_token_are_not_taken_for_guesses(server: Server) {
+    let limited = server.configured(|config| config.rate_limit_anonymous = 2).await;
+    let client = limited.admin();
+    let answers = futures_util::future::join_all((0..20).map(|_| client.get("/products"))).await;
+    assert!(answers.iter().all(|answer| answer.status == 200));
+    limited.anonymous().get("/products").await.refused(401, "unauthenticated");
+}
+
+async fn every_answer_that_is_counted_says_how_the_caller_stands(server: Server) {
+    let limited = server.configured(|config| (config.rate_limit, config.rate_limit_anonymous) = (3, 2)).await;
+    let told = |answer: &crate::support::Answer| {
+        ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
+            .map(|name| answer.header(name).and_then(|text| text.parse::<u64>().ok()))
+    };
+    let admin = limited.admin();
+    for (path, status, left) in [("/products", 200, 2), ("/products/999", 404, 1), ("/products?page=0", 422, 0)] {
+        let answer = admin.get(path).await;
+        let [limit, remaining, reset] = told(answer.status(status));
+        assert_eq!([limit, remaining], [Some(3), Some(left)], "{path}");
+        assert!(reset.is_some_and(|seconds| (1..=61).contains(&seconds)), "{reset:?}");
+    }
+    let answer = admin.get("/products").await;
+    answer.refused(429, "rate_limited");
+    assert_eq!(told(&answer)[..2], [Some(3), Some(0)]);
+    assert_eq!(answer.header("retry-after"), answer.header("ratelimit-reset"));
+    let anonymous = limited.anonymous().get("/products").await;
+    assert_eq!(told(&anonymous)[..2], [Some(2), Some(1)]);
+    assert_eq!(told(&server.admin().get("/products").await), [None; 3], "there is no limit");
+    assert_eq!(told(&limited.anonymous().get("~/health/live").await), [None; 3]);
+}
+
+/// A server that stops refuses new connections at once, though what is under way takes long.
+async fn a_server_that_stops_takes_no_connections(server: Server) {
+    let other = server.configured(|_| {}).await;
+    let address = other.address;
+    let mut stream = BufReader::new(TcpStream::connect(address).await.expect("the server listens"));
+    let head = format!(
+        "POST /api/v1/members HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {}\r\ncontent-length: 2\r\n\
+         content-type: application/json\r\nexpect: 100-continue\r\n\r\n",
+        other.token(&["*"]).await
+    );
+    stream.write_all(head.as_bytes()).await.expect("the server reads");
+    let mut line = String::new();
+    stream.read_line(&mut line).await.expect("the server asks for the body");
+    let stopping = tokio::spawn(other.stop());
+    let refused = async {
+        while TcpStream::connect(address).await.is_ok() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(5), refused).await.expect("connections are refused");
+    assert!(!stopping.is_finished(), "a request is under way");
+    stream.write_all(b"{}").await.expect("the server still reads");
+    stopping.await.expect("it stops");
 }
 
 async fn health_is_not_limited(server: Server) {

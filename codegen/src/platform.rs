@@ -41,6 +41,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
     Resource {
         name: nowhere(name),
         label: nowhere(&names::label(name)),
+        description: None,
         type_name: names::upper_camel(name),
         table: plural.clone(),
         path: plural.clone(),

@@ -39,6 +39,7 @@ pub struct Settings {
     pub name: Option<Word>,
     pub plural: Option<Word>,
     pub label: Option<Word>,
+    pub description: Option<Word>,
     pub type_name: Option<Word>,
     pub table: Option<Word>,
     pub path: Option<Word>,
@@ -59,6 +60,8 @@ pub struct Settings {
     pub search: Vec<Word>,
     pub includes: Vec<Include>,
     pub actions: Vec<Action>,
+    /// Each with what it is.
+    pub reveals: Vec<(Word, Word)>,
 }
 
 pub struct Under {
@@ -88,6 +91,9 @@ pub struct Action {
     /// It answers a new record.
     pub creates: Option<Span>,
     pub event: Option<Word>,
+    pub description: Option<Word>,
+    /// No transaction is open while it runs.
+    pub apart: Option<Span>,
 }
 
 /// One entry of a record.
@@ -125,7 +131,7 @@ pub struct Field {
     pub rules: Vec<Rule>,
 }
 
-/// Where a field appears and what is asked of it, for columns and derived fields alike.
+/// Where a field appears, what is asked of it and what is said of it, for columns and derived fields alike.
 #[derive(Default)]
 pub struct Flags {
     pub required: Option<Span>,
@@ -137,6 +143,11 @@ pub struct Flags {
     pub no_sort: Option<Span>,
     pub no_filter: Option<Span>,
     pub filter: Option<Vec<Word>>,
+    /// What people read of it.
+    pub description: Option<Word>,
+    pub example: Option<Word>,
+    /// A function that answers the JSON Schema of its values.
+    pub schema: Option<Type>,
 }
 
 pub struct Derived {

@@ -1,4 +1,5 @@
 //! The metadata that the derives write, compared with what a reader of the struct expects.
+#![allow(clippy::duplicated_attributes, reason = "two actions may both be on a record")]
 
 use charter_runtime::generated::*;
 
@@ -25,12 +26,21 @@ mod everything {
         include(name = "lines", many = "order_line", by = "work_order_id"),
         include(name = "customFieldValues", custom_fields)
     )]
-    #[resource(action(name = "close", on = "record", event = "closed"), action(name = "copy", on = "record", creates))]
-    #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote"))]
+    #[resource(description = "Work to be done.", reveal(name = "key", description = "Opens it."))]
+    #[resource(action(name = "close", on = "record", event = "closed", description = "Ends it."))]
+    #[resource(action(name = "copy", on = "record", creates))]
+    #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote", apart))]
     pub struct Model {
         #[field(no_sort)]
         pub id: i64,
-        #[field(string(255), required, min_length = 1, pattern = "[A-Z].*")]
+        #[field(
+            string(255),
+            required,
+            min_length = 1,
+            pattern = "[A-Z].*",
+            description = "What it is.",
+            example = "Roof"
+        )]
         pub name: String,
         #[field(text, filter("eq", "cont"), no_sort)]
         pub notes: Option<String>,
@@ -124,6 +134,7 @@ fn a_short_resource_has_every_default() {
         name: "field_note",
         plural: "field_notes",
         label: "Field note",
+        description: "",
         type_name: "FieldNote",
         table: "field_notes",
         path: "field_notes",
@@ -147,6 +158,7 @@ fn a_short_resource_has_every_default() {
         search: &[],
         includes: &[],
         actions: &[],
+        reveals: &[],
     };
     assert_same(note::Entity::meta(), EXPECTED);
     assert_same(note::Entity::meta().fields[0], id());
@@ -157,6 +169,8 @@ fn every_key_of_the_resource_arrives() {
     let meta = everything::Entity::meta();
     let names = (meta.name, meta.plural, meta.label, meta.type_name, meta.table, meta.path, meta.ability);
     assert_eq!(names, ("work_order", "work_orders", "Order", "Work", "orders", "jobs", "members"));
+    assert_eq!(meta.description, "Work to be done.");
+    assert_eq!(meta.reveals, [("key", "Opens it.")]);
     assert_eq!((meta.read_permission, meta.write_permission), (Some("orders.see"), Some("orders.manage")));
     assert_eq!(meta.owner, Some("user_id"));
     assert_same(meta.under, Some(Under { resource: "member", field: "member_id" }));
@@ -183,6 +197,8 @@ fn every_key_of_the_resource_arrives() {
             input: &[],
             output: ActionOutput::Record,
             event: Some("closed"),
+            description: "Ends it.",
+            apart: false,
         },
         ActionMeta {
             name: "copy",
@@ -191,6 +207,8 @@ fn every_key_of_the_resource_arrives() {
             input: &[],
             output: ActionOutput::Created,
             event: None,
+            description: "",
+            apart: false,
         },
         ActionMeta {
             name: "quote",
@@ -199,6 +217,8 @@ fn every_key_of_the_resource_arrives() {
             input: everything::QuoteInput::FIELDS,
             output: ActionOutput::Fields { key: "quote", fields: everything::QuoteOutput::FIELDS },
             event: None,
+            description: "",
+            apart: true,
         },
     ];
     assert_same(meta.actions, actions);
@@ -220,6 +240,8 @@ fn every_key_of_a_field_arrives_in_the_order_of_the_record() {
         FieldMeta {
             required: true,
             rules: &[Rule::MinLength(1), Rule::Pattern("[A-Z].*")],
+            description: "What it is.",
+            example: "Roof",
             ..plain("name", Kind::String { max: 255 })
         },
         FieldMeta { nullable: true, filter: Filter::Only(&["eq", "cont"]), ..unsorted("notes", Kind::Text) },

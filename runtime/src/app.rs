@@ -1,6 +1,6 @@
 //! An application: its resources, its migrations, its reference data; and how it is opened.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sea_orm::ConnectionTrait;
 use sea_orm_migration::MigratorTrait;
@@ -13,7 +13,7 @@ use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
 use crate::server::RateLimit;
-use crate::{attachment, custom_field, seed, view, webhook};
+use crate::{attachment, audit, custom_field, seed, view, webhook};
 
 /// Runs the application's migrations in one direction.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -64,6 +64,7 @@ impl App {
             webhook::record::route(),
             webhook::log::route(),
             attachment::route(),
+            audit::route(),
         ];
         App {
             name,
@@ -97,8 +98,9 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, address) = Default::default();
+        let (clock, webhooks, tokens, address, custom_fields_changed) = Default::default();
         Ok(Arc::new(State {
+            name: self.name,
             db,
             catalog,
             config,
@@ -108,8 +110,10 @@ impl App {
             tokens,
             attachments,
             address,
+            custom_fields_changed,
             token_rate,
             anonymous_rate,
+            description: OnceLock::new(),
         }))
     }
 

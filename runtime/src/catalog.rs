@@ -169,6 +169,11 @@ impl Entry {
         self.route.upload.is_some()
     }
 
+    /// Whether it has a list, to which saved views apply.
+    pub fn is_listed(&self) -> bool {
+        self.is_attached() || !self.meta.singleton && self.meta.operations.contains(&Operation::List)
+    }
+
     pub fn field(&self, name: &str) -> Option<&'static FieldMeta> {
         self.fields.get(name).map(|&i| &self.meta.fields[i])
     }

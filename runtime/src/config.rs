@@ -40,7 +40,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "secret-key",
         default: "",
-        about: "Signs links; made on the first start and kept in the data folder when unset",
+        about: "Signs links and seals secrets; made on the first start and kept in the data folder when unset",
     },
     Setting {
         flag: "admin-email",
@@ -71,7 +71,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "256",
         about: "Webhook deliveries that this process attempts at a time; 0 leaves them to other processes",
     },
-    Setting { flag: "webhook-endpoint-concurrency", default: "16", about: "Of these, the most to one webhook" },
+    Setting { flag: "webhook-endpoint-concurrency", default: "32", about: "Of these, the most to one webhook" },
     Setting {
         flag: "log",
         default: "info",

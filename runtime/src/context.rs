@@ -11,13 +11,18 @@ use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::crud::Transaction;
+use crate::custom_field;
 use crate::db::{Connection, Db};
+use crate::error::Result;
+use crate::openapi::Description;
 use crate::server::RateLimit;
 use crate::webhook::{Exchange, Metrics};
 
 /// What all requests of an application share.
 #[derive(Debug)]
 pub struct State {
+    /// The name of the application's command.
+    pub name: &'static str,
     pub db: Db,
     pub catalog: Catalog,
     pub config: Config,
@@ -31,10 +36,30 @@ pub struct State {
     pub attachments: Storage,
     /// Where the server listens, once it does.
     pub address: OnceLock<SocketAddr>,
+    /// Told when a definition of a custom field comes, changes or goes.
+    pub custom_fields_changed: custom_field::index::Changed,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.
     pub anonymous_rate: RateLimit<IpAddr>,
+    /// The OpenAPI description, made once.
+    pub description: OnceLock<Description>,
+}
+
+impl State {
+    /// The OpenAPI description.
+    ///
+    /// # Errors
+    /// See [`Description::of`].
+    pub fn description(&self) -> Result<&Description> {
+        match self.description.get() {
+            Some(description) => Ok(description),
+            None => {
+                let made = Description::of(self)?;
+                Ok(self.description.get_or_init(|| made))
+            }
+        }
+    }
 }
 
 impl State {
@@ -56,17 +81,24 @@ pub struct Context<'a> {
     connection: &'a Connection,
     /// In a write, the same as the connection.
     transaction: Option<&'a Transaction>,
+    /// Of the HTTP request, if there is one.
+    request_id: Option<&'a str>,
     now: DateTime<Utc>,
 }
 
 impl<'a> Context<'a> {
     pub fn new(state: &'a Arc<State>, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
-        Context { state, caller, connection, transaction: None, now: state.clock.now() }
+        Context { state, caller, connection, transaction: None, request_id: None, now: state.clock.now() }
     }
 
     /// The same operation in the transaction that it began.
     pub fn within(&self, transaction: &'a Transaction) -> Context<'a> {
         Context { connection: transaction.connection(), transaction: Some(transaction), ..*self }
+    }
+
+    /// The same operation as what a request with this id asks for.
+    pub fn of_request(self, request_id: Option<&'a str>) -> Context<'a> {
+        Context { request_id, ..self }
     }
 
     /// The same operation at another time.
@@ -99,6 +131,11 @@ impl<'a> Context<'a> {
     /// The state, for work that outlives the request.
     pub fn shared(&self) -> &'a Arc<State> {
         self.state
+    }
+
+    /// The id of the HTTP request, if there is one.
+    pub fn request_id(&self) -> Option<&'a str> {
+        self.request_id
     }
 
     /// The transaction of a write.

@@ -88,6 +88,10 @@ pub enum Error {
     Conflict(String),
     /// 410: a signed link whose time is over.
     LinkExpired,
+    /// 409: another request with the same Idempotency-Key is under way.
+    InProgress,
+    /// 412: the record is not in the version that `If-Match` or `If-None-Match` asks for.
+    PreconditionFailed,
     /// 413: the body is over the limit, given in bytes.
     PayloadTooLarge(usize),
     /// 415: the body is not of this type.
@@ -106,7 +110,7 @@ pub enum Error {
 
 /// A row of the table of codes: code, status, meaning. `docs/errors.md` is generated from it.
 pub const CODES: &[(&str, u16, &str)] = &[
-    ("malformed_request", 400, "The body is not well-formed JSON, or the query string cannot be read."),
+    ("malformed_request", 400, "The body, JSON or a form, or the query string cannot be read."),
     ("unauthenticated", 401, "No token was sent."),
     ("invalid_token", 401, "The token is unknown, expired or revoked."),
     ("ability_missing", 403, "The token lacks the ability that the endpoint needs."),
@@ -116,12 +120,18 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("not_found", 404, "There is no such path or record, or the caller may not see it."),
     ("method_not_allowed", 405, "The path has no such method; `Allow` lists those it has."),
     ("conflict", 409, "Another record stands in the way, for example one that still refers to this one."),
+    (
+        "in_progress",
+        409,
+        "A request with the same `Idempotency-Key` is still under way; try again after `Retry-After`.",
+    ),
     ("link_expired", 410, "The signed link is over an hour old; ask for the record again to get a new one."),
+    ("precondition_failed", 412, "The record has changed since: it is not in the version that `If-Match` names."),
     ("payload_too_large", 413, "The body, or the file in it, is larger than the limit."),
     (
         "unsupported_media_type",
         415,
-        "The body is not `application/json`, or that of an upload not `multipart/form-data`.",
+        "The body is neither `application/json` nor a form, or that of an upload not `multipart/form-data`.",
     ),
     (
         "range_not_satisfiable",
@@ -168,6 +178,8 @@ impl Error {
             Error::NotFound => "not_found",
             Error::MethodNotAllowed(_) => "method_not_allowed",
             Error::Conflict(_) => "conflict",
+            Error::InProgress => "in_progress",
+            Error::PreconditionFailed => "precondition_failed",
             Error::PayloadTooLarge(_) => "payload_too_large",
             Error::UnsupportedMediaType(_) => "unsupported_media_type",
             Error::Invalid(_) => "validation_failed",
@@ -200,6 +212,8 @@ impl Error {
             Error::NotFound => "There is nothing here.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
             Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
+            Error::InProgress => "A request with the same Idempotency-Key is still under way.".into(),
+            Error::PreconditionFailed => "The record is not in the version that the request is meant for.".into(),
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
             Error::UnsupportedMediaType(wanted) => format!("Send the body as `{wanted}`."),
             Error::RateLimited(seconds) => format!("Too many requests. Try again in {seconds} seconds."),

@@ -13,6 +13,8 @@ pub struct ResourceMeta {
     /// The name people read, which is also the value of a polymorphic `<name>_type`: `ExchangeRate` is `"Exchange rate"`
     /// to people and [`ResourceMeta::type_name`] to clients.
     pub label: &'static str,
+    /// What a record is, for people; empty where its fields say it.
+    pub description: &'static str,
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
     /// The table that holds it.
@@ -53,6 +55,8 @@ pub struct ResourceMeta {
     pub includes: &'static [IncludeMeta],
     /// Named operations beside the five plain ones.
     pub actions: &'static [ActionMeta],
+    /// Secrets that the answer to a create shows this once: the name of each, and what it is.
+    pub reveals: &'static [(&'static str, &'static str)],
 }
 
 /// The parent in a nested path.
@@ -100,6 +104,12 @@ pub struct FieldMeta {
     pub filter: Filter,
     /// Whether `sort` accepts it.
     pub sortable: bool,
+    /// What it is, for people; empty where its name, kind and rules say it.
+    pub description: &'static str,
+    /// A value for examples, as text; empty where any value that fits will do.
+    pub example: &'static str,
+    /// What a JSON value holds, as a JSON Schema, where `kind` does not say it.
+    pub schema: Option<fn() -> serde_json::Value>,
 }
 
 impl FieldMeta {
@@ -116,6 +126,9 @@ impl FieldMeta {
             rules: &[],
             filter: Filter::Fitting,
             sortable: true,
+            description: "",
+            example: "",
+            schema: None,
         }
     }
 
@@ -325,6 +338,10 @@ pub struct ActionMeta {
     pub output: ActionOutput,
     /// What its event is called in place of `updated` when it changed the record: `deactivated`.
     pub event: Option<&'static str>,
+    /// What it does, for people; empty where its name says it.
+    pub description: &'static str,
+    /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
+    pub apart: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

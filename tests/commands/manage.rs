@@ -93,13 +93,35 @@ fn the_demo_data_can_be_made_again(program: Program) {
     assert!(out.contains("products: 0 added") && out.contains("members: 0 added"), "{out}");
     let out = program.done(&["seed", "demo", "--products", "45", "--members", "7"]);
     assert!(out.contains("products: 15 added"), "{out}");
-    let serving = program.serve_first(&[]);
-    let token = token(&serving.banner);
-    let body = blocking(async {
+    // Who owns an activity must be there first.
+    assert!(out.contains("activities: 0 added") && out.contains("stock_levels: 0 added, 800 wanted"), "{out}");
+    program.done(&["user", "create", "--email", "demo@example.com", "--name", "Demo", "--admin"]);
+    let further = ["seed", "demo", "--activities", "40", "--activity_participants", "60", "--accessories", "70"];
+    let out = program.done(&further);
+    assert!(out.contains("activities: 40 added") && out.contains("activity_participants: 60 added"), "{out}");
+    let out = program.done(&further);
+    assert!(out.contains("activities: 0 added") && out.contains("accessories: 0 added"), "{out}");
+    let user = ["--user", "demo@example.com", "--name", "Demo", "--ability", "*"];
+    let token = program.done(&[&["token", "create"], &user[..]].concat()).trim().to_string();
+    let serving = program.serve(&[]);
+    let (body, activities) = blocking(async {
         let client = Client::new(serving.address()).bearing(&token);
-        client.get("/products?include=productGroup,taxClass&per_page=100").await.ok()
+        let products = client.get("/products?include=productGroup,taxClass,accessories,stockLevels&per_page=100").await;
+        let activities = client.get("/activities?include=owner,regarding&per_page=100").await;
+        (products.ok(), activities.records("activities"))
     });
-    assert_eq!(body["meta"]["total"], 45);
+    let with = |field: &str| {
+        activities
+            .iter()
+            .filter(|a| a[field].as_array().is_none_or(|list| !list.is_empty()) && !a[field].is_null())
+            .count()
+    };
+    assert_eq!([activities.len(), with("owner"), with("participants")], [40, 40, 40]);
+    assert!(with("regarding") > 20, "{activities:?}");
+    assert!(activities.iter().all(|a| (a["status_id"] == 2002) == (a["completed"] == true)), "{activities:?}");
+    let accessories = body["products"].as_array().expect("a list").iter().filter_map(|p| p["accessories"].as_array());
+    assert_eq!(accessories.map(Vec::len).sum::<usize>(), 300);
+    assert_eq!(body["meta"]["total"], 500);
     let groups: Vec<&Value> =
         body["products"].as_array().expect("a list").iter().map(|p| &p["product_group"]).collect();
     assert!(groups.iter().all(|group| group["name"].is_string()), "{groups:?}");

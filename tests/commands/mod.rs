@@ -3,6 +3,7 @@
 mod manage;
 mod serve;
 mod usage;
+mod webhook;
 
 use crate::support::program::{Program, Serving};
 use crate::support::{Client, Database};

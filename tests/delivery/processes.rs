@@ -122,13 +122,18 @@ async fn share(program: Program) {
     }
     serving.remove(1).signal("KILL");
     let killed = Instant::now();
-    // A moment later, every lease of before is that of the dead: the living take milliseconds.
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let of_the_dead = "status = 'pending' AND lease_until < now() + interval '43800 milliseconds'";
-    let held = number(&db, of_the_dead).await;
-    if wanted <= SHORT {
-        run_sql(&db, &format!("UPDATE webhook_deliveries SET lease_until = now() WHERE {of_the_dead}")).await;
-    }
+    let held = if wanted > SHORT {
+        number(&db, "status = 'pending' AND lease_owner IS NOT NULL").await
+    } else {
+        // Once the living have done all that they can claim, what is left is held by the dead, and runs out.
+        let (mut left, mut before) = (number(&db, "status = 'pending'").await, -1);
+        while left != before {
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            (left, before) = (number(&db, "status = 'pending'").await, left);
+        }
+        run_sql(&db, "UPDATE webhook_deliveries SET lease_until = now() WHERE status = 'pending'").await;
+        left
+    };
     let mut taken_over = None;
     while number(&db, "status = 'pending'").await > 0 || arrived() < events * WEBHOOKS {
         assert!(begun.elapsed() < Duration::from_secs(1800), "they never all arrive");

@@ -1,6 +1,8 @@
 //! What every list shares: filters, order, pages, includes and saved views.
 
 mod conformance;
+mod custom;
+mod every_list;
 mod filter;
 mod limits;
 mod number;

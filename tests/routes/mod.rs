@@ -15,3 +15,4 @@ mod stock_levels;
 mod tax_classes;
 mod tokens;
 mod users;
+mod webhooks;

@@ -8,7 +8,7 @@ use charter_migrations::prelude::*;
 use charter_runtime::App;
 use charter_runtime::crud::Route;
 use charter_runtime::generated::Resource;
-use sea_orm::entity::prelude::DateTimeUtc;
+use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
 use super::server::Fixture;
 use super::{Database, Prepared, Server};
@@ -19,7 +19,7 @@ pub mod gathering {
 
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "gathering", owner = "owned_by", attachments, events)]
-    #[resource(include(name = "regarding", via = "regarding_id"))]
+    #[resource(include(name = "regarding", via = "regarding_id"), include(name = "teller", via = "t"))]
     pub struct Model {
         pub id: i64,
         #[field(string(255), required)]
@@ -36,6 +36,15 @@ pub mod gathering {
         #[field(string(10), required, immutable)]
         #[embedded("guests", resource = "guest", by = "gathering_id")]
         pub code: String,
+        /// Named like the table that every statement reads.
+        #[field(reference("member"))]
+        #[derived("t_name", from = "t.name")]
+        pub t: Option<i64>,
+        /// Ends like a predicate.
+        #[field(string(20))]
+        pub is_not: Option<String>,
+        #[field(json)]
+        pub notes: Option<Json>,
         #[field(timestamp(millis), read_only)]
         pub created_at: DateTimeUtc,
         #[field(timestamp(millis), read_only)]
@@ -124,6 +133,9 @@ impl MigrationTrait for Migration {
                 reference("owned_by", "users"),
                 integer("status_id").default(1),
                 string("code", 10),
+                reference("t", "members").nullable(),
+                string("is_not", 20).nullable(),
+                json("notes").nullable(),
                 timestamp("created_at"),
                 timestamp("updated_at"),
             ])

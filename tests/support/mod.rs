@@ -4,6 +4,7 @@ mod answer;
 mod client;
 mod database;
 mod gatherings;
+mod lists;
 pub mod postgres;
 pub mod program;
 mod receiver;
@@ -16,8 +17,9 @@ pub use answer::Answer;
 pub use client::Client;
 pub use database::Database;
 pub use gatherings::Gatherings;
+pub use lists::lists;
 pub use receiver::{Receiver, Reply};
-pub use server::{Prepared, Server, run};
+pub use server::{Prepared, Server, create, run};
 pub use specimen::Specimens;
 
 /// Makes two tests of each of these functions, which take a running server: one on SQLite, one on PostgreSQL.

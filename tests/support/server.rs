@@ -10,6 +10,7 @@ use charter_runtime::auth::Principal;
 use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
 use charter_runtime::crud::{self, Body, BoxFuture, Transaction};
+use charter_runtime::custom_field;
 use charter_runtime::db::Sql;
 use charter_runtime::server::{self, Running};
 use sea_orm::{ConnectionTrait, Statement};
@@ -179,6 +180,12 @@ impl Server {
         bodies.map(|body| serde_json::from_str(&body).expect("an event is JSON")).skip(after).collect()
     }
 
+    /// The column `text` of what a query answers.
+    pub async fn texts(&self, query: &str) -> Vec<String> {
+        let rows = Sql::new(self.state.db.dialect(), query).all(self.state.db.reader()).await.expect("it is read");
+        rows.iter().map(|row| row.try_get::<String>("", "text").expect("a text")).collect()
+    }
+
     /// An administrator's token for these abilities alone.
     pub async fn token(&self, abilities: &[&str]) -> String {
         let token = json!({ "name": "Able", "abilities": abilities });
@@ -241,6 +248,8 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         let state = app.open(config(&url, &folder)).await.expect("the application opens");
         let token = make_ready(app, &state).await;
         fill(&state).await;
+        // A copy has them, and no server over it begins with making them.
+        custom_field::index::settle(&state).await.expect("the indexes of custom fields are made");
         state.db.close().await;
         Prepared { template: database.template(url, &folder), token }
     })
@@ -267,8 +276,8 @@ pub async fn create(state: &Arc<State>, resource: &str, fields: &Value) -> Value
     let body = Body::read(bytes.as_bytes(), resource, true).expect("the fields are an object");
     let transaction = Transaction::begin(state).await.expect("a transaction begins");
     let created = crud::create(&context.within(&transaction), state.catalog.get(resource), &body, None).await;
-    let (_, record) = created.expect("the record is created");
+    let created = created.expect("the record is created");
     transaction.commit(&context).await.expect("the record is committed");
-    let record: Value = serde_json::from_slice(&record).expect("the record is JSON");
+    let record: Value = serde_json::from_slice(&created.body).expect("the record is JSON");
     record[resource].clone()
 }

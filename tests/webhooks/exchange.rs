@@ -176,3 +176,38 @@ async fn deliveries_to_one_host_share_a_connection() {
     }
     assert_eq!((receiver.connections(), receiver.received().len()), (1, 5));
 }
+
+/// Resident memory of this process, in KiB.
+fn resident() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
+    line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number")
+}
+
+/// A measurement with the limits that the service has, and both ends in this process. Of 50 receivers each sends 10 GB,
+/// so slowly that they are waited for until the end.
+#[tokio::test]
+#[ignore = "takes 15 s: cargo test --test api slow_flood -- --ignored --nocapture"]
+async fn a_slow_flood_costs_15_s_and_less_than_a_mebibyte() {
+    const RECEIVERS: usize = 50;
+    let sender = std::sync::Arc::new(Sender::new(allowing(&["127.0.0.0/8"])).unwrap());
+    let mut receivers = Vec::new();
+    for _ in 0..RECEIVERS {
+        receivers.push(Receiver::start(|_| Reply::Endless(1000, Duration::from_secs(1))).await);
+    }
+    let (before, begun) = (resident(), Instant::now());
+    let sends: Vec<_> = receivers
+        .iter()
+        .map(|receiver| (sender.clone(), attempt(&receiver.url())))
+        .map(|(sender, attempt)| tokio::spawn(async move { sender.send(&attempt).await }))
+        .collect();
+    tokio::time::sleep(Duration::from_secs(14)).await;
+    let each = (resident() - before) / RECEIVERS as i64;
+    for send in sends {
+        let outcome = send.await.unwrap();
+        assert_eq!(outcome.error.as_deref(), Some("no whole answer within 15 s"));
+    }
+    let took = begun.elapsed();
+    println!("each of {RECEIVERS} took {took:?} and {each} KiB");
+    assert!(took < Duration::from_secs(16) && each < 1024, "{took:?} {each} KiB");
+}

@@ -3,6 +3,7 @@
 mod addresses;
 mod exchange;
 mod tls;
+mod vectors;
 
 use std::io;
 use std::net::IpAddr;

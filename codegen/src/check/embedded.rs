@@ -34,6 +34,18 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
         let problem = problem(format!("`{name}` has routes of its own, and cannot be embedded"), "has routes");
         return Some(problem.related(found.name.span, "declared here").help("give it `operations: []`"));
     }
+    if let Some(hook) = found.hooks.first() {
+        let problem = problem(format!("`{name}` has hooks, which do not run for embedded records"), "has hooks");
+        let help = format!(
+            "records are written with the one that holds them: its hooks see them, so let `{}` have the hook",
+            resource.name.value
+        );
+        return Some(problem.related(hook.span, "this one").help(help));
+    }
+    if let Some(action) = found.actions.first() {
+        let problem = problem(format!("`{name}` has actions, and no path to call them at"), "has actions");
+        return Some(problem.related(action.name.span, "this one").help("embedded records have no routes at all"));
+    }
     let nested = found.fields.iter().find(|field| matches!(field.kind, Kind::Embedded { .. }));
     nested.map(|nested| {
         problem(format!("`{name}` embeds records itself"), "one step is the most")

@@ -4,14 +4,21 @@ use std::collections::BTreeMap;
 
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Name, Resource, Schema};
+use crate::model::{Kind, Name, Resource, Rule, Schema};
 use crate::source::{Span, Spanned};
 
+/// PostgreSQL keeps an entry of at most 2,704 bytes in an index, and a character has up to 4.
+const MOST_CHARACTERS: u32 = 650;
+
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    for field in resource.fields.iter().filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique)) {
+        short_enough(resource, &[&field.name], "`unique`", field.name.span, problems);
+    }
     for (what, sets) in [("`unique`", &resource.unique), ("`indexes`", &resource.indexes)] {
         let mut seen: BTreeMap<Vec<&str>, Span> = BTreeMap::new();
         for set in sets {
             one_set(resource, what, set, problems);
+            short_enough(resource, &set.value.iter().collect::<Vec<_>>(), what, set.span, problems);
             let names: Vec<&str> = set.value.iter().map(Name::as_str).collect();
             if let Some(first) = seen.insert(names, set.span) {
                 let problem =
@@ -25,6 +32,22 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         let message = format!("`unique` is for several fields together, and `{name}` stands alone");
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "one field")
             .help(format!("say `unique: true` at `{name}`"));
+        problems.push(problem);
+    }
+}
+
+/// Whether the longest values of some fields fit into an entry of an index together.
+fn short_enough(resource: &Resource, names: &[&Name], what: &str, span: Span, problems: &mut Problems) {
+    let longest = |name: &&Name| match resource.field(name.as_str()).map(|field| &field.kind) {
+        Some(Kind::String { max }) => *max,
+        _ => 0,
+    };
+    let characters = names.iter().map(longest).fold(0, u32::saturating_add);
+    if characters > MOST_CHARACTERS {
+        let message =
+            format!("{what} would index text of up to {characters} characters, and {MOST_CHARACTERS} is the most");
+        let problem = Diagnostic::new(Code::NotIndexable, span, message, "too long for an index")
+            .help("give the longest a smaller `string(n)`, or leave it out");
         problems.push(problem);
     }
 }

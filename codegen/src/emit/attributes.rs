@@ -15,7 +15,9 @@ pub fn resource(resource: &Resource) -> Vec<TokenStream> {
     let names = quote! {
         name = #name, plural = #plural, table = #table, label = #label, type_name = #type_name, path = #path, ability = #ability
     };
-    let groups = [vec![names], nature(resource), access(resource), order(resource), includes(resource)];
+    let words = resource.description.iter().map(|text| text.as_str()).map(|text| quote!(description = #text));
+    let groups =
+        [vec![names], words.collect(), nature(resource), access(resource), order(resource), includes(resource)];
     let groups = groups.into_iter().chain(behaviour::attributes(resource).into_iter().map(|action| vec![action]));
     groups.filter(|items| !items.is_empty()).map(|items| quote!(#[resource(#(#items),*)])).collect()
 }
@@ -94,20 +96,22 @@ pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
         items.extend(writing(field));
     }
     items.extend(querying(resource, field));
+    items.extend(words(field));
     (!items.is_empty()).then(|| quote!(#[field(#(#items),*)]))
 }
 
 /// The attribute of a parameter or of a field of an answer.
 pub fn parameter(field: &Field) -> TokenStream {
     let kind = kind(&field.kind);
-    let items = writing(field);
+    let items = writing(field).into_iter().chain(words(field));
     quote!(#[field(#kind #(, #items)*)])
 }
 
 /// The attribute of a field without a column.
 pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
     let name = field.name.as_str();
-    let items = querying(resource, field);
+    let words = words(field);
+    let items = querying(resource, field).into_iter().chain(words.clone());
     match &field.kind {
         Kind::Derived(path) => {
             let path = format!("{}.{}", path.head.value, path.tail.value);
@@ -116,7 +120,7 @@ pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
         Kind::Embedded { resource, by } => {
             // Never filtered or sorted by, so that it is only said where they are shown.
             let (resource, detail) = (resource.as_str(), (field.shown == Shown::Detail).then(|| quote!(, detail)));
-            quote!(#[embedded(#name, resource = #resource, by = #by #detail)])
+            quote!(#[embedded(#name, resource = #resource, by = #by #detail #(, #words)*)])
         }
         _ => unreachable!("every other kind has a column"),
     }
@@ -212,6 +216,13 @@ fn rule(rule: &Rule) -> TokenStream {
             quote!(exists = #path)
         }
     }
+}
+
+/// What people read of it.
+fn words(field: &Field) -> Vec<TokenStream> {
+    let description = field.description.iter().map(|text| text.as_str()).map(|text| quote!(description = #text));
+    let example = field.example.iter().map(|text| text.as_str()).map(|text| quote!(example = #text));
+    description.chain(example).collect()
 }
 
 /// Where it is shown, and how it is found.

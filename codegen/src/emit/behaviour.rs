@@ -34,7 +34,8 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
             let event = event.as_str();
             quote!(, event = #event)
         });
-        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event))
+        let words = action.description.iter().map(|text| text.as_str()).map(|text| quote!(, description = #text));
+        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #(#words)*))
     };
     resource.actions.iter().map(attribute).collect()
 }

@@ -9,14 +9,13 @@ use crate::model::Schema;
 /// What the application includes.
 pub fn index(schema: &Schema) -> TokenStream {
     let names: Vec<TokenStream> = schema.declared().map(|resource| ident(resource.name.as_str())).collect();
-    let seeds = schema.declared().filter_map(|resource| {
-        let (name, path) = (resource.name.as_str(), &resource.seed.as_ref()?.path);
-        let text = path.to_string_lossy();
+    let seeds = schema.seeded().into_iter().map(|(resource, seed)| {
+        let (name, text) = (resource.name.as_str(), seed.path.to_string_lossy());
         // Within the package, so that what is generated is the same on every machine.
-        Some(match path.is_absolute() {
+        match seed.path.is_absolute() {
             true => quote!((#name, include_str!(#text))),
             false => quote!((#name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #text)))),
-        })
+        }
     });
     quote! {
         // Two includes may go by fields of one name, in which the lint sees one attribute twice.

@@ -29,6 +29,7 @@ pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problem
     };
     Resource {
         label: or(&written.label, &names::label(name.as_str())),
+        description: written.description.clone(),
         type_name: names::upper_camel(name.as_str()),
         table: or(&written.table, plural.as_str()),
         path: or(&written.path, plural.as_str()),

@@ -22,6 +22,9 @@ pub struct Field {
     pub renamed_from: Option<Name>,
     /// What rows that are there get, for migrations.
     pub backfill: Option<Spanned<Default>>,
+    /// What people read of it.
+    pub description: Option<Name>,
+    pub example: Option<Name>,
     pub places: FieldPlaces,
 }
 
@@ -40,6 +43,8 @@ impl Field {
             rules: Vec::new(),
             renamed_from: None,
             backfill: None,
+            description: None,
+            example: None,
             places: FieldPlaces::default(),
         }
     }

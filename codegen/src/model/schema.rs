@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{Field, Kind};
+use super::{Field, Kind, Rule};
 use crate::predicate::Predicate;
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
@@ -36,6 +36,21 @@ impl Schema {
         self.resources.iter().find(|resource| resource.name.value == name)
     }
 
+    /// The resources with seeds, those that others refer to first. What refers in a circle keeps the order of the files.
+    pub fn seeded(&self) -> Vec<(&Resource, &Seed)> {
+        let mut waiting: Vec<(&Resource, &Seed)> =
+            self.declared().filter_map(|resource| Some((resource, resource.seed.as_ref()?))).collect();
+        let mut ordered = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            let waits = |resource: &Resource| {
+                waiting.iter().any(|(other, _)| other.name.value != resource.name.value && resource.refers_to(other))
+            };
+            let next = waiting.iter().position(|(resource, _)| !waits(resource)).unwrap_or(0);
+            ordered.push(waiting.remove(next));
+        }
+        ordered
+    }
+
     /// What values a field holds in the end: a derived field has the type of the one it shows.
     pub fn value_kind(&self, resource: &Resource, field: &Field) -> Kind {
         let Kind::Derived(path) = &field.kind else { return field.kind.clone() };
@@ -58,6 +73,7 @@ pub struct Resource {
     pub name: Name,
     pub plural: Name,
     pub label: Name,
+    pub description: Option<Name>,
     pub type_name: String,
     pub table: Name,
     pub path: Name,
@@ -107,6 +123,20 @@ impl Resource {
     pub fn refers_by(&self, field: &str, name: &str) -> bool {
         let kind = self.field(field).map(|field| &field.kind);
         matches!(kind, Some(Kind::Ref(target)) if target.value == name) || kind == Some(&Kind::Unknown)
+    }
+
+    /// Whether a row of it may name one of `other`.
+    pub fn refers_to(&self, other: &Resource) -> bool {
+        let name = other.name.as_str();
+        self.fields.iter().any(|field| {
+            let by_kind = match &field.kind {
+                Kind::Ref(target) | Kind::RefList(target) => target.value == name,
+                Kind::PolymorphicType(targets) => targets.iter().any(|target| target.value == name),
+                _ => false,
+            };
+            by_kind
+                || field.rules.iter().any(|rule| matches!(&rule.value, Rule::Exists(path) if path.head.value == name))
+        })
     }
 
     /// What `q` accepts for a field, when that differs from what fits its type.
@@ -205,6 +235,7 @@ pub struct Action {
     pub output: ActionOutput,
     /// What its event is called in place of `updated`.
     pub event: Option<Name>,
+    pub description: Option<Name>,
     /// `resources/exchange_rate.yaml:21`
     pub place: String,
 }

@@ -23,6 +23,8 @@ pub struct FieldSyntax {
     pub rules: Vec<Spanned<Rule>>,
     pub renamed_from: Option<Spanned<String>>,
     pub backfill: Option<Spanned<DefaultSyntax>>,
+    pub description: Option<Spanned<String>>,
+    pub example: Option<Spanned<String>>,
     /// Keys beside `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
     /// Something in it could not be read, so that what it lacks may be what was meant there.
@@ -116,6 +118,8 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         rules: Vec::new(),
         renamed_from: None,
         backfill: None,
+        description: None,
+        example: None,
         others: Vec::new(),
         incomplete: false,
     };
@@ -143,9 +147,11 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         field.renamed_from = mapping.text("renamed_from");
         field.backfill = mapping.node("backfill").and_then(|node| default("backfill", node, mapping.problems));
     }
+    field.description = mapping.text("description");
+    field.example = mapping.text("example");
     let own: &[&str] = match field.source {
-        SourceSyntax::From(_) => &["from"],
-        SourceSyntax::Many { .. } => &["many", "by"],
+        SourceSyntax::From(_) => &["from", "description", "example"],
+        SourceSyntax::Many { .. } => &["many", "by", "description"],
         SourceSyntax::Type(_) | SourceSyntax::Unreadable => &[],
     };
     if !own.is_empty() {

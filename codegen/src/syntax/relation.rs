@@ -43,6 +43,7 @@ pub struct ActionSyntax {
     /// `output: created`
     pub creates: bool,
     pub event: Option<Name>,
+    pub description: Option<Name>,
 }
 
 /// What stands under `includes:`.
@@ -106,6 +107,10 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
     mapping.span = entry.key.span;
     mapping.require("on");
     let word = mapping.node("output").and_then(Node::scalar);
+    if let Some(word) = &word {
+        // The only word that there is; another one is reported, and was meant to be it.
+        let _ = read_word::<OutputWord>("output", word, mapping.problems);
+    }
     let action = ActionSyntax {
         name: entry.key.clone(),
         on: mapping.word("on"),
@@ -114,9 +119,9 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         answer: mapping.text("answer"),
         output: if word.is_none() { fields(&mut mapping, "output", &keys::OUTPUT) } else { Vec::new() },
         output_span: mapping.key_span("output"),
-        // The only word that there is; another one is reported, and was meant to be it.
-        creates: word.inspect(|word| drop(read_word::<OutputWord>("output", word, mapping.problems))).is_some(),
+        creates: word.is_some(),
         event: mapping.text("event"),
+        description: mapping.text("description"),
     };
     mapping.close();
     action

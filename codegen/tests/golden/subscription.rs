@@ -12,6 +12,7 @@ use charter_runtime::generated::*;
     path = "subscriptions",
     ability = "subscriptions"
 )]
+#[resource(description = "An address that is told of events.")]
 #[resource(soft_delete, events)]
 #[resource(owner = "user_id")]
 #[resource(
@@ -28,7 +29,8 @@ use charter_runtime::generated::*;
         on = "record",
         method = "post",
         output = TestOutput,
-        key = "delivery"
+        key = "delivery",
+        description = "Sends an event that means nothing."
     )
 )]
 #[resource(
@@ -44,7 +46,15 @@ use charter_runtime::generated::*;
 pub struct Model {
     #[field(no_filter, no_sort)]
     pub id: i64,
-    #[field(string(2000), required, url, no_filter, no_sort)]
+    #[field(
+        string(2000),
+        required,
+        url,
+        no_filter,
+        no_sort,
+        description = "Where events are sent.",
+        example = "https://example.com/hook"
+    )]
     pub url: String,
     #[field(list(100), min_length = 1, no_filter)]
     pub events: Json,
@@ -72,7 +82,7 @@ pub struct TestOutput {
     pub delivered: bool,
     #[field(integer)]
     pub response_status: Option<i32>,
-    #[field(text)]
+    #[field(text, description = "What went wrong.")]
     pub error: Option<String>,
     #[field(integer)]
     pub duration_ms: i32,
@@ -80,32 +90,32 @@ pub struct TestOutput {
 
 #[derive(Clone, Debug, Input)]
 pub struct RotateInput {
-    #[field(decimal(4, 1), default = "24", above = "0", below = "100")]
+    #[field(decimal(4, 1), default = "24", above = "0", below = "100", example = "12")]
     pub overlap_hours: Decimal<1>,
 }
 
 #[diagnostic::on_unimplemented(
     message = "`subscription` declares hooks or actions that nothing implements",
-    note = "tests/golden/subscription.yaml:22 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
+    note = "tests/golden/subscription.yaml:23 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/subscription.yaml:22
+    /// tests/golden/subscription.yaml:23
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
     ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/subscription.yaml:24
+    /// tests/golden/subscription.yaml:25
     fn test(
         context: &Context<'_>,
         record: &Model,
     ) -> impl Future<Output = Result<TestOutput>> + Send;
-    /// tests/golden/subscription.yaml:32
+    /// tests/golden/subscription.yaml:34
     fn rotate(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
         input: RotateInput,
     ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/subscription.yaml:37
+    /// tests/golden/subscription.yaml:39
     fn copy(
         context: &Context<'_>,
         record: &Model,

@@ -55,6 +55,24 @@ async fn books_are_filtered_sorted_and_included() {
 }
 
 #[tokio::test]
+async fn its_description_is_its_own() {
+    on_both(async |library| {
+        let (status, description) = library.get("openapi.json").await;
+        assert_eq!((status, &description["info"]["title"]), (200, &json!("Lending API")));
+        let give_back = &description["paths"]["/api/v1/loans/{id}/give_back"]["post"];
+        assert_eq!(
+            (&give_back["operationId"], &give_back["x-ability"]),
+            (&json!("give_back_loan"), &json!("loans:write"))
+        );
+        assert_eq!(description["components"]["schemas"]["Book"]["properties"]["genre"]["enum"][0], "fiction");
+        let filters = description["paths"]["/api/v1/loans"]["get"]["parameters"].to_string();
+        assert!(filters.contains("q[due_on_lt]") && !filters.contains("q[due_on_eq]"), "as `filters` says");
+        assert!(!description["paths"].to_string().contains("product"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_is_not_declared_is_not_filtered_or_sorted() {
     on_both(async |library| {
         let (status, answer) = library.get("loans?q[reader_start]=A&q[lent_on_null]=1").await;

@@ -29,8 +29,14 @@ fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Der
     for entry in rest {
         match entry.key().as_str() {
             "from" => once(&mut from, text(entry, problems), entry, problems),
-            "detail" | "no_sort" | "no_filter" | "filter" => read_flag(&mut flags, entry, problems),
-            _ => unknown(entry, &["from", "detail", "no_sort", "no_filter", "filter"], problems),
+            "detail" | "no_sort" | "no_filter" | "filter" | "description" | "example" => {
+                read_flag(&mut flags, entry, problems);
+            }
+            _ => unknown(
+                entry,
+                &["from", "detail", "no_sort", "no_filter", "filter", "description", "example"],
+                problems,
+            ),
         }
     }
     let Some(from) = from else {
@@ -53,8 +59,8 @@ fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Em
         match entry.key().as_str() {
             "resource" => once(&mut resource, text(entry, problems), entry, problems),
             "by" => once(&mut by, text(entry, problems), entry, problems),
-            "detail" => read_flag(&mut flags, entry, problems),
-            _ => unknown(entry, &["resource", "by", "detail"], problems),
+            "detail" | "description" => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &["resource", "by", "detail", "description"], problems),
         }
     }
     if resource.is_none() || by.is_none() {

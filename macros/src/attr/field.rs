@@ -5,16 +5,29 @@ use syn::Type;
 
 use super::beside::split;
 use super::entry::Entry;
+use super::resource::named_type;
 use super::{Written, any_text, flag, infer, kind, number, once, once_as, text, texts, unknown};
 use crate::ast::{Field, Fill, Flags, Kind, Rule, Says, Settings};
 use crate::names::plain;
 use crate::problems::Problems;
 
-const FLAGS: &[&str] =
-    &["required", "read_only", "immutable", "secret", "internal", "detail", "no_sort", "no_filter", "filter"];
+const FLAGS: &[&str] = &[
+    "required",
+    "read_only",
+    "immutable",
+    "secret",
+    "internal",
+    "detail",
+    "no_sort",
+    "no_filter",
+    "filter",
+    "description",
+    "example",
+    "schema",
+];
 
 /// What can be said even of a column that is the same everywhere.
-const QUERYING: &[&str] = &["detail", "no_sort", "no_filter", "filter"];
+const QUERYING: &[&str] = &["detail", "no_sort", "no_filter", "filter", "description"];
 
 const RULES: &[&str] = &[
     "min",
@@ -130,6 +143,12 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
     if key == "filter" {
         let predicates = texts(entry, problems);
         return once(&mut flags.filter, Some(predicates), entry, problems);
+    }
+    match key.as_str() {
+        "description" => return once(&mut flags.description, text(entry, problems), entry, problems),
+        "example" => return once(&mut flags.example, any_text(entry, problems), entry, problems),
+        "schema" => return once(&mut flags.schema, named_type(entry, problems), entry, problems),
+        _ => {}
     }
     let place = match key.as_str() {
         "required" => &mut flags.required,

@@ -11,6 +11,7 @@ const KEYS: &[&str] = &[
     "name",
     "plural",
     "label",
+    "description",
     "type_name",
     "table",
     "path",
@@ -30,6 +31,7 @@ const KEYS: &[&str] = &[
     "search",
     "include",
     "action",
+    "reveal",
 ];
 
 pub fn read(written: &Written, problems: &mut Problems) -> Settings {
@@ -39,6 +41,7 @@ pub fn read(written: &Written, problems: &mut Problems) -> Settings {
             "name" => once(&mut settings.name, text(entry, problems), entry, problems),
             "plural" => once(&mut settings.plural, text(entry, problems), entry, problems),
             "label" => once(&mut settings.label, text(entry, problems), entry, problems),
+            "description" => once(&mut settings.description, text(entry, problems), entry, problems),
             "type_name" => once(&mut settings.type_name, text(entry, problems), entry, problems),
             "table" => once(&mut settings.table, text(entry, problems), entry, problems),
             "path" => once(&mut settings.path, text(entry, problems), entry, problems),
@@ -58,6 +61,7 @@ pub fn read(written: &Written, problems: &mut Problems) -> Settings {
             "search" => settings.search.extend(texts(entry, problems)),
             "include" => settings.includes.extend(include(entry, problems)),
             "action" => settings.actions.extend(action(entry, problems)),
+            "reveal" => settings.reveals.extend(reveal(entry, problems)),
             _ => unknown(entry, KEYS, problems),
         }
     }
@@ -116,7 +120,8 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
 
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let (mut name, mut on, mut method, mut input) = (None, None, None, None);
-    let (mut output, mut key, mut creates, mut event) = (None, None, None, None);
+    let (mut output, mut key, mut creates, mut event, mut apart, mut description) =
+        (None, None, None, None, None, None);
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
             "name" => once(&mut name, text(part, problems), part, problems),
@@ -127,17 +132,35 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "key" => once(&mut key, text(part, problems), part, problems),
             "creates" => once(&mut creates, flag(part, problems), part, problems),
             "event" => once(&mut event, text(part, problems), part, problems),
+            "apart" => once(&mut apart, flag(part, problems), part, problems),
+            "description" => once(&mut description, text(part, problems), part, problems),
             _ => {
-                unknown(part, &["name", "on", "method", "input", "output", "key", "creates", "event"], problems);
+                let known =
+                    ["name", "on", "method", "input", "output", "key", "creates", "event", "apart", "description"];
+                unknown(part, &known, problems);
             }
         }
     }
     let name = needed(name, "name", entry, problems);
     let on = needed(on, "on", entry, problems);
-    Some(Action { name: name?, on: on?, method, input, output, key, creates, event })
+    Some(Action { name: name?, on: on?, method, input, output, key, creates, event, apart, description })
 }
 
-fn named_type(entry: &Entry, problems: &mut Problems) -> Option<Type> {
+fn reveal(entry: &Entry, problems: &mut Problems) -> Option<(Word, Word)> {
+    let (mut name, mut description) = (None, None);
+    for part in inside(entry, "name = \"…\", description = \"…\"", problems)? {
+        match part.key().as_str() {
+            "name" => once(&mut name, text(part, problems), part, problems),
+            "description" => once(&mut description, text(part, problems), part, problems),
+            _ => unknown(part, &["name", "description"], problems),
+        }
+    }
+    let name = needed(name, "name", entry, problems);
+    Some((name?, needed(description, "description", entry, problems)?))
+}
+
+/// `key = Path`
+pub fn named_type(entry: &Entry, problems: &mut Problems) -> Option<Type> {
     if let Entry::Pair(_, Value::Type(ty)) = entry {
         return Some(Type::clone(ty));
     }

@@ -101,6 +101,12 @@ fn actions(resource: &Resource, problems: &mut Problems) {
                     "an action on the collection has no record to answer; give it `output` and `key`",
                 );
             }
+            (None, _) if action.apart.is_some() => {
+                problems.report(
+                    action.name.span,
+                    "an action runs `apart` for its `output`: a record is changed in a transaction",
+                );
+            }
             _ => {}
         }
         if let Some(event) = &action.event {

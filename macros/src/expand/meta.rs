@@ -17,6 +17,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let or_plural = |word: &Option<Word>| said(word).unwrap_or_else(|| plural.clone());
     let (table, path, ability) = (or_plural(&settings.table), or_plural(&settings.path), or_plural(&settings.ability));
     let label = said(&settings.label).unwrap_or_else(|| label(&name));
+    let description = said(&settings.description).unwrap_or_default();
     let type_name = said(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
     let read_permission = optional(&settings.read_permission);
     let write_permission = optional(&settings.write_permission);
@@ -53,6 +54,10 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let search = texts(&settings.search);
     let includes = settings.includes.iter().map(include);
     let actions = settings.actions.iter().map(action);
+    let reveals = settings.reveals.iter().map(|(name, description)| {
+        let (name, description) = (&name.text, &description.text);
+        quote!((#name, #description))
+    });
     let id = id_variant(resource);
     quote! {
         #[automatically_derived]
@@ -63,6 +68,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     name: #name,
                     plural: #plural,
                     label: #label,
+                    description: #description,
                     type_name: #type_name,
                     table: #table,
                     path: #path,
@@ -83,6 +89,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     search: #search,
                     includes: &[#(#includes),*],
                     actions: &[#(#actions),*],
+                    reveals: &[#(#reveals),*],
                 };
                 &META
             }
@@ -191,6 +198,17 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     }
     if hidden || unlisted || !ordered || flags.no_sort.is_some() {
         said.push(quote!(sortable: false));
+    }
+    if let Some(description) = &flags.description {
+        let text = &description.text;
+        said.push(quote!(description: #text));
+    }
+    if let Some(example) = &flags.example {
+        let text = &example.text;
+        said.push(quote!(example: #text));
+    }
+    if let Some(schema) = &flags.schema {
+        said.push(quote!(schema: ::core::option::Option::Some(#schema)));
     }
     said
 }
@@ -306,14 +324,18 @@ fn action(action: &Action) -> TokenStream {
         _ => quote!(Record),
     };
     let event = optional(&action.event);
+    let description = action.description.as_ref().map_or("", |word| &word.text);
+    let apart = action.apart.is_some();
     quote! {
         ::charter_runtime::generated::ActionMeta {
             name: #name,
+            description: #description,
             on: ::charter_runtime::generated::ActionOn::#on,
             method: ::charter_runtime::generated::ActionMethod::#method,
             input: #input,
             output: ::charter_runtime::generated::ActionOutput::#output,
             event: #event,
+            apart: #apart,
         }
     }
 }

@@ -13,6 +13,8 @@ mod m20261121_000005_platform_custom_fields;
 mod m20261121_000006_platform_custom_views;
 mod m20261121_000007_platform_events;
 mod m20261121_000008_platform_webhooks;
+mod m20261121_000009_platform_idempotency;
+mod m20261121_000010_platform_audit;
 mod m20261121_000011_platform_attachments;
 
 /// The runtime's migrations, oldest first.
@@ -26,6 +28,8 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000006_platform_custom_views::Migration),
         Atomic::boxed(m20261121_000007_platform_events::Migration),
         Atomic::boxed(m20261121_000008_platform_webhooks::Migration),
+        Atomic::boxed(m20261121_000009_platform_idempotency::Migration),
+        Atomic::boxed(m20261121_000010_platform_audit::Migration),
         Atomic::boxed(m20261121_000011_platform_attachments::Migration),
     ]
 }

@@ -15,12 +15,12 @@ use super::thumbnail::{Looked, MOST_PIXELS, Thumb};
 use super::{access, leftover, media_type, record};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
+use crate::crud::{Body, BoxFuture, Changes, Outcome, Transaction, Upload, create_drafted, read_input};
 use crate::error::{Error, FieldErrors, Result};
 use crate::resource::Resource as _;
 
 /// Creates an attachment, and answers its id and what `show` would answer.
-pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>) -> BoxFuture<'a, Result<(i64, Vec<u8>)>> {
+pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>) -> BoxFuture<'a, Result<Outcome>> {
     Box::pin(async move {
         let state = context.state();
         let form = form::read(&state.attachments, upload, state.config.request_timeout).await?;
@@ -115,7 +115,7 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
 }
 
 /// Stores the file, and then the attachment that owns it.
-async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>) -> Result<(i64, Vec<u8>)> {
+async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>) -> Result<Outcome> {
     let Judged { mut changes, target, target_id, uuid, file, thumb } = judged;
     let state = context.state();
     let dialect = state.db.dialect();
@@ -135,7 +135,7 @@ async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>) -> Resu
         if !leftover::adopt(context_in.db(), dialect, uuid, state.clock.now()).await? {
             return Err(Error::Unavailable("Storing the file took too long.".into()));
         }
-        let created = create_drafted(&context_in, entry, &mut changes).await?;
+        let created = create_drafted(&context_in, entry, "create", &mut changes).await?;
         Ok((transaction, created))
     };
     match prepared.await {

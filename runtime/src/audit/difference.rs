@@ -1,11 +1,11 @@
 //! What a change comes to: the fields that it changed with their old and new values, in the API's own shape.
 
-use sea_orm::Value;
+use sea_orm::{QueryResult, Value};
 use serde_json::Map;
 
 use crate::crud::{Changes, stored};
 use crate::error::Result;
-use crate::meta::{Access, FieldMeta, Kind};
+use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
 use crate::record::{write_loose, write_text};
 
 /// What stands for a value that nobody may read.
@@ -34,6 +34,24 @@ pub fn write_difference(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
         out.extend_from_slice(b",\"new\":");
         write_side(out, field, Some(&new));
         out.push(b'}');
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Writes `{"base_currency":{"old":"EUR","new":null}}` for a record that is gone, with every value that it had.
+pub fn write_removal(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) -> Result<()> {
+    out.push(b'{');
+    let mut first = true;
+    for field in meta.fields.iter().filter(|field| is_told(field) && field.name != "id") {
+        let Some(old) = stored(row, field)? else { continue };
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        write_text(out, field.name);
+        out.extend_from_slice(b":{\"old\":");
+        write_side(out, field, Some(&old));
+        out.extend_from_slice(b",\"new\":null}");
     }
     out.push(b'}');
     Ok(())

@@ -1,6 +1,6 @@
 //! From a request's headers to its caller, with a short memory of the tokens seen lately.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use sea_orm::entity::prelude::*;
 use super::{Principal, Secret, role, token, user};
 use crate::context::State;
 use crate::error::{Error, Result};
+use crate::server::{Usage, counted};
 
 /// A revoked token stops on other nodes within this time; on the node that revoked it at once.
 const REMEMBERED: Duration = Duration::from_secs(30);
@@ -28,6 +29,10 @@ pub struct TokenCache(Mutex<Memory>);
 #[derive(Debug, Default)]
 struct Memory {
     callers: HashMap<[u8; 32], (Arc<Principal>, Instant)>,
+    /// The tokens that were valid when they were last read, also after the callers were forgotten.
+    known: HashSet<[u8; 32]>,
+    /// The tokens that are being read for the first time, so that many requests at once read and count one once.
+    first: HashMap<[u8; 32], Arc<tokio::sync::Mutex<()>>>,
     /// Counts the times it was cleared: a caller that was read before is not remembered after.
     cleared: u64,
 }
@@ -40,10 +45,24 @@ impl TokenCache {
         memory.cleared += 1;
     }
 
-    fn get(&self, digest: &[u8; 32]) -> (Option<Arc<Principal>>, u64) {
+    fn get(&self, digest: &[u8; 32]) -> Remembered {
         let memory = self.lock();
-        let fresh = |(caller, until): &(Arc<Principal>, Instant)| (*until > Instant::now()).then(|| caller.clone());
-        (memory.callers.get(digest).and_then(fresh), memory.cleared)
+        let fresh = memory.callers.get(digest).filter(|(_, until)| *until > Instant::now());
+        let fresh = fresh.map(|(caller, _)| caller.clone());
+        Remembered { fresh, known: memory.known.contains(digest), cleared: memory.cleared }
+    }
+
+    /// What those who read a token for the first time take turns at.
+    fn first(&self, digest: [u8; 32]) -> Arc<tokio::sync::Mutex<()>> {
+        let mut memory = self.lock();
+        // Those that nobody waits for any more.
+        memory.first.retain(|_, turn| Arc::strong_count(turn) > 1);
+        memory.first.entry(digest).or_default().clone()
+    }
+
+    /// The token turned out not to be valid.
+    fn refuse(&self, digest: &[u8; 32]) {
+        self.lock().known.remove(digest);
     }
 
     fn put(&self, digest: [u8; 32], caller: &Arc<Principal>, until: Instant, cleared: u64) {
@@ -54,6 +73,10 @@ impl TokenCache {
         if memory.callers.len() >= MOST {
             memory.callers.clear();
         }
+        if memory.known.len() >= MOST {
+            memory.known.clear();
+        }
+        memory.known.insert(digest);
         memory.callers.insert(digest, (caller.clone(), until));
     }
 
@@ -62,41 +85,80 @@ impl TokenCache {
     }
 }
 
+/// What is remembered of a token.
+struct Remembered {
+    /// Its caller, if that need not be read again.
+    fresh: Option<Arc<Principal>>,
+    /// It was valid when it was last read.
+    known: bool,
+    cleared: u64,
+}
+
 /// The caller of a request: `Authorization: Bearer <token>`, or `X-AUTH-TOKEN: <token>` as older clients send it.
 ///
 /// # Errors
 /// 401 without a token or with one that is unknown or expired; 403 when its user was deactivated; 429 when the token, or
 /// the address of a request without a valid one, has asked too often.
-pub async fn authenticate(state: &Arc<State>, request: &Request) -> Result<Arc<Principal>> {
-    match identify(state, request.headers()).await {
-        Ok((caller, digest)) => {
-            state.token_rate.count(digest)?;
-            if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
+pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<Arc<Principal>> {
+    let secret = match secret(request.headers()) {
+        Ok(secret) => secret,
+        Err(error) => {
+            count_anonymous(state, request)?;
+            return Err(error);
         }
-        Err(error @ (Error::Unauthenticated | Error::InvalidToken)) => {
-            // Guessing tokens is counted too.
-            let address = request.remote_addr().clone().into_std().map(|address| address.ip());
-            state.anonymous_rate.count(address.unwrap_or(IpAddr::from([0, 0, 0, 0])))?;
-            Err(error)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-async fn identify(state: &Arc<State>, headers: &HeaderMap) -> Result<(Arc<Principal>, [u8; 32])> {
-    let sent = credentials(headers)?.ok_or(Error::Unauthenticated)?;
-    let secret = Secret::parse(sent).ok_or(Error::InvalidToken)?;
+    };
     let digest = secret.digest();
-    let (remembered, cleared) = state.tokens.get(&digest);
-    let caller = match remembered {
+    let mut remembered = state.tokens.get(&digest);
+    let turn = (remembered.fresh.is_none() && !remembered.known).then(|| state.tokens.first(digest));
+    let _turn = match &turn {
+        Some(turn) => {
+            let turn = turn.lock().await;
+            remembered = state.tokens.get(&digest);
+            Some(turn)
+        }
+        None => None,
+    };
+    let Remembered { fresh, known, cleared } = remembered;
+    let caller = match fresh {
         Some(caller) => caller,
         None => {
-            let (caller, until) = look_up(state, &secret).await?;
+            // Guessing is counted before the database is asked; who guessed right is not counted.
+            let address = if known { None } else { Some(count_anonymous(state, request)?) };
+            let (caller, until) = look_up(state, &secret).await.inspect_err(|error| {
+                if matches!(error, Error::InvalidToken) {
+                    state.tokens.refuse(&digest);
+                }
+            })?;
+            if let Some(address) = address {
+                state.anonymous_rate.uncount(&address);
+            }
             state.tokens.put(digest, &caller, until, cleared);
             caller
         }
     };
-    Ok((caller, digest))
+    count(state.token_rate.count(digest), request)?;
+    if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
+}
+
+/// Counts a request that has no valid token, or may have none, for its address, and answers what it was counted as.
+fn count_anonymous(state: &State, request: &mut Request) -> Result<IpAddr> {
+    let address = request.remote_addr().clone().into_std().map(|address| address.ip());
+    let address = counted(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
+    count(state.anonymous_rate.count(address), request)?;
+    Ok(address)
+}
+
+/// Leaves with the request how its caller stands, for the headers of the answer.
+fn count(usage: Option<Usage>, request: &mut Request) -> Result<()> {
+    request.extensions_mut().remove::<Usage>();
+    let Some(usage) = usage else { return Ok(()) };
+    request.extensions_mut().insert(usage);
+    usage.allowed()
+}
+
+fn secret(headers: &HeaderMap) -> Result<Secret> {
+    let sent = credentials(headers)?.ok_or(Error::Unauthenticated)?;
+    Secret::parse(sent).ok_or(Error::InvalidToken)
 }
 
 fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {
@@ -135,6 +197,7 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
         roles.into_iter().filter_map(|r| serde_json::from_value::<Vec<String>>(r.permissions).ok()).flatten();
     let caller = Principal {
         user_id: Some(user.id),
+        token_id: Some(token.id),
         is_admin: user.is_admin,
         is_active: user.is_active,
         permissions: permissions.collect(),

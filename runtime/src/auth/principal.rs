@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 pub struct Principal {
     /// `None` for the operator's own commands.
     pub user_id: Option<i64>,
+    pub token_id: Option<i64>,
     pub is_admin: bool,
     pub is_active: bool,
     pub role_ids: Vec<i64>,

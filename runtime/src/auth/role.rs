@@ -10,13 +10,14 @@ use crate::query::{Condition, hint};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]
+#[resource(description = "A named set of permissions that users have.")]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required, unique)]
     pub name: String,
     #[field(text)]
     pub description: Option<String>,
-    #[field(list(100))]
+    #[field(list(100), description = "What it permits, such as `users.manage`.", example = "users.manage")]
     pub permissions: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,

@@ -11,19 +11,31 @@ use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "token", owner = "user_id")]
+#[resource(description = "What a client sends to be known: it speaks for a user, limited to abilities.")]
+#[resource(reveal(name = "value", description = "The token itself, which is shown this once and never again."))]
 pub struct Model {
     pub id: i64,
-    #[field(string(255), required)]
+    #[field(string(255), required, description = "What the token is for.")]
     pub name: String,
-    #[field(reference("user"), immutable, default_caller)]
+    #[field(reference("user"), immutable, default_caller, description = "The id of the user that it speaks for.")]
     pub user_id: i64,
     #[field(string(64), internal)]
     pub token_hash: String,
-    #[field(list(100), required, min_length = 1)]
+    #[field(
+        list(100),
+        required,
+        min_length = 1,
+        description = "What it may do, such as `users:read`; `*` is everything. It grants nothing that the maker's own token lacks.",
+        example = "users:read"
+    )]
     pub abilities: Json,
-    #[field(timestamp(seconds))]
+    #[field(
+        timestamp(seconds),
+        description = "When it ends, which is later than now.",
+        example = "2126-03-21T10:00:00Z"
+    )]
     pub expires_at: Option<DateTimeUtc>,
-    #[field(timestamp(seconds), read_only)]
+    #[field(timestamp(seconds), read_only, description = "When it was last used, to the minute.")]
     pub last_used_at: Option<DateTimeUtc>,
     #[field(read_only)]
     pub created_at: DateTimeUtc,

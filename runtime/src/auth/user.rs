@@ -11,16 +11,23 @@ use crate::view;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "user", write_permission = "users.manage", events)]
-#[resource(action(name = "deactivate", on = "record", method = "post", event = "deactivated"))]
+#[resource(description = "Somebody for whom tokens speak.")]
+#[resource(action(
+    name = "deactivate",
+    on = "record",
+    method = "post",
+    event = "deactivated",
+    description = "Stops the user: every token of theirs is refused from then on."
+))]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required)]
     pub name: String,
     #[field(string(255), required, unique, email)]
     pub email: String,
-    #[field(default = "true")]
+    #[field(default = "true", description = "Whether the user's tokens are accepted.")]
     pub is_active: bool,
-    #[field(default = "false")]
+    #[field(default = "false", description = "Whether the user administers the service, and so has every permission.")]
     pub is_admin: bool,
     #[field(ref_list("role"))]
     pub role_ids: Json,
@@ -31,10 +38,11 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(before_save, before_delete, after_commit), actions(record deactivate))
+    crate::route!(Entity, Behaviour, hooks(guard, before_save, before_delete, after_commit), actions(record deactivate))
 }
 
 trait Behaviour {
+    fn guard(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
@@ -42,10 +50,11 @@ trait Behaviour {
 }
 
 impl Behaviour for Entity {
+    async fn guard(context: &Context<'_>, user: &Model) -> Result<()> {
+        if user.is_admin && !context.caller().is_admin { Err(Error::AdministratorsOnly) } else { Ok(()) }
+    }
+
     async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        if draft.before.as_ref().is_some_and(|user| user.is_admin) && !context.caller().is_admin {
-            return Err(Error::AdministratorsOnly);
-        }
         // One spelling of an address, so that it is unique whatever its case.
         if let Some(email) = draft.model.email.try_as_ref().map(|email| email.to_lowercase()) {
             let id = draft.before.as_ref().map_or(0, |user| user.id);
@@ -78,9 +87,6 @@ impl Behaviour for Entity {
     }
 
     async fn before_delete(context: &Context<'_>, user: &Model) -> Result<()> {
-        if user.is_admin && !context.caller().is_admin {
-            return Err(Error::AdministratorsOnly);
-        }
         let views = view::Entity::find()
             .filter(view::Column::UserId.eq(user.id))
             .filter(view::Column::Visibility.ne("personal"));

@@ -9,15 +9,17 @@ use serde_json::{Value, json};
 use super::output;
 use crate::auth::{Principal, role, token, user};
 use crate::context::{Context, State};
-use crate::crud::{self, Body, Transaction};
+use crate::crud::{self, Body, Conditions, Transaction};
 use crate::error::{Error, Result};
+use crate::query::Condition;
 
 /// Creates a record in the context's transaction and answers its id and the body that HTTP would answer.
 pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
     let body = Body::read(&bytes, resource, true)?;
-    let (id, record) = crud::create(context, context.catalog().get(resource), &body, None).await?;
-    Ok((id, serde_json::from_slice(&record).map_err(Error::internal)?))
+    let outcome = crud::create(context, context.catalog().get(resource), &body, None).await?;
+    let record = serde_json::from_slice(&outcome.body).map_err(Error::internal)?;
+    Ok((outcome.created.unwrap_or_default(), record))
 }
 
 /// Creates a record in a transaction of its own.
@@ -83,7 +85,7 @@ pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
     let entry = state.catalog.get("token");
-    match crud::delete(&context.within(&transaction), entry, id, crate::query::Condition::always()).await {
+    match crud::delete(&context.within(&transaction), entry, id, Condition::always(), &Conditions::default()).await {
         Err(Error::NotFound) => Err(Error::invalid("id", format!("names no token: {id}"))),
         Err(error) => Err(error),
         Ok(()) => transaction.commit(&context).await,

@@ -34,8 +34,9 @@ pub async fn administrator(state: &Arc<State>) -> Result<Option<String>> {
 pub fn banner(app: &App, state: &Arc<State>, base_url: &str, token: Option<&str>) -> String {
     let mut text = format!("Serving {base_url}/api/v1/");
     if let Some(token) = token {
-        let first = state.catalog.entries().iter().find(|entry| entry.is_served() && !entry.meta.singleton);
-        let path = first.map_or("users", |entry| entry.meta.path);
+        // A list that has something in it: reference data, or the administrator.
+        let seeded = app.seeds.iter().map(|(resource, _)| state.catalog.get(resource));
+        let path = seeded.filter(|entry| entry.is_listed()).map(|entry| entry.meta.path).next().unwrap_or("users");
         text.push_str(&format!(
             "\n\nThis is the first start. The administrator is {}; this token may do everything and is shown this once:\n\n\
              \x20 {token}\n\nTry it:\n\n\

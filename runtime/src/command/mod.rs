@@ -1,9 +1,11 @@
-//! The server command that every application has: serve, migrate, user, token, routes, seed.
+//! The server command that every application has: serve, migrate, user, token, routes, openapi, seed.
 
 mod account;
 mod first_start;
+mod listen;
 pub(crate) mod log;
 mod migrate;
+mod openapi;
 mod output;
 mod serve;
 
@@ -118,8 +120,11 @@ pub fn command(app: &App) -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .args(SETTINGS.iter().map(Setting::argument))
         .subcommand(Command::new("serve").about("Migrate, seed the reference data, and serve"))
-        .subcommands([migrate, user, token])
-        .subcommand(Command::new("routes").about("List every path with the ability that it needs").arg(format));
+        .subcommands([migrate, user, token, listen::command()])
+        .subcommand(Command::new("routes").about("List every path with the ability that it needs").arg(format.clone()))
+        .subcommand(
+            Command::new("openapi").about("Print the OpenAPI description of the API").arg(format.default_value("json")),
+        );
     if let Some(sample) = app.demo {
         let mut demo =
             Command::new("demo").about("Add realistic sample data; running it again adds only what is missing");
@@ -134,6 +139,13 @@ pub fn command(app: &App) -> Command {
 }
 
 async fn run(app: App, mut config: Config, matches: &ArgMatches) -> Result<()> {
+    // It is no part of the service: it needs neither a database nor a data folder.
+    if let Some(("webhook", matches)) = matches.subcommand() {
+        return match matches.subcommand() {
+            Some(("listen", matches)) => listen::run(matches).await,
+            _ => Err(Error::Internal("no such command".into())),
+        };
+    }
     config.prepare()?;
     let state = app.open(config).await?;
     let done = dispatch(&app, &state, matches).await;
@@ -146,6 +158,7 @@ async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result
         None | Some(("serve", _)) => serve::serve(app, state).await,
         Some(("migrate", matches)) => migrate::run(app, state, matches).await,
         Some(("routes", matches)) => serve::routes(state, matches),
+        Some(("openapi", _)) => openapi::run(state),
         Some((name, matches)) => {
             app.prepare(state).await?;
             match (name, matches.subcommand()) {

@@ -5,6 +5,9 @@ use sea_orm::{QueryResult, Value};
 use super::behaviour::BoxFuture;
 use super::body::{Body, Given};
 use super::changes::Changes;
+use super::outcome::Outcome;
+use super::update::Cause;
+use super::version::Conditions;
 use super::{create, input, references, show, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -16,15 +19,17 @@ use crate::record::{write_loose, write_text};
 /// What an action that answers values of its own gives back, in the order of its output fields.
 pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
 
+/// The erased method of an action that drafts a record from another.
+pub type DraftRecord =
+    for<'a> fn(&'a Context<'a>, &'a QueryResult, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>;
+
 /// The erased method of an action, by what it works on. The values are its parameters in the order of its fields.
 #[derive(Clone, Copy)]
 pub enum ActionHandler {
     /// Changes the record, which is then stored and answered.
     Record(for<'a> fn(&'a Context<'a>, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>),
     /// Reads the record and drafts a new one, which is then stored and answered.
-    RecordCreated(
-        for<'a> fn(&'a Context<'a>, &'a QueryResult, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>,
-    ),
+    RecordCreated(DraftRecord),
     /// Reads the record and answers values of its own.
     RecordOutput(for<'a> fn(&'a Context<'a>, &'a QueryResult, Vec<Value>) -> ActionResult<'a>),
     /// Answers values of its own.
@@ -38,45 +43,41 @@ pub struct ActionCall<'r> {
     /// The record, when it is an action on one.
     pub id: Option<i64>,
     pub within: Condition,
+    pub conditions: &'r Conditions,
     /// The query string of a GET.
     pub query: &'r str,
     /// The body of any other method.
     pub body: &'r [u8],
 }
 
-/// What an action answers: a body, and the id of the record that it created.
-pub type ActionAnswer = (Vec<u8>, Option<i64>);
-
 /// Runs an action. Unless it only reads, the context's transaction is all of it.
-pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<ActionAnswer> {
+pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<Outcome> {
     let name = call.action.name;
     let handler = entry.route.actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
     match (handler, call.id) {
         (ActionHandler::Record(run), Some(id)) => {
-            let mut changes = update::lock(context, entry, id, call.within.clone()).await?;
+            let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
             let input = parameters(context, &call).await?;
             run(context, &mut changes, input).await?;
-            let event = call.action.event.unwrap_or("updated");
-            let record = update::finish(context, entry, id, &mut changes, event).await?;
-            Ok((show::wrap(entry.meta.name, &record), None))
+            let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
+            update::finish(context, entry, id, &mut changes, cause).await
         }
         (ActionHandler::RecordCreated(run), Some(id)) => {
             let row = read(context, entry, &call, id).await?;
             let input = parameters(context, &call).await?;
             let mut changes = Changes::new(entry.meta, None);
             run(context, &row, &mut changes, input).await?;
-            let (id, body) = create::create_drafted(context, entry, &mut changes).await?;
-            Ok((body, Some(id)))
+            create::create_drafted(context, entry, name, &mut changes).await
         }
         (ActionHandler::RecordOutput(run), Some(id)) => {
             let row = read(context, entry, &call, id).await?;
             let input = parameters(context, &call).await?;
-            Ok((write(call.action, &run(context, &row, input).await?)?, None))
+            write(call.action, &run(context, &row, input).await?).map(Outcome::plain)
         }
         (ActionHandler::Collection(run), None) => {
             let input = parameters(context, &call).await?;
-            Ok((write(call.action, &run(context, input).await?)?, None))
+            write(call.action, &run(context, input).await?).map(Outcome::plain)
         }
         _ => Err(Error::NotFound),
     }
@@ -85,7 +86,10 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
 /// The record that an action reads.
 async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<QueryResult> {
     let condition = store::visible(context, entry)?.and(call.within.clone());
-    store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)
+    let lock = !call.conditions.is_empty() && context.transaction().is_some();
+    let row = store::load(context, entry, id, &condition, lock).await?.ok_or(Error::NotFound)?;
+    update::check_version(context, entry, id, call.conditions).await?;
+    Ok(row)
 }
 
 async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {

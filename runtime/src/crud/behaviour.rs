@@ -13,6 +13,7 @@ use sea_orm::QueryResult;
 
 use super::action::ActionHandler;
 use super::changes::Changes;
+use super::outcome::Outcome;
 use crate::context::Context;
 use crate::error::Result;
 use crate::meta::{FieldMeta, ResourceMeta};
@@ -35,8 +36,8 @@ pub type ComputeHook = for<'a> fn(
     &'a Shape,
     &'a [QueryResult],
 ) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
-/// Creates a record from a multipart body, and answers its id and what `show` would answer.
-pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>) -> BoxFuture<'a, Result<(i64, Vec<u8>)>>;
+/// Creates a record from a multipart body, and answers what a create does.
+pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>) -> BoxFuture<'a, Result<Outcome>>;
 
 /// The body of an upload as it arrives.
 pub struct Upload<'a> {
@@ -50,6 +51,10 @@ pub struct Upload<'a> {
 /// The declared points at which a resource's own code runs.
 #[derive(Clone, Copy, Default)]
 pub struct Hooks {
+    /// Whether the caller may change or delete a record, before the request is judged.
+    pub guard: Option<RecordHook>,
+    /// Adds problems to those of the rules; values that could not be read are not set.
+    pub check: Option<SaveHook>,
     pub before_save: Option<SaveHook>,
     pub after_save: Option<RecordHook>,
     pub before_delete: Option<RecordHook>,
@@ -103,6 +108,13 @@ macro_rules! route {
         $route.hooks.before_save = Some(|context, changes| Box::pin(async move {
             let mut draft = changes.draft::<$entity>()?;
             <$entity as $behaviour>::before_save(context, &mut draft).await?;
+            changes.take(draft)
+        }));
+    };
+    (@hook $route:ident, $entity:ty, $behaviour:path, check) => {
+        $route.hooks.check = Some(|context, changes| Box::pin(async move {
+            let mut draft = changes.draft::<$entity>()?;
+            <$entity as $behaviour>::check(context, &mut draft).await?;
             changes.take(draft)
         }));
     };

@@ -4,23 +4,20 @@ use sea_orm::Value;
 
 use super::body::Body;
 use super::changes::Changes;
+use super::outcome::Outcome;
 use super::transaction::after_commit;
 use super::{embedded, input, references, rules, show, store};
+use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::event;
 
-/// Creates a record from a body, in the context's transaction, and answers its id and what `show` would answer.
+/// Creates a record from a body, in the context's transaction, and answers what `show` would.
 ///
 /// `under` is the parent's id when the path names one.
-pub async fn create(
-    context: &Context<'_>,
-    entry: &Entry,
-    body: &Body<'_>,
-    under: Option<i64>,
-) -> Result<(i64, Vec<u8>)> {
+pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: Option<i64>) -> Result<Outcome> {
     let definitions = definitions(context, entry).await?;
     let mut changes = Changes::new(entry.meta, None);
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
@@ -31,13 +28,18 @@ pub async fn create(
         // The path decides, whatever the body says.
         changes.set(parent.field, Value::from(id));
     }
-    finish(context, entry, &definitions, &mut changes).await
+    finish(context, entry, "create", &definitions, &mut changes).await
 }
 
-/// Creates a record from what a behaviour set, as [`create`] does from a body.
-pub async fn create_drafted(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<(i64, Vec<u8>)> {
+/// Creates a record from what an action set, as [`create`] does from a body.
+pub async fn create_drafted(
+    context: &Context<'_>,
+    entry: &Entry,
+    action: &'static str,
+    changes: &mut Changes,
+) -> Result<Outcome> {
     let definitions = definitions(context, entry).await?;
-    finish(context, entry, &definitions, changes).await
+    finish(context, entry, action, &definitions, changes).await
 }
 
 /// Reads a body into changes, as far as it alone decides.
@@ -49,16 +51,17 @@ pub fn read_input(catalog: &Catalog, entry: &Entry, body: &Body<'_>, changes: &m
 async fn finish(
     context: &Context<'_>,
     entry: &Entry,
+    action: &'static str,
     definitions: &[Definition],
     changes: &mut Changes,
-) -> Result<(i64, Vec<u8>)> {
+) -> Result<Outcome> {
     input::complete(entry, context, definitions, changes)?;
     let id = store_new(context, entry, changes).await?;
-    let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
-    event::emit_all(context, entry, "created", changes, &record).await?;
+    let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    event::emit_all(context, entry, "created", changes, record.answer()).await?;
+    trail::changed(context, entry, action, id, changes).await?;
     after_commit(context, entry, id).await?;
-    changes.reveal_in(&mut record);
-    Ok((id, show::wrap(entry.meta.name, &record)))
+    Ok(Outcome { created: Some(id), ..Outcome::of(entry, &record, changes) })
 }
 
 async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<Vec<Definition>> {
@@ -77,12 +80,16 @@ pub async fn store_new(context: &Context<'_>, entry: &Entry, changes: &mut Chang
     Ok(id)
 }
 
-/// Every rule, then the resource's own say. A hook sees only values that passed the rules.
+/// Every rule, then the resource's own say. `check` sees whatever could be read and adds its problems to the others;
+/// `before_save` sees only values that passed.
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     check_owner(context, changes);
     rules::check_together(changes)?;
     references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
+    if let Some(hook) = entry.route.hooks.check {
+        hook(context, changes).await?;
+    }
     if let (true, Some(hook)) = (changes.errors.is_empty(), entry.route.hooks.before_save) {
         hook(context, changes).await?;
     }

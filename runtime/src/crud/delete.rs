@@ -1,8 +1,11 @@
 //! The end of a record: `DELETE /<path>/{id}`, for good or by a mark, as the resource declares.
 
 use super::transaction::after_commit_of;
+use super::update::guard;
+use super::version::Conditions;
 use super::{show, store};
 use crate::attachment;
+use crate::audit::trail;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -12,11 +15,20 @@ use crate::query::Condition;
 /// Deletes a record, in the context's transaction.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none that the caller may see; [`Error::Conflict`] while others refer to it.
-pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
+/// [`Error::NotFound`] when there is none that the caller may see; [`Error::PreconditionFailed`] when it is not the
+/// version that is meant; [`Error::Conflict`] while others refer to it.
+pub async fn delete(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    within: Condition,
+    conditions: &Conditions,
+) -> Result<()> {
     let condition = store::visible(context, entry)?.and(within);
     let row = store::load(context, entry, id, &condition, true).await?.ok_or(Error::NotFound)?;
+    guard(context, entry, &row).await?;
     let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    conditions.hold(&record.tag())?;
     let hooks = entry.route.hooks;
     if let Some(hook) = hooks.before_delete {
         hook(context, &row).await?;
@@ -28,7 +40,8 @@ pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64, within: Condi
     if let Some(hook) = hooks.after_delete {
         hook(context, &row).await?;
     }
-    event::emit(context, entry, "deleted", &show::wrap(entry.meta.name, &record)).await?;
+    event::emit(context, entry, "deleted", &show::wrap(entry.meta.name, record.answer())).await?;
+    trail::removed(context, entry, id, &row).await?;
     after_commit_of(context, entry, row);
     Ok(())
 }

@@ -10,6 +10,7 @@ use sea_orm::{QueryResult, Value};
 use super::body::{Body, Given};
 use super::changes::Changes;
 use super::{input, references, rules, store, update};
+use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::error::{FieldErrors, Result};
@@ -21,8 +22,8 @@ use crate::query::{Condition, read_value};
 pub struct EmbeddedSet {
     field: &'static FieldMeta,
     items: Vec<Item>,
-    /// The ids of those that the record has and the write does not give.
-    gone: Vec<i64>,
+    /// Those that the record has and the write does not give.
+    gone: HashMap<i64, QueryResult>,
 }
 
 #[derive(Debug)]
@@ -58,7 +59,7 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
         changes.errors.add(field.name, format!("must be a list of at most {} objects", input::MOST_ELEMENTS));
         return Ok(());
     };
-    let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: Vec::new() };
+    let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: HashMap::new() };
     for (index, raw) in raw.into_iter().enumerate() {
         let Some(body) = Body::nested(raw.get()) else {
             changes.errors.add(format!("{}.{index}", field.name), "must be an object");
@@ -118,7 +119,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             check_each_once(&mut item.changes, by, &mut taken)?;
             collect(set.field, index, &mut item.changes.errors, &mut changes.errors);
         }
-        set.gone = stored.into_keys().collect();
+        set.gone = stored;
     }
     Ok(())
 }
@@ -149,12 +150,14 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
     for set in &mut changes.embedded {
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
         // What goes first makes room for what comes.
-        for gone in &set.gone {
+        for (gone, row) in &set.gone {
             store::delete(context, entry, *gone).await?;
+            trail::removed(context, entry, *gone, row).await?;
         }
         // Two rows may change places in a unique index: those whose values it holds go too, and come back as they are.
         for item in &mut set.items {
             if let Some(id) = item.id.filter(|_| moves(&item.changes)) {
+                trail::changed(context, entry, "update", id, &item.changes).await?;
                 store::delete(context, entry, id).await?;
                 item.changes.restate()?;
             }
@@ -164,14 +167,17 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                 Some(_) if item.changes.is_empty() => {}
                 Some(id) => {
                     item.changes.set("updated_at", context.now().into());
-                    match item.changes.is_new() {
-                        true => drop(store::insert(context, &item.changes).await?),
-                        false => store::update(context, &item.changes, id).await?,
+                    if item.changes.is_new() {
+                        store::insert(context, &item.changes).await?;
+                    } else {
+                        store::update(context, &item.changes, id).await?;
+                        trail::changed(context, entry, "update", id, &item.changes).await?;
                     }
                 }
                 None => {
                     item.changes.set(by, id.into());
-                    store::insert(context, &item.changes).await?;
+                    let id = store::insert(context, &item.changes).await?;
+                    trail::changed(context, entry, "create", id, &item.changes).await?;
                 }
             }
         }

@@ -15,20 +15,55 @@ use crate::meta::{IncludeMeta, IncludeTarget, Kind};
 use crate::query::write_condition;
 use crate::record::{Cell, Shape, write_record, write_text};
 
+/// One include brings at most so many records into an answer. More is refused rather than cut: a list that lacks some
+/// looks like one that lacks none.
+const MOST_RELATED: usize = 10_000;
+
 /// What was included, by name: the JSON that each row gets.
 #[derive(Debug, Default)]
-pub struct Related(Vec<(String, Vec<Vec<u8>>)>);
+pub struct Related {
+    /// The embedded records, which belong to the record itself.
+    embedded: Named,
+    /// What is computed anew for every answer, and so is no part of the record's version: a signed link.
+    computed: Named,
+    included: Named,
+}
+
+/// Values by name, one for each row.
+type Named = Vec<(String, Vec<Vec<u8>>)>;
 
 impl Related {
-    /// Writes `,"product_group":{...}` for each include of the row.
+    /// Writes `,"participants":[...],"product_group":{...}` for the row.
     pub fn write(&self, out: &mut Vec<u8>, row: usize) {
-        for (name, values) in &self.0 {
-            out.push(b',');
-            write_text(out, name);
-            out.push(b':');
-            out.extend_from_slice(&values[row]);
-        }
+        self.write_embedded(out, row, |_| true);
+        self.write_beside(out, row, |_| true);
     }
+
+    /// Writes the embedded records whose field is wanted.
+    pub fn write_embedded(&self, out: &mut Vec<u8>, row: usize, wanted: impl Fn(&str) -> bool) {
+        self.embedded.iter().filter(|(name, _)| wanted(name)).for_each(|(name, values)| write(out, name, &values[row]));
+    }
+
+    /// Whether anything stands beside the record itself.
+    pub fn has_more(&self) -> bool {
+        !self.computed.is_empty() || !self.included.is_empty()
+    }
+
+    /// Writes what stands beside the record: the computed fields that are wanted, and the includes.
+    pub fn write_beside(&self, out: &mut Vec<u8>, row: usize, wanted: impl Fn(&str) -> bool) {
+        let computed = self.computed.iter().filter(|(name, _)| wanted(name));
+        computed.chain(&self.included).for_each(|(name, values)| write(out, name, &values[row]));
+    }
+}
+
+fn write(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    // A record of which `fields` leaves no column begins with what is included.
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    write_text(out, name);
+    out.push(b':');
+    out.extend_from_slice(value);
 }
 
 /// Adds to a shape the columns that the includes start from.
@@ -66,20 +101,21 @@ pub async fn load(
                 .fields
                 .iter()
                 .filter(|f| f.shown == crate::meta::Shown::Always && !left_out.contains(&f.name));
-            let values = many(context, target, target.shape(shown), by, &integers(rows, shape, "id")?).await?;
-            related.0.push((field.name.to_string(), values));
+            let values = many(context, target, target.shape(shown), by, &integers(rows, shape, "id")?, None).await?;
+            related.embedded.push((field.name.to_string(), values));
         }
     }
     for field in &shape.computed {
         let hook = entry.route.hooks.computed;
         let hook = hook.ok_or_else(|| Error::internal(format!("nothing computes `{}`", field.name)))?;
-        related.0.push((field.name.to_string(), hook(context, field, shape, rows).await?));
+        related.computed.push((field.name.to_string(), hook(context, field, shape, rows).await?));
     }
     for include in includes {
         let values = match include.target {
             IncludeTarget::Many { resource, by } => {
                 let target = context.catalog().get(resource);
-                many(context, target, limited(target, include).into_owned(), by, &integers(rows, shape, "id")?).await?
+                let shape_of_many = limited(target, include).into_owned();
+                many(context, target, shape_of_many, by, &integers(rows, shape, "id")?, Some(include.name)).await?
             }
             IncludeTarget::One { via } => match entry.field(via).map(|f| f.kind) {
                 Some(Kind::Ref { resource }) => {
@@ -93,7 +129,7 @@ pub async fn load(
             },
             IncludeTarget::CustomFieldValues => custom_field_values(context, entry, shape, rows).await?,
         };
-        related.0.push((snake_case(include.name), values));
+        related.included.push((snake_case(include.name), values));
     }
     Ok(related)
 }
@@ -119,7 +155,7 @@ async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option
     wanted.dedup();
     let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
     if !wanted.is_empty() {
-        for row in select(context, target, shape, "id", &wanted).await? {
+        for row in select(context, target, shape, "id", &wanted, None).await? {
             if let Some(id) = key(shape, &row, "id")? {
                 found.insert(id, object(shape, &row)?);
             }
@@ -128,19 +164,28 @@ async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option
     Ok(ids.iter().map(|id| id.and_then(|id| found.get(&id).cloned()).unwrap_or_else(|| b"null".to_vec())).collect())
 }
 
-/// The records whose `by` is each id, in the order of their ids.
+/// The records whose `by` is each id, in the order of their ids. An include, which it names, is limited; embedded
+/// records are by what one write can hold.
 async fn many(
     context: &Context<'_>,
     target: &Entry,
     mut shape: Shape,
     by: &str,
     ids: &[Option<i64>],
+    include: Option<&str>,
 ) -> Result<Vec<Vec<u8>>> {
     shape.hide(target.meta, by);
     let wanted: Vec<i64> = ids.iter().flatten().copied().collect();
     let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
     if !wanted.is_empty() {
-        for row in select(context, target, &shape, by, &wanted).await? {
+        let rows = select(context, target, &shape, by, &wanted, include.map(|_| MOST_RELATED + 1)).await?;
+        if let Some(name) = include.filter(|_| rows.len() > MOST_RELATED) {
+            let plural = target.meta.plural;
+            let problem =
+                format!("would bring more than {MOST_RELATED} {plural} (`{name}`): ask for fewer records a page");
+            return Err(Error::invalid("include", problem));
+        }
+        for row in rows {
             if let Some(id) = key(&shape, &row, by)? {
                 let list = lists.entry(id).or_default();
                 list.push(if list.is_empty() { b'[' } else { b',' });
@@ -194,6 +239,7 @@ async fn select(
     shape: &Shape,
     by: &str,
     ids: &[i64],
+    limit: Option<usize>,
 ) -> Result<Vec<QueryResult>> {
     // What the caller may not see by itself is not seen beside another record either.
     if let Some(permission) = target.meta.read_permission {
@@ -206,7 +252,7 @@ async fn select(
     shape.write_select(&mut sql, &sources);
     sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids).push(" AND ");
     write_condition(&mut sql, &visible);
-    sql.push(" ORDER BY t.\"id\"");
+    sql.push(&format!(" ORDER BY t.\"id\"{}", limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default()));
     sql.all(context.db()).await
 }
 

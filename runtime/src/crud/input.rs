@@ -1,7 +1,9 @@
 //! A body against a resource's metadata: every field known, every value read, every problem collected.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
+use rust_decimal::Decimal;
 use sea_orm::Value;
 
 use super::body::{Body, Given};
@@ -146,7 +148,11 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
             _ => Err("must be an id".into()),
         })?,
         Kind::Json => match given {
-            Given::Nested(text) if !text.contains("\\u0000") => read_value(Kind::Json, text)?,
+            Given::Nested(text) if !text.contains("\\u0000") => {
+                let value = read_value(Kind::Json, text)?;
+                check_numbers(text)?;
+                value
+            }
             _ => return Err("must be an object or a list".into()),
         },
         // To the precision that it is stored and shown in, so that it is judged as what it will be.
@@ -160,6 +166,24 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
     }
     check_alone(field, &value)?;
     Ok(value)
+}
+
+/// Whether every number in a JSON text is kept as it is: what is read as a binary fraction must come out again. The text
+/// has been read already, and so is not nested without end.
+fn check_numbers(json: &str) -> Result<(), String> {
+    if let Ok(list) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json) {
+        return list.iter().try_for_each(|element| check_numbers(element.get()));
+    }
+    if let Ok(object) = serde_json::from_str::<HashMap<String, &serde_json::value::RawValue>>(json) {
+        return object.values().try_for_each(|value| check_numbers(value.get()));
+    }
+    let exact = |text: &str| Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).ok();
+    match serde_json::from_str::<serde_json::Number>(json) {
+        Ok(number) if exact(json).is_none_or(|given| exact(&number.to_string()) != Some(given)) => {
+            Err(format!("holds the number {json}, which has too many digits to be kept exactly; send it as text"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_alone(field: &FieldMeta, value: &Value) -> Result<(), String> {

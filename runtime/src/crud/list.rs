@@ -6,10 +6,10 @@ use std::io::Write;
 use sea_orm::QueryResult;
 
 use super::{include, store};
-use crate::catalog::Entry;
+use crate::catalog::{Entry, Source};
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::Sql;
+use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::query::{Condition, MOST_VALUES, Plan, Planner, Request, parse, write_condition, write_order};
 use crate::record::{Shape, write_from, write_record};
@@ -30,6 +30,7 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
         custom_field::CustomFieldTypes::default()
     };
     let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
+    planner.settle(&mut request);
     let viewed = match &view {
         Some(view) => view.apply(planner, &mut request),
         None => Condition::always(),
@@ -41,12 +42,12 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
     }
     let mut shape = match (&view, &plan.fields) {
         (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
-        (Some(view), None) => Cow::Owned(view.shape(entry)),
+        (Some(view), None) => Cow::Owned(view.shape(planner)),
         (None, None) => Cow::Borrowed(&entry.list),
     };
     include::prepare(&mut shape, entry, &plan.includes);
 
-    let rows = fetch(context, &shape, &condition, &plan).await?;
+    let rows = fetch(context, entry, &shape, &condition, &plan).await?;
     let total = count(context, entry, &condition, &plan, rows.len()).await?;
     let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
 
@@ -69,24 +70,46 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
 }
 
 fn mentions_custom_fields(request: &Request) -> bool {
-    let sorted = request.sort.as_deref().is_some_and(|sort| sort.contains("cf."));
+    let sorted = request.sort.iter().flatten().any(|key| key.contains("cf."));
     sorted || request.terms.iter().any(|term| term.name.contains("cf."))
 }
 
-async fn fetch(context: &Context<'_>, shape: &Shape, condition: &Condition, plan: &Plan) -> Result<Vec<QueryResult>> {
-    let mut sources = plan.sources();
-    condition.sources(&mut sources);
+async fn fetch(
+    context: &Context<'_>,
+    entry: &Entry,
+    shape: &Shape,
+    condition: &Condition,
+    plan: &Plan,
+) -> Result<Vec<QueryResult>> {
+    let mut asked = Vec::new();
+    condition.sources(&mut asked);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(1024));
-    shape.write_select(&mut sql, &sources);
+    // SQLite reads whole rows before it sorts them. Of the many that the index of a custom field may find it takes the
+    // ids first, which are in the index.
+    if sql.dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch() {
+        shape.write_select(&mut sql, &[]);
+        sql.push(" WHERE t.\"id\" IN (SELECT t.\"id\"");
+        write_from(&mut sql, entry.meta.table, &asked);
+        write_page(&mut sql, condition, plan);
+        sql.push(") ORDER BY t.\"id\"");
+    } else {
+        let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
+        shape.write_select(&mut sql, &sources);
+        write_page(&mut sql, condition, plan);
+    }
+    sql.all(context.db()).await
+}
+
+/// Which records, in which order.
+fn write_page(sql: &mut Sql, condition: &Condition, plan: &Plan) {
     sql.push(" WHERE ");
-    write_condition(&mut sql, condition);
-    write_order(&mut sql, &plan.order);
+    write_condition(sql, condition);
+    write_order(sql, &plan.order, condition);
     sql.push(" LIMIT ").push(&plan.per_page.to_string());
     // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
     if plan.page > 1 {
         sql.push(" OFFSET ").bind(plan.offset());
     }
-    sql.all(context.db()).await
 }
 
 /// The exact total. A page that is not full tells it without counting.

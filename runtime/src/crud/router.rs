@@ -1,63 +1,23 @@
-//! The paths of every resource, and the one handler behind them: from an HTTP request to an operation and back.
+//! The one handler behind every path: from an HTTP request to an operation and back.
 
 use std::sync::Arc;
 
-use salvo::http::{HeaderValue, StatusCode};
+use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
 use super::action::{self, ActionCall};
 use super::body::Body;
-use super::{Transaction, create, delete, list, show, store, update};
+use super::route::{Call, Method, Place, location, methods, path, places};
+use super::version::Conditions;
+use super::{Outcome, Transaction, create, delete, list, show, store, update};
 use crate::attachment;
 use crate::auth::authenticate;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, Operation};
+use crate::meta::Operation;
 use crate::query::Condition;
-use crate::server::{Answer, Endpoint, begin_upload, read_body};
-
-/// One path of a resource.
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    /// `/products`
-    Collection,
-    /// `/products/{id}`
-    Member,
-    /// `/settings`: the one record of a singleton.
-    Singleton,
-    /// `/exchange_rates/convert` or `/users/{id}/deactivate`
-    Action(&'static ActionMeta),
-    /// `/members/{id}/attachments`: what hangs on a record of the resource at this position of the catalog.
-    Attached(usize),
-}
-
-/// What stands at one path and method.
-#[derive(Debug, Clone, Copy)]
-enum Call {
-    Operation(Operation),
-    Action(&'static ActionMeta),
-}
-
-impl Call {
-    /// Whether it leaves everything as it is.
-    fn reads(self) -> bool {
-        match self {
-            Call::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
-            Call::Action(action) => action.method == ActionMethod::Get,
-        }
-    }
-}
-
-/// A path and method of the API, as `charter routes` lists them.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct RouteInfo {
-    pub method: &'static str,
-    pub path: String,
-    pub resource: &'static str,
-    pub ability: String,
-    pub permission: Option<&'static str>,
-}
+use crate::server::{Answer, Endpoint, begin_upload, headers, read_body};
 
 /// The only id that a singleton has.
 const SINGLETON: i64 = 1;
@@ -67,121 +27,12 @@ pub fn router(state: &Arc<State>) -> Router {
     let mut router = Router::with_path("api/v1");
     for (index, entry) in state.catalog.entries().iter().enumerate() {
         for place in places(state, entry) {
-            let path = path(state, entry, place);
+            let path = path(&state.catalog, entry, place);
             let at = At { index, place, methods: methods(state, entry, place) };
             router = router.push(Router::with_path(path).goal(Endpoint::new(state.clone(), at)));
         }
     }
     router
-}
-
-/// Every path and method of the application.
-pub fn routes(state: &State) -> Vec<RouteInfo> {
-    let mut routes = Vec::new();
-    for entry in state.catalog.entries() {
-        for place in places(state, entry) {
-            for Method { name, abilities, permission, .. } in methods(state, entry, place) {
-                let ability = abilities.join(" or ");
-                let path = format!("/api/v1/{}", path(state, entry, place));
-                routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission });
-            }
-        }
-    }
-    routes
-}
-
-/// The paths of a resource: named actions stand before `{id}`, which would match them too.
-fn places(state: &State, entry: &Entry) -> Vec<Place> {
-    let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(Place::Action);
-    let mut places: Vec<Place> = actions(ActionOn::Collection).collect();
-    places.extend(actions(ActionOn::Record));
-    if entry.meta.singleton {
-        places.push(Place::Singleton);
-    } else {
-        places.extend([Place::Collection, Place::Member]);
-    }
-    if entry.is_attached() {
-        let all = state.catalog.entries().iter().enumerate();
-        places.extend(all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| Place::Attached(index)));
-    }
-    places.retain(|place| !methods(state, entry, *place).is_empty());
-    places
-}
-
-/// A method of a place, and what it needs.
-#[derive(Debug, Clone)]
-struct Method {
-    name: &'static str,
-    call: Call,
-    /// The caller needs one of them.
-    abilities: Vec<String>,
-    permission: Option<&'static str>,
-}
-
-/// The methods at a place, in the order in which `Allow` lists them.
-fn methods(state: &State, entry: &Entry, place: Place) -> Vec<Method> {
-    let method = |name, call| {
-        let (abilities, permission) = needs(state, entry, place, call);
-        Method { name, call, abilities, permission }
-    };
-    let all: &[(&str, Operation)] = match place {
-        Place::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
-        Place::Member => &[
-            ("GET", Operation::Show),
-            ("PUT", Operation::Update),
-            ("PATCH", Operation::Update),
-            ("DELETE", Operation::Delete),
-        ],
-        Place::Singleton => &[("GET", Operation::Show), ("PUT", Operation::Update), ("PATCH", Operation::Update)],
-        Place::Action(action) => {
-            let name = if action.method == ActionMethod::Get { "GET" } else { "POST" };
-            return vec![method(name, Call::Action(action))];
-        }
-        Place::Attached(_) => return vec![method("GET", Call::Operation(Operation::List))],
-    };
-    let served = |(_, operation): &&(&str, Operation)| entry.meta.operations.contains(operation);
-    all.iter().filter(served).map(|(name, operation)| method(name, Call::Operation(*operation))).collect()
-}
-
-/// `products/{parent_id}/accessories/{id}`
-fn path(state: &State, entry: &Entry, place: Place) -> String {
-    if let Place::Attached(index) = place {
-        let target = &state.catalog.entries()[index];
-        let record = if target.meta.singleton { Place::Singleton } else { Place::Member };
-        return format!("{}/{}", self::path(state, target, record), entry.meta.path);
-    }
-    let mut path = String::new();
-    if let Some(under) = entry.meta.under {
-        path = format!("{}/{{parent_id}}/", state.catalog.get(under.resource).meta.path);
-    }
-    path.push_str(entry.meta.path);
-    match place {
-        Place::Member => path.push_str("/{id}"),
-        Place::Action(action) if action.on == ActionOn::Record => path.push_str(&format!("/{{id}}/{}", action.name)),
-        Place::Action(action) => path.push_str(&format!("/{}", action.name)),
-        Place::Collection | Place::Singleton | Place::Attached(_) => {}
-    }
-    path
-}
-
-/// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
-/// one of them it is known here, else once it is known on which.
-fn needs(state: &State, entry: &Entry, place: Place, call: Call) -> (Vec<String>, Option<&'static str>) {
-    let needs = |entry: &Entry| match call.reads() {
-        true => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
-        false => (format!("{}:write", entry.meta.ability), entry.meta.write_permission),
-    };
-    let (ability, permission) = match place {
-        Place::Attached(index) => needs(&state.catalog.entries()[index]),
-        _ if entry.is_attached() => {
-            let mut abilities: Vec<String> = state.catalog.attachables().map(|target| needs(target).0).collect();
-            abilities.sort();
-            abilities.dedup();
-            return (abilities, None);
-        }
-        _ => needs(entry),
-    };
-    (vec![ability], permission)
 }
 
 /// One path of one resource.
@@ -216,7 +67,8 @@ impl crate::server::Answers for At {
         if let Some(permission) = method.permission {
             caller.need_permission(permission)?;
         }
-        let context = Context::new(state, &caller, state.db.reader());
+        let request_id = headers::request_id(request);
+        let context = Context::new(state, &caller, state.db.reader()).of_request(request_id.as_deref());
         let (parent, within) = match self.place {
             Place::Attached(index) => (None, attached(&context, entry, index, request).await?),
             _ => parent(&context, entry, request).await?,
@@ -233,9 +85,19 @@ impl crate::server::Answers for At {
             attachment::reach(&context, id, method.name == "GET").await?;
         }
         if let (Some(upload), Call::Operation(Operation::Create)) = (entry.route.upload, method.call) {
-            let (id, record) = upload(&context, begin_upload(request)).await?;
-            let location = location(&context, entry, parent, id)?;
-            return Ok(Answer::json(StatusCode::CREATED, record).with("location", location));
+            let outcome = upload(&context, begin_upload(request)).await?;
+            return Ok(written(&context, entry, parent, outcome));
+        }
+        let mut early = None;
+        let mut key = None;
+        if method.name == "POST" && request.headers().contains_key("idempotency-key") {
+            let body = read_body(request, state.config.body_limit).await?;
+            let read = headers::key(request, &caller, &body)?;
+            // What was carried out is answered again, also when the record has gone since.
+            if let Some(kept) = read.find(&context).await? {
+                return headers::replayed(kept);
+            }
+            (early, key) = (Some(body), Some(read));
         }
         let bytes = match method.name {
             "GET" | "DELETE" => Default::default(),
@@ -244,11 +106,18 @@ impl crate::server::Answers for At {
                 if let Some(id) = id {
                     exists(&context, entry, id, within.clone()).await?;
                 }
-                read_body(request, state.config.body_limit).await?
+                match early {
+                    Some(body) => body,
+                    None => read_body(request, state.config.body_limit).await?,
+                }
             }
         };
-        let with = Arguments { id, parent, within, query: &query, bytes: &bytes };
-        if method.call.reads() {
+        let conditions = match id {
+            Some(_) => headers::conditions(request)?,
+            None => Conditions::default(),
+        };
+        let with = Arguments { id, parent, within, conditions: &conditions, query: &query, bytes: &bytes };
+        if !method.call.is_transaction() {
             return read(&context, entry, method.call, with).await;
         }
         // What cannot be read needs no transaction.
@@ -257,7 +126,16 @@ impl crate::server::Answers for At {
             Call::Operation(_) => Body::read(&bytes, entry.meta.name, entry.field(entry.meta.name).is_some())?,
         };
         let transaction = Transaction::begin(state).await?;
-        let answer = write(&context.within(&transaction), entry, method.call, with, &body).await?;
+        let inside = context.within(&transaction);
+        if let Some(key) = &key
+            && let Some(kept) = key.claim(&inside).await?
+        {
+            return headers::replayed(kept);
+        }
+        let (answer, reveals) = write(&inside, entry, method.call, with, &body).await?;
+        if let Some(key) = &key {
+            key.keep(&inside, &headers::kept(&answer), reveals).await?;
+        }
         transaction.commit(&context).await?;
         let deletes = matches!(method.call, Call::Operation(Operation::Delete));
         if deletes && (entry.meta.attachments || entry.is_attached()) {
@@ -272,62 +150,72 @@ struct Arguments<'r> {
     id: Option<i64>,
     parent: Option<i64>,
     within: Condition,
+    conditions: &'r Conditions,
     query: &'r str,
     bytes: &'r [u8],
 }
 
+/// A call outside of any transaction.
 async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
-    let Arguments { id, within, query, bytes, .. } = with;
+    let Arguments { id, within, conditions, query, bytes, .. } = with;
     let body = match (call, id) {
         (Call::Operation(Operation::List), _) => list::list(context, entry, within, query).await?,
-        (Call::Operation(_), Some(id)) => show::show(context, entry, id, within, query).await?,
+        (Call::Operation(_), Some(id)) => {
+            let (body, tag) = show::show(context, entry, id, within, query).await?;
+            let same = conditions.not_modified(&tag)?;
+            let answer =
+                if same { Answer::empty(StatusCode::NOT_MODIFIED) } else { Answer::json(StatusCode::OK, body) };
+            return Ok(answer.with_text("etag", &tag));
+        }
         (Call::Operation(_), None) => return Err(Error::NotFound),
         (Call::Action(action), id) => {
-            let call = ActionCall { action, id, within, query, body: bytes };
-            action::run(context, entry, call).await?.0
+            // The conditions are those of the record, and this is none.
+            let conditions = &Conditions::default();
+            let call = ActionCall { action, id, within, conditions, query, body: bytes };
+            action::run(context, entry, call).await?.body
         }
     };
     Ok(Answer::json(StatusCode::OK, body))
 }
 
-/// A write in the context's transaction.
+/// A write in the context's transaction: its answer, and whether that shows a secret.
 async fn write(
     context: &Context<'_>,
     entry: &Entry,
     call: Call,
     with: Arguments<'_>,
     body: &Body<'_>,
-) -> Result<Answer> {
-    let Arguments { id, parent, within, query, bytes } = with;
-    let (body, created) = match (call, id) {
-        (Call::Operation(Operation::Create), _) => {
-            let (id, record) = create::create(context, entry, body, parent).await?;
-            (record, Some(id))
-        }
+) -> Result<(Answer, bool)> {
+    let Arguments { id, parent, within, conditions, query, bytes } = with;
+    let outcome = match (call, id) {
+        (Call::Operation(Operation::Create), _) => create::create(context, entry, body, parent).await?,
         (Call::Operation(Operation::Delete), Some(id)) => {
-            delete::delete(context, entry, id, within).await?;
-            return Ok(Answer::empty(StatusCode::NO_CONTENT));
+            delete::delete(context, entry, id, within, conditions).await?;
+            return Ok((Answer::empty(StatusCode::NO_CONTENT), false));
         }
-        (Call::Operation(_), Some(id)) => (update::update(context, entry, id, within, body).await?, None),
+        (Call::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body).await?,
         (Call::Operation(_), None) => return Err(Error::NotFound),
         (Call::Action(action), id) => {
-            action::run(context, entry, ActionCall { action, id, within, query, body: bytes }).await?
+            action::run(context, entry, ActionCall { action, id, within, conditions, query, body: bytes }).await?
         }
     };
-    match created {
-        None => Ok(Answer::json(StatusCode::OK, body)),
-        Some(id) => Ok(Answer::json(StatusCode::CREATED, body).with("location", location(context, entry, parent, id)?)),
-    }
+    let reveals = outcome.reveals;
+    Ok((written(context, entry, parent, outcome), reveals))
 }
 
-/// Where a new record is.
-fn location(context: &Context<'_>, entry: &Entry, parent: Option<i64>, id: i64) -> Result<HeaderValue> {
-    let collection = path(context.state(), entry, Place::Collection);
-    let collection = match parent {
-        Some(parent) => collection.replace("{parent_id}", &parent.to_string()),
-        None => collection,
+/// What a write answers: 201 with the place of a new record, else 200.
+fn written(context: &Context<'_>, entry: &Entry, parent: Option<i64>, outcome: Outcome) -> Answer {
+    let answer = match outcome.created {
+        None => Answer::json(StatusCode::OK, outcome.body),
+        Some(id) => {
+            let location = location(context.catalog(), entry, parent, id);
+            Answer::json(StatusCode::CREATED, outcome.body).with_text("location", &location)
+        }
     };
-    HeaderValue::from_str(&format!("/api/v1/{collection}/{id}")).map_err(Error::internal)
+    match &outcome.tag {
+        Some(tag) => answer.with_text("etag", tag),
+        None => answer,
+    }
 }
 
 /// The record that the path names, which must be there, and the condition that something hangs on it.
@@ -345,7 +233,7 @@ async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &
 /// The parent that the path names, which must be there, and the condition that a record belongs to it.
 async fn parent(context: &Context<'_>, entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> {
     let Some(under) = entry.meta.under else { return Ok((None, Condition::always())) };
-    let id = id(&parameter(request, "parent_id").ok_or(Error::NotFound)?)?;
+    let id = id(&parameter(request, under.field).ok_or(Error::NotFound)?)?;
     let target = context.catalog().get(under.resource);
     exists(context, target, id, Condition::always()).await?;
     let field = entry.field(under.field).ok_or_else(|| Error::internal(format!("`{}` is not a field", under.field)))?;

@@ -2,18 +2,24 @@
 
 use std::borrow::Cow;
 
-use super::include;
-use super::store;
+use super::{include, store, version};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::Sql;
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::IncludeMeta;
+use crate::meta::{FieldMeta, IncludeMeta};
 use crate::query::{Condition, Planner, parse, write_condition};
-use crate::record::{Shape, write_record};
+use crate::record::write_record;
 
-/// Answers a record under its singular key, with the includes and the fields that the query string asks for.
-pub async fn show(context: &Context<'_>, entry: &Entry, id: i64, within: Condition, query: &str) -> Result<Vec<u8>> {
+/// Answers a record under its singular key, with the includes and the fields that the query string asks for, and the
+/// entity tag of this answer.
+pub async fn show(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    within: Condition,
+    query: &str,
+) -> Result<(Vec<u8>, String)> {
     let request = parse(query)?;
     let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default() };
     let mut errors = FieldErrors::default();
@@ -25,17 +31,36 @@ pub async fn show(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
         store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)?;
     }
     errors.into_result()?;
-    let shape = match fields {
-        Some(fields) => Cow::Owned(entry.shape(fields.into_iter())),
-        None => Cow::Borrowed(&entry.single),
-    };
-    let record = read(context, entry, shape, id, &condition, &includes).await?.ok_or(Error::NotFound)?;
-    Ok(wrap(entry.meta.name, &record))
+    let read = read(context, entry, id, &condition, &includes, fields.as_deref()).await?.ok_or(Error::NotFound)?;
+    Ok((wrap(entry.meta.name, read.answer()), read.tag()))
 }
 
-/// The record as `show` answers it, without its key: for writes and events. `None` when it is not there.
-pub async fn single(context: &Context<'_>, entry: &Entry, id: i64) -> Result<Option<Vec<u8>>> {
-    read(context, entry, Cow::Borrowed(&entry.single), id, &Condition::always(), &[]).await
+/// A record that was read.
+pub struct Read {
+    /// What a version is told by: every field, without what is computed or included.
+    record: Vec<u8>,
+    /// As it is answered, where that is something else.
+    form: Option<Vec<u8>>,
+}
+
+impl Read {
+    /// The record as it is answered, without its key.
+    pub fn answer(&self) -> &[u8] {
+        self.form.as_ref().unwrap_or(&self.record)
+    }
+
+    /// The entity tag of the answer.
+    pub fn tag(&self) -> String {
+        match &self.form {
+            Some(form) => version::tag_of_form(&self.record, form),
+            None => version::tag(&self.record),
+        }
+    }
+}
+
+/// The record as a plain `GET` answers it: for writes and events. `None` when it is not there.
+pub async fn single(context: &Context<'_>, entry: &Entry, id: i64) -> Result<Option<Read>> {
+    read(context, entry, id, &Condition::always(), &[], None).await
 }
 
 /// `{"product": {...}}`
@@ -52,11 +77,12 @@ pub fn wrap(key: &str, record: &[u8]) -> Vec<u8> {
 async fn read(
     context: &Context<'_>,
     entry: &Entry,
-    mut shape: Cow<'_, Shape>,
     id: i64,
     condition: &Condition,
     includes: &[&'static IncludeMeta],
-) -> Result<Option<Vec<u8>>> {
+    only: Option<&[&'static FieldMeta]>,
+) -> Result<Option<Read>> {
+    let mut shape = Cow::Borrowed(&entry.single);
     include::prepare(&mut shape, entry, includes);
     let mut sources = Vec::new();
     condition.sources(&mut sources);
@@ -67,10 +93,27 @@ async fn read(
     let rows = sql.all(context.db()).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let related = include::load(context, entry, &shape, &rows, includes).await?;
-    let mut out = Vec::with_capacity(1024);
-    out.push(b'{');
-    write_record(&mut out, &shape, row)?;
-    related.write(&mut out, 0);
-    out.push(b'}');
-    Ok(Some(out))
+    let mut record = Vec::with_capacity(1024);
+    record.push(b'{');
+    write_record(&mut record, &shape, row)?;
+    related.write_embedded(&mut record, 0, |_| true);
+    let form = if only.is_some() || related.has_more() {
+        let mut form = match only {
+            None => record.clone(),
+            Some(only) => {
+                let wanted = |name: &str| only.iter().any(|field| field.name == name);
+                let mut form = vec![b'{'];
+                write_record(&mut form, &shape.narrowed(wanted), row)?;
+                related.write_embedded(&mut form, 0, wanted);
+                form
+            }
+        };
+        related.write_beside(&mut form, 0, |name| only.is_none_or(|only| only.iter().any(|field| field.name == name)));
+        form.push(b'}');
+        Some(form)
+    } else {
+        None
+    };
+    record.push(b'}');
+    Ok(Some(Read { record, form }))
 }

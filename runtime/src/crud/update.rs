@@ -1,12 +1,15 @@
 //! A change to a record: `PUT` and `PATCH /<path>/{id}`, which mean the same.
 
-use sea_orm::Value;
+use sea_orm::{QueryResult, Value};
 
 use super::body::Body;
 use super::changes::{Changes, stored};
 use super::create::{after_save, check};
+use super::outcome::Outcome;
 use super::transaction::after_commit;
+use super::version::Conditions;
 use super::{embedded, input, show, store};
+use crate::audit::trail;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
@@ -21,9 +24,10 @@ pub async fn update(
     entry: &Entry,
     id: i64,
     within: Condition,
+    conditions: &Conditions,
     body: &Body<'_>,
-) -> Result<Vec<u8>> {
-    let mut changes = lock(context, entry, id, within).await?;
+) -> Result<Outcome> {
+    let mut changes = lock(context, entry, id, within, conditions).await?;
     let definitions = match entry.meta.custom_fields && body.0.iter().any(|(name, _)| name == "custom_fields") {
         true => custom_field::load(context.db(), entry.meta.plural).await?,
         false => Vec::new(),
@@ -31,28 +35,64 @@ pub async fn update(
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     drop_unchanged(&mut changes)?;
     refuse_fixed(&mut changes);
-    let record = finish(context, entry, id, &mut changes, "updated").await?;
-    Ok(show::wrap(entry.meta.name, &record))
+    finish(context, entry, id, &mut changes, UPDATE).await
 }
 
-/// The record as it is, locked until the transaction ends, with no changes yet.
-pub async fn lock(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<Changes> {
+/// The record as it is, locked until the transaction ends, with no changes yet. Whether the caller may change it, and
+/// whether it is the version that is meant, is known before anything of the request is judged.
+pub async fn lock(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    within: Condition,
+    conditions: &Conditions,
+) -> Result<Changes> {
     let condition = store::visible(context, entry)?.and(within);
     let before = store::load(context, entry, id, &condition, true).await?.ok_or(Error::NotFound)?;
+    guard(context, entry, &before).await?;
+    check_version(context, entry, id, conditions).await?;
     Ok(Changes::new(entry.meta, Some(before)))
 }
 
-/// Checks and stores what really changes, and answers the record. `event` is what the change is emitted as.
+/// Whether the caller may change or delete a record that is seen.
+pub async fn guard(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> Result<()> {
+    match entry.route.hooks.guard {
+        Some(hook) => hook(context, row).await,
+        None => Ok(()),
+    }
+}
+
+/// Whether a record that is locked is the version that is meant.
+pub async fn check_version(context: &Context<'_>, entry: &Entry, id: i64, conditions: &Conditions) -> Result<()> {
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    conditions.hold(&record.tag())
+}
+
+/// What a change is called.
+#[derive(Debug, Clone, Copy)]
+pub struct Cause {
+    /// In the audit trail: `update`, or the name of an action.
+    pub action: &'static str,
+    /// In its event.
+    pub event: &'static str,
+}
+
+const UPDATE: Cause = Cause { action: "update", event: "updated" };
+
+/// Checks and stores what really changes, and answers the record.
 pub async fn finish(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
     changes: &mut Changes,
-    event: &'static str,
-) -> Result<Vec<u8>> {
+    cause: Cause,
+) -> Result<Outcome> {
     drop_unchanged(changes)?;
     check(context, entry, Some(id), changes).await?;
-    store_changed(context, entry, id, changes, event).await
+    store_changed(context, entry, id, changes, cause).await
 }
 
 /// Sets fields of a record as a consequence of another change, whoever asks: no rule is checked, but the change has its
@@ -63,7 +103,7 @@ pub async fn revise(context: &Context<'_>, entry: &Entry, id: i64, values: &[(&s
     for (name, value) in values {
         changes.set(name, value.clone());
     }
-    store_changed(context, entry, id, &mut changes, "updated").await.map(drop)
+    store_changed(context, entry, id, &mut changes, UPDATE).await.map(drop)
 }
 
 /// Stores what really changes, and answers the record. Nothing is written, and nothing emitted, when nothing does.
@@ -72,8 +112,8 @@ async fn store_changed(
     entry: &Entry,
     id: i64,
     changes: &mut Changes,
-    event: &'static str,
-) -> Result<Vec<u8>> {
+    cause: Cause,
+) -> Result<Outcome> {
     // A hook may have set what is stored already.
     drop_unchanged(changes)?;
     let changed = !changes.is_empty();
@@ -83,13 +123,13 @@ async fn store_changed(
         embedded::write(context, changes, id).await?;
         after_save(context, entry, id).await?;
     }
-    let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     if changed {
-        event::emit_all(context, entry, event, changes, &record).await?;
+        event::emit_all(context, entry, cause.event, changes, record.answer()).await?;
+        trail::changed(context, entry, cause.action, id, changes).await?;
         after_commit(context, entry, id).await?;
     }
-    changes.reveal_in(&mut record);
-    Ok(record)
+    Ok(Outcome::of(entry, &record, changes))
 }
 
 /// Refuses changes to what is given once. Only clients are bound by it: hooks and actions may change anything.

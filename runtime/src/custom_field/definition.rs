@@ -12,23 +12,33 @@ use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_field", label = "Custom field", unique("entity_type", "name"))]
+#[resource(description = "A field that records of one entity type have beside those of the service.")]
 pub struct Model {
     pub id: i64,
-    #[field(string(64), required, immutable)]
+    #[field(string(64), required, immutable, description = "The plural name of the resource whose records have it.")]
     pub entity_type: String,
-    #[field(string(63), required, immutable, pattern = "[a-z][a-z0-9_]*")]
+    #[field(
+        string(63),
+        required,
+        immutable,
+        pattern = "[a-z][a-z0-9_]*",
+        description = "Its key in `custom_fields`, unique within the entity type.",
+        example = "colour"
+    )]
     pub name: String,
-    #[field(string(255))]
+    #[field(string(255), description = "What people call it; by default made from the name.")]
     pub label: String,
     #[field(
         enumeration("string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"),
         required,
-        immutable
+        immutable,
+        description = "The type of its values.",
+        example = "choice"
     )]
     pub field_type: String,
-    #[field(list(255))]
+    #[field(list(255), description = "What can be chosen, for the type choice alone.", example = "red,blue")]
     pub choices: Json,
-    #[field(default = "false")]
+    #[field(default = "false", description = "Whether a new record must have a value for it.")]
     pub required: bool,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -66,12 +76,13 @@ impl From<Model> for Definition {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Rules, hooks(before_save), actions())
+    crate::route!(Entity, Rules, hooks(before_save, after_commit), actions())
 }
 
 /// The rules of a definition.
 trait Rules {
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(context: &Context<'_>, definition: &Model) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Rules for Entity {
@@ -99,6 +110,11 @@ impl Rules for Entity {
         if !is_choice && choices > 0 {
             draft.error("choices", "belong to fields of the type choice");
         }
+        Ok(())
+    }
+    /// Its indexes are made, or dropped, beside the requests.
+    async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
+        context.state().custom_fields_changed.tell();
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
 //! Custom fields: values that the operators of a service define by name and type while it runs.
 
 mod definition;
+pub mod index;
 mod value;
 
 use std::collections::HashMap;
 
-pub use definition::{Definition, Entity, load, route};
+pub use definition::{ActiveModel, Definition, Entity, load, route};
 use sea_orm::Value;
 pub use value::merge;
 
@@ -64,13 +65,15 @@ impl CustomFieldType {
         }
     }
 
-    /// How its values are compared once they are in JSON. Days and times are text that sorts.
+    /// How its values are compared once they are in JSON.
     pub fn compared_as(self) -> CustomKind {
         match self {
             CustomFieldType::Integer => CustomKind::Integer,
             CustomFieldType::Decimal => CustomKind::Decimal,
             CustomFieldType::Boolean => CustomKind::Boolean,
-            _ => CustomKind::Text,
+            CustomFieldType::Date | CustomFieldType::Timestamp => CustomKind::Time,
+            CustomFieldType::Text => CustomKind::LongText,
+            CustomFieldType::String | CustomFieldType::Choice => CustomKind::Text,
         }
     }
 }

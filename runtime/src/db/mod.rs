@@ -41,6 +41,8 @@ pub struct Db {
     dialect: Dialect,
     /// Told of the commits that announce events.
     commits: Arc<Notify>,
+    /// How PostgreSQL is reached.
+    options: Option<PgConnectOptions>,
 }
 
 /// How long a request waits for a connection of the pool before it is told 503.
@@ -104,6 +106,7 @@ impl Db {
             writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
             dialect: Dialect::Sqlite,
             commits: Arc::default(),
+            options: None,
         })
     }
 
@@ -113,12 +116,17 @@ impl Db {
             .max_connections(pool)
             .acquire_timeout(ACQUIRE)
             .test_before_acquire(false)
-            .connect_with(options)
+            .connect_with(options.clone())
             .await
             .map_err(connect_error)?;
         let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
-        let reader = Connection::Pool(connection.clone());
-        Ok(Db { reader, writer: connection, dialect: Dialect::Postgres, commits: Arc::default() })
+        Ok(Db {
+            reader: Connection::Pool(connection.clone()),
+            writer: connection,
+            dialect: Dialect::Postgres,
+            commits: Arc::default(),
+            options: Some(options),
+        })
     }
 
     /// For reading outside a transaction.
@@ -129,6 +137,11 @@ impl Db {
     /// The connection that migrations run on.
     pub fn writer(&self) -> &DatabaseConnection {
         &self.writer
+    }
+
+    /// How to reach PostgreSQL outside of the pool, for what takes longer than a request or holds a session.
+    pub fn postgres_options(&self) -> Option<&PgConnectOptions> {
+        self.options.as_ref()
     }
 
     pub fn dialect(&self) -> Dialect {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sea_orm::Value;
 
+use super::custom;
 use crate::catalog::Source;
 use crate::meta::FieldMeta;
 
@@ -38,10 +39,22 @@ pub enum Target {
 /// How the value of a custom field is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CustomKind {
+    /// Text of at most 255 characters.
     Text,
+    /// Text of any length, ordered by its first 255 characters.
+    LongText,
     Integer,
     Decimal,
     Boolean,
+    /// Days and times, whose text sorts.
+    Time,
+}
+
+impl CustomKind {
+    /// Whether it is ordered and searched without regard to case, and blank when it is empty.
+    pub fn is_text(self) -> bool {
+        matches!(self, CustomKind::Text | CustomKind::LongText)
+    }
 }
 
 /// What is asked of it. Every test of a NULL is NULL, except `Null` and its kin.
@@ -142,8 +155,17 @@ impl Condition {
             Condition::Not(inner) => inner.values(),
             Condition::Standing(_) => 0,
             Condition::Test { test: Test::Among { values, .. }, .. } => values.len(),
-            // A substring is bound with its length.
+            // A substring is bound with its length, a beginning with its end.
             Condition::Test { .. } | Condition::Overlaps { .. } => 2,
+        }
+    }
+
+    /// Whether all records that meet it have a custom field within a stretch of values, which an index can find.
+    pub fn is_stretch(&self) -> bool {
+        match self {
+            Condition::All(list) => list.iter().any(Condition::is_stretch),
+            Condition::Test { target: Target::Custom { kind, .. }, test } => custom::is_stretch(*kind, test),
+            _ => false,
         }
     }
 

@@ -4,18 +4,23 @@
 //! makes sense; `sql` writes it. Nothing here knows of HTTP, of writing or of who is asking.
 
 pub mod condition;
+mod custom;
 mod parse;
 mod plan;
 mod predicate;
+mod question;
 mod request;
 mod sql;
 mod suggest;
 mod value;
 
 pub use condition::Condition;
+pub use custom::indexes;
 pub use parse::parse;
-pub use plan::{MOST_CONDITIONS, MOST_VALUES, Order, Plan, Planner};
-pub use predicate::Predicate;
+pub use plan::{
+    MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner, asked,
+};
+pub use predicate::{Predicate, Reads, TABLE};
 pub use request::{Pair, Request, Term, Values, decode};
 pub use sql::{write_condition, write_order};
 pub use suggest::{hint, suggest};

@@ -7,13 +7,18 @@ use crate::error::{Error, Result};
 /// Reads `q[...]`, `sort`, `page`, `per_page`, `include`, `fields` and `view_id`; other parameters are ignored. Of a
 /// parameter that may stand once, the last counts.
 ///
+/// `q[s]=name desc, id asc` and `q[s][]=name desc` are another way to say the order, by several fields; `sort` wins.
+///
 /// # Errors
 /// [`Error::Malformed`] when the string cannot be decoded, or `q` is not followed by one name in brackets.
 pub fn parse(query: &str) -> Result<Request> {
     let mut request = Request::default();
+    let mut sort_of_q: Option<Vec<String>> = None;
     for Pair { name, value } in decode(query)? {
         match name.as_str() {
-            "sort" => request.sort = Some(value),
+            "sort" => request.sort = Some(vec![value]),
+            "q[s]" => sort_of_q = Some(value.split(',').map(sort_key).collect()),
+            "q[s][]" => sort_of_q.get_or_insert_default().push(sort_key(&value)),
             "page" => request.page = Some(value),
             "per_page" => request.per_page = Some(value),
             "view_id" => request.view_id = Some(value),
@@ -23,7 +28,19 @@ pub fn parse(query: &str) -> Result<Request> {
             _ => {}
         }
     }
+    request.sort = request.sort.or(sort_of_q);
     Ok(request)
+}
+
+/// `name desc` is `-name`; `name` and `name asc` are `name`. Anything else names no field, and so sorts by nothing.
+fn sort_key(written: &str) -> String {
+    let mut words = written.split_whitespace();
+    match (words.next(), words.next(), words.next()) {
+        (Some(name), None, _) => name.to_string(),
+        (Some(name), Some(word), None) if word.eq_ignore_ascii_case("asc") => name.to_string(),
+        (Some(name), Some(word), None) if word.eq_ignore_ascii_case("desc") => format!("-{name}"),
+        _ => written.to_string(),
+    }
 }
 
 /// `a, b` is `a` and `b`.
@@ -53,7 +70,7 @@ fn add_term(terms: &mut Vec<Term>, name: &str, value: String) -> Result<()> {
     };
     let name = name.to_string();
     let values = if repeated { Values::Repeated(vec![value]) } else { Values::One(value) };
-    terms.push(Term { parameter, name, predicate, values });
+    terms.push(Term { parameter, name, predicate, key: Some(key.to_string()), values });
     Ok(())
 }
 
@@ -71,8 +88,20 @@ mod tests {
         assert_eq!(request.terms[0].predicate, Some(Predicate::Cont));
         assert_eq!(request.terms[0].values, Values::One("a b".into()));
         assert_eq!(request.terms[1].values, Values::Repeated(vec!["1".into(), "2".into()]));
-        assert_eq!(request.sort.as_deref(), Some("-name"));
+        assert_eq!(request.sort, Some(vec!["-name".into()]));
         assert_eq!(request.include, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn the_order_is_read_in_either_way_and_sort_wins() {
+        let sort = |query: &str| parse(query).unwrap().sort.unwrap_or_default();
+        assert_eq!(sort("q[s]=name+desc"), ["-name"]);
+        assert_eq!(sort("q[s]=name,%20sku%20ASC,%20id%20Desc"), ["name", "sku", "-id"]);
+        assert_eq!(sort("q[s][]=name%20desc&q%5Bs%5D%5B%5D=id"), ["-name", "id"]);
+        assert_eq!(sort("q[s]=name%20downwards"), ["name downwards"]);
+        assert_eq!(sort("sort=id&q[s]=name"), ["id"]);
+        assert_eq!(sort("q[s]=name&sort=id"), ["id"]);
+        assert_eq!(sort("page=1"), [""; 0]);
     }
 
     #[test]

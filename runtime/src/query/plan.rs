@@ -1,13 +1,14 @@
 //! What a request comes to against a resource's metadata: every name resolved, every value read, every problem found.
 
-use super::condition::{Comparison, Condition, CustomKind, Place, Target, Test};
-use super::predicate::{self, Predicate, Reads};
-use super::request::{Request, Term, Values};
+use std::collections::HashSet;
+
+use super::condition::{Condition, Target, Test};
+use super::predicate::{self, Predicate};
+use super::question::{label_test, read_texts, test};
+use super::request::{Request, Term};
 use super::suggest::hint;
-use super::value;
 use crate::catalog::{Catalog, Entry, Source};
 use crate::custom_field::{CustomFieldType, CustomFieldTypes, in_json};
-use crate::db::fold;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Filter, IncludeMeta, Kind, Shown};
 
@@ -60,13 +61,26 @@ impl Planner<'_> {
     pub fn plan(self, request: &Request) -> Result<Plan> {
         let mut errors = FieldErrors::default();
         let condition = self.terms(&request.terms, &mut errors);
-        let order = request.sort.as_deref().and_then(|sort| self.order(sort));
+        let order = self.orders(request.sort.as_deref().unwrap_or_default());
         let page = count(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
         let per_page = count(request.per_page.as_deref(), PER_PAGE, MOST_PER_PAGE, "per_page", &mut errors);
         let includes = self.includes(&request.include, &mut errors);
         let fields = request.fields.as_ref().map(|names| self.fields(names, &mut errors));
         errors.into_result()?;
-        Ok(Plan { condition, order: order.into_iter().collect(), page, per_page, includes, fields })
+        Ok(Plan { condition, order, page, per_page, includes, fields })
+    }
+
+    /// Finds out where the predicate of each parameter begins: the name of a field may end like one, as in `is_not_eq`.
+    pub fn settle(self, request: &mut Request) {
+        for term in &mut request.terms {
+            let Some(key) = &term.key else { continue };
+            let known = |name: &str| self.names(name).into_iter().all(|name| self.resolve(name).is_ok());
+            if !known(&term.name)
+                && let Some((name, predicate)) = Predicate::splits(key).find(|(name, _)| known(name))
+            {
+                (term.name, term.predicate) = (name.to_string(), Some(predicate));
+            }
+        }
     }
 
     /// The conditions of the `q` parameters, all of which must hold.
@@ -113,7 +127,7 @@ impl Planner<'_> {
                 if !predicate.fits(kind) {
                     return Err(format!("`cf.{name}` cannot be asked `{}`", predicate.name()));
                 }
-                let test = match test(kind, predicate, texts, custom.compared_as() == CustomKind::Text)? {
+                let test = match test(kind, predicate, texts, custom.compared_as().is_text())? {
                     Test::Compare(comparison, value) => Test::Compare(comparison, in_json(value)),
                     Test::Among { values, negated } => {
                         Test::Among { values: values.into_iter().map(in_json).collect(), negated }
@@ -169,7 +183,14 @@ impl Planner<'_> {
         }
     }
 
-    /// The order that `sort` asks for; nothing when it names what cannot be sorted by (the specification, "Sorting").
+    /// The order by several keys; what cannot be sorted by is ignored, and so is a field that has its say already.
+    fn orders(self, keys: &[String]) -> Vec<Order> {
+        let field = |key: &str| key.strip_prefix('-').unwrap_or(key).to_string();
+        let mut seen = HashSet::new();
+        keys.iter().filter(|key| seen.insert(field(key))).filter_map(|key| self.order(key)).collect()
+    }
+
+    /// The order that one key asks for; nothing when it names what cannot be sorted by (the specification, "Sorting").
     pub fn order(self, sort: &str) -> Option<Order> {
         let (name, descending) = sort.strip_prefix('-').map_or((sort, false), |name| (name, true));
         match self.resolve(name).ok()? {
@@ -244,7 +265,7 @@ enum Named {
 }
 
 /// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.
-fn asked(field: &FieldMeta) -> bool {
+pub fn asked(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.filter != Filter::Off
 }
 
@@ -256,111 +277,6 @@ fn not_allowed(field: &FieldMeta, name: &str, predicate: Predicate, kind: Kind) 
     let allowed = predicate::TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.1);
     let allowed: Vec<&str> = allowed.collect();
     format!("`{name}` cannot be asked `{}`; it can be asked {}", predicate.name(), allowed.join(", "))
-}
-
-/// The texts of a term's values, within the limits.
-fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, String> {
-    let texts: Vec<String> = match (predicate.reads(), values) {
-        (Reads::List, Values::One(text)) if text.chars().count() > MOST_CHARACTERS * MOST_ELEMENTS => {
-            return Err(format!("must have at most {MOST_ELEMENTS} elements"));
-        }
-        (Reads::List, Values::One(text)) => text.split(',').map(String::from).collect(),
-        (Reads::List, Values::Repeated(texts)) => texts.clone(),
-        (_, Values::One(text)) => vec![text.clone()],
-        (_, Values::Repeated(_)) => {
-            return Err(format!("takes one value; `{}` is not a list predicate", predicate.name()));
-        }
-    };
-    if texts.len() > MOST_ELEMENTS {
-        return Err(format!("must have at most {MOST_ELEMENTS} elements"));
-    }
-    if texts.iter().any(|text| text.chars().count() > MOST_CHARACTERS) {
-        return Err(format!("must have at most {MOST_CHARACTERS} characters"));
-    }
-    if texts.iter().any(String::is_empty) {
-        return Err("must not be blank; ask `_blank` or `_null` for records without a value".into());
-    }
-    Ok(texts)
-}
-
-/// What a predicate asks of values of a kind. `text` says whether the empty text counts as blank.
-fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
-    let first = texts.first().map(String::as_str).unwrap_or_default();
-    let compare = |comparison| value::read_comparison(kind, comparison, first).map_err(|p| blank_or(first, p));
-    let like = |place, negated| {
-        value::read_value(Kind::Text, first)?;
-        Ok(Test::Like { place, needle: fold(first), negated })
-    };
-    let switch = |affirmed: bool| value::read_boolean(first).map(|holds| holds == affirmed);
-    match predicate {
-        Predicate::Eq => compare(Comparison::Equal),
-        Predicate::NotEq => compare(Comparison::NotEqual),
-        Predicate::Lt => compare(Comparison::Less),
-        Predicate::Lteq => compare(Comparison::LessOrEqual),
-        Predicate::Gt => compare(Comparison::Greater),
-        Predicate::Gteq => compare(Comparison::GreaterOrEqual),
-        Predicate::Cont => like(Place::Anywhere, false),
-        Predicate::NotCont => like(Place::Anywhere, true),
-        Predicate::Start => like(Place::Start, false),
-        Predicate::End => like(Place::End, false),
-        Predicate::Null => Ok(Test::Null { negated: !switch(true)? }),
-        Predicate::NotNull => Ok(Test::Null { negated: switch(true)? }),
-        Predicate::Blank if text => Ok(Test::Blank { negated: !switch(true)? }),
-        Predicate::Present if text => Ok(Test::Blank { negated: switch(true)? }),
-        Predicate::Blank => Ok(Test::Null { negated: !switch(true)? }),
-        Predicate::Present => Ok(Test::Null { negated: switch(true)? }),
-        Predicate::True => Ok(Test::Compare(Comparison::Equal, switch(true)?.into())),
-        Predicate::False => Ok(Test::Compare(Comparison::Equal, switch(false)?.into())),
-        Predicate::In | Predicate::NotIn => {
-            let negated = predicate == Predicate::NotIn;
-            let blank = texts.iter().find(|text| text.trim().is_empty()).map_or(first, String::as_str);
-            let values = value::read_list(kind, texts).map_err(|p| blank_or(blank, p))?;
-            Ok(if values.is_empty() { Test::Known(negated) } else { Test::Among { values, negated } })
-        }
-    }
-}
-
-/// White space alone is as blank as nothing, where text is trimmed.
-fn blank_or(text: &str, problem: String) -> String {
-    if text.trim().is_empty() {
-        return "must not be blank; ask `_blank` or `_null` for records without a value".into();
-    }
-    problem
-}
-
-/// A predicate on the label of a code is decided here: it selects some of the codes.
-fn label_test(labels: &'static [(i32, &'static str)], predicate: Predicate, texts: &[String]) -> Result<Test, String> {
-    let kind = Kind::Text;
-    let test = test(kind, predicate, texts, false)?;
-    let holds = |label: &str| match &test {
-        Test::Compare(comparison, sea_orm::Value::String(Some(value))) => {
-            let order = label.cmp(value.as_str());
-            match comparison {
-                Comparison::Equal => order.is_eq(),
-                Comparison::NotEqual => order.is_ne(),
-                Comparison::Less => order.is_lt(),
-                Comparison::LessOrEqual => order.is_le(),
-                Comparison::Greater => order.is_gt(),
-                Comparison::GreaterOrEqual => order.is_ge(),
-            }
-        }
-        Test::Like { place, needle, negated } => {
-            let label = fold(label);
-            let found = match place {
-                Place::Anywhere => label.contains(needle.as_str()),
-                Place::Start => label.starts_with(needle.as_str()),
-                Place::End => label.ends_with(needle.as_str()),
-            };
-            found != *negated
-        }
-        Test::Among { values, negated } => values.contains(&label.into()) != *negated,
-        _ => false,
-    };
-    if let Test::Null { .. } | Test::Known(_) | Test::Blank { .. } = test {
-        return Ok(test);
-    }
-    let values: Vec<_> = labels.iter().filter(|(_, label)| holds(label)).map(|(code, _)| (*code).into()).collect();
-    Ok(if values.is_empty() { Test::Known(false) } else { Test::Among { values, negated: false } })
 }
 
 /// A count of at least 1; more than `most` is clamped.

@@ -48,30 +48,30 @@ pub enum Reads {
     Switch,
 }
 
-/// Every predicate with its name, what it fits and what it reads.
-pub const TABLE: &[(Predicate, &str, Fits, Reads)] = &[
-    (Predicate::Eq, "eq", Fits::Every, Reads::Value),
-    (Predicate::NotEq, "not_eq", Fits::Every, Reads::Value),
-    (Predicate::Lt, "lt", Fits::Ordered, Reads::Value),
-    (Predicate::Lteq, "lteq", Fits::Ordered, Reads::Value),
-    (Predicate::Gt, "gt", Fits::Ordered, Reads::Value),
-    (Predicate::Gteq, "gteq", Fits::Ordered, Reads::Value),
-    (Predicate::Cont, "cont", Fits::Text, Reads::Text),
-    (Predicate::NotCont, "not_cont", Fits::Text, Reads::Text),
-    (Predicate::Start, "start", Fits::Text, Reads::Text),
-    (Predicate::End, "end", Fits::Text, Reads::Text),
-    (Predicate::Null, "null", Fits::Every, Reads::Switch),
-    (Predicate::NotNull, "not_null", Fits::Every, Reads::Switch),
-    (Predicate::Present, "present", Fits::Every, Reads::Switch),
-    (Predicate::Blank, "blank", Fits::Every, Reads::Switch),
-    (Predicate::In, "in", Fits::Every, Reads::List),
-    (Predicate::NotIn, "not_in", Fits::Every, Reads::List),
-    (Predicate::True, "true", Fits::Boolean, Reads::Switch),
-    (Predicate::False, "false", Fits::Boolean, Reads::Switch),
+/// Every predicate with its name, what it fits, what it reads, and how a sentence about a field's value ends.
+pub const TABLE: &[(Predicate, &str, Fits, Reads, &str)] = &[
+    (Predicate::Eq, "eq", Fits::Every, Reads::Value, "is this value"),
+    (Predicate::NotEq, "not_eq", Fits::Every, Reads::Value, "is another value; null is not"),
+    (Predicate::Lt, "lt", Fits::Ordered, Reads::Value, "is less than this value"),
+    (Predicate::Lteq, "lteq", Fits::Ordered, Reads::Value, "is at most this value"),
+    (Predicate::Gt, "gt", Fits::Ordered, Reads::Value, "is more than this value"),
+    (Predicate::Gteq, "gteq", Fits::Ordered, Reads::Value, "is at least this value"),
+    (Predicate::Cont, "cont", Fits::Text, Reads::Text, "contains this text, whatever its case"),
+    (Predicate::NotCont, "not_cont", Fits::Text, Reads::Text, "does not contain this text, whatever its case"),
+    (Predicate::Start, "start", Fits::Text, Reads::Text, "begins with this text, whatever its case"),
+    (Predicate::End, "end", Fits::Text, Reads::Text, "ends with this text, whatever its case"),
+    (Predicate::Null, "null", Fits::Every, Reads::Switch, "is null, or is not with `false`"),
+    (Predicate::NotNull, "not_null", Fits::Every, Reads::Switch, "is not null, or is with `false`"),
+    (Predicate::Present, "present", Fits::Every, Reads::Switch, "is neither null nor empty, or is with `false`"),
+    (Predicate::Blank, "blank", Fits::Every, Reads::Switch, "is null or empty, or is not with `false`"),
+    (Predicate::In, "in", Fits::Every, Reads::List, "is one of these values"),
+    (Predicate::NotIn, "not_in", Fits::Every, Reads::List, "is none of these values; null is not"),
+    (Predicate::True, "true", Fits::Boolean, Reads::Switch, "is true, or false with `false`"),
+    (Predicate::False, "false", Fits::Boolean, Reads::Switch, "is false, or true with `false`"),
 ];
 
 impl Predicate {
-    fn row(self) -> &'static (Predicate, &'static str, Fits, Reads) {
+    fn row(self) -> &'static (Predicate, &'static str, Fits, Reads, &'static str) {
         // The table has a row for every predicate; a test holds it to that.
         TABLE.iter().find(|row| row.0 == self).unwrap_or(&TABLE[0])
     }
@@ -82,6 +82,11 @@ impl Predicate {
 
     pub fn reads(self) -> Reads {
         self.row().3
+    }
+
+    /// What it asks, for people: `contains this text`.
+    pub fn meaning(self) -> &'static str {
+        self.row().4
     }
 
     pub fn from_name(name: &str) -> Option<Predicate> {
@@ -100,11 +105,15 @@ impl Predicate {
 
     /// Splits `name_not_eq` into `name` and the predicate with the longest name that it ends in.
     pub fn split(key: &str) -> Option<(&str, Predicate)> {
-        let matches = TABLE.iter().filter_map(|(predicate, name, ..)| {
+        Predicate::splits(key).min_by_key(|(field, _)| field.len())
+    }
+
+    /// Every way to split a key.
+    pub fn splits(key: &str) -> impl Iterator<Item = (&str, Predicate)> {
+        TABLE.iter().filter_map(move |(predicate, name, ..)| {
             let field = key.strip_suffix(name)?.strip_suffix('_')?;
             (!field.is_empty()).then_some((field, *predicate))
-        });
-        matches.min_by_key(|(field, _)| field.len())
+        })
     }
 
     /// Whether it fits the values of a kind.

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub terms: Vec<Term>,
-    pub sort: Option<String>,
+    /// The keys of the order, each with a leading `-` when it descends.
+    pub sort: Option<Vec<String>>,
     pub page: Option<String>,
     pub per_page: Option<String>,
     pub include: Vec<String>,
@@ -25,6 +26,8 @@ pub struct Term {
     /// What stands before the predicate: `name_or_sku`. The whole key when no predicate is known.
     pub name: String,
     pub predicate: Option<Predicate>,
+    /// The whole key, `name_or_sku_cont`, where it stood in one piece: its predicate may begin elsewhere after all.
+    pub key: Option<String>,
     pub values: Values,
 }
 
@@ -44,7 +47,7 @@ pub struct Pair {
     pub value: String,
 }
 
-/// Decodes a query string.
+/// Decodes a query string, or a form.
 ///
 /// # Errors
 /// [`Error::Malformed`] when an escape is not two hexadecimal digits or the bytes are not UTF-8.
@@ -62,11 +65,11 @@ pub fn decode(query: &str) -> Result<Vec<Pair>> {
 fn decode_piece(piece: &str) -> Result<String> {
     let mut escapes = piece.split('%').skip(1);
     if !escapes.all(|rest| rest.as_bytes().get(..2).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))) {
-        return Err(Error::Malformed("The query string holds a `%` that is not an escape.".into()));
+        return Err(Error::Malformed("The query string or form holds a `%` that is not an escape.".into()));
     }
     let spaced = piece.replace('+', " ");
     percent_decode_str(&spaced)
         .decode_utf8()
         .map(|text| text.into_owned())
-        .map_err(|_| Error::Malformed("The query string is not UTF-8.".into()))
+        .map_err(|_| Error::Malformed("The query string or form is not UTF-8.".into()))
 }

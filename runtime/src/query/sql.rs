@@ -2,9 +2,10 @@
 
 use sea_orm::Value;
 
-use super::condition::{Condition, CustomKind, Place, Target, Test};
+use super::condition::{Condition, Place, Target, Test};
+use super::custom;
 use super::plan::Order;
-use crate::custom_field::DECIMAL_PLACES;
+use crate::catalog::Source;
 use crate::db::{Dialect, Sql};
 use crate::meta::Kind;
 
@@ -19,7 +20,10 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
             sql.push(")");
         }
         Condition::Standing(text) => drop(sql.push(text)),
-        Condition::Test { target, test } => write_test(sql, &expression(sql.dialect, target), target, test),
+        Condition::Test { target: Target::Column(source), test } => write_test(sql, &column(source), test),
+        Condition::Test { target: Target::Custom { name, kind }, test } => {
+            custom::write_custom_test(sql, name, *kind, test);
+        }
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {
                 sql.push("EXISTS (SELECT 1 FROM jsonb_array_elements(t.").name(field.name).push(") AS e WHERE ");
@@ -48,7 +52,8 @@ fn write_list(sql: &mut Sql, list: &[Condition], between: &str, empty: &str) {
     sql.push(")");
 }
 
-fn write_test(sql: &mut Sql, left: &str, target: &Target, test: &Test) {
+/// Writes what is asked of the expression on the left.
+pub(super) fn write_test(sql: &mut Sql, left: &str, test: &Test) {
     match test {
         Test::Compare(comparison, value) => {
             sql.push(left).push(comparison.operator()).bind(value.clone());
@@ -72,7 +77,6 @@ fn write_test(sql: &mut Sql, left: &str, target: &Target, test: &Test) {
             sql.push(left).push(if *negated { " IS NOT NULL" } else { " IS NULL" });
         }
         Test::Blank { negated } => {
-            debug_assert!(is_text(target), "only text can be empty");
             let (null, empty) = if *negated { (" IS NOT NULL AND ", " <> ''") } else { (" IS NULL OR ", " = ''") };
             sql.push("(").push(left).push(null).push(left).push(empty).push(")");
         }
@@ -126,55 +130,23 @@ fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bo
     }
 }
 
-/// The expression of what is compared. A custom field's value is cast to its declared type, and is NULL when it is of
-/// another: a definition may have been made anew with another type.
+/// The expression of what is ordered.
 fn expression(dialect: Dialect, target: &Target) -> String {
     match target {
-        Target::Column(source) => {
-            let mut text = String::new();
-            source.write(&mut text);
-            text
-        }
-        Target::Custom { name, kind } => custom_expression(dialect, name, *kind),
+        Target::Column(source) => column(source),
+        Target::Custom { name, kind } => custom::key(dialect, "t.", name, *kind),
     }
 }
 
-fn custom_expression(dialect: Dialect, name: &str, kind: CustomKind) -> String {
-    // Names of custom fields are snake_case words (checked when they are defined), so they need no escape.
-    let text = match dialect {
-        Dialect::Postgres => format!("(t.\"custom_fields\" ->> '{name}')"),
-        Dialect::Sqlite => format!("(t.\"custom_fields\" ->> '$.\"{name}\"')"),
-    };
-    let places = DECIMAL_PLACES;
-    match (kind, dialect) {
-        (CustomKind::Text, Dialect::Postgres) => {
-            format!("(CASE jsonb_typeof(t.\"custom_fields\" -> '{name}') WHEN 'string' THEN {text} END COLLATE \"C\")")
-        }
-        (CustomKind::Text, Dialect::Sqlite) => {
-            format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'text' THEN {text} END)")
-        }
-        (CustomKind::Boolean, Dialect::Postgres) => {
-            format!("(CASE {text} WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END)")
-        }
-        (CustomKind::Boolean, Dialect::Sqlite) => {
-            format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)")
-        }
-        (CustomKind::Integer, Dialect::Postgres) => {
-            format!("(CASE WHEN {text} ~ '^-?[0-9]{{1,18}}$' THEN {text}::bigint END)")
-        }
-        (CustomKind::Integer, Dialect::Sqlite) => {
-            format!("(CASE json_type(t.\"custom_fields\", '$.\"{name}\"') WHEN 'integer' THEN {text} END)")
-        }
-        (CustomKind::Decimal, Dialect::Postgres) => {
-            format!("(CASE WHEN {text} ~ '^-?[0-9]{{1,18}}([.][0-9]{{1,{places}}})?$' THEN {text}::numeric END)")
-        }
-        (CustomKind::Decimal, Dialect::Sqlite) => format!("charter_decimal({text})"),
-    }
+fn column(source: &Source) -> String {
+    let mut text = String::new();
+    source.write(&mut text);
+    text
 }
 
 fn is_text(target: &Target) -> bool {
     match target {
-        Target::Custom { kind, .. } => *kind == CustomKind::Text,
+        Target::Custom { kind, .. } => kind.is_text(),
         Target::Column(source) => matches!(
             source.field.kind,
             Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. }
@@ -183,16 +155,19 @@ fn is_text(target: &Target) -> bool {
 }
 
 /// Writes ` ORDER BY ...`, always ending in the id, so that pages never overlap. Text is ordered without regard to
-/// case, then by code point; NULL is the smallest value.
-pub fn write_order(sql: &mut Sql, order: &[Order]) {
+/// case, then by code point; NULL is the smallest value. `condition` is that of the statement.
+pub fn write_order(sql: &mut Sql, order: &[Order], condition: &Condition) {
     sql.push(" ORDER BY ");
+    // SQLite would rather walk all ids, hoping to meet a page of records soon, than sort those that the index of a custom
+    // field finds: of a rare value that is every record. The sign hides that the ids are in order already.
+    let id = if sql.dialect == Dialect::Sqlite && condition.is_stretch() { "+t.\"id\"" } else { "t.\"id\"" };
     for key in order {
         let mut left = expression(sql.dialect, &key.target);
         let mut nullable = true;
         let mut text = is_text(&key.target);
         if let Target::Column(source) = &key.target {
             if source.is_own("id") {
-                sql.push(if key.descending { "t.\"id\" DESC" } else { "t.\"id\"" });
+                sql.push(id).push(if key.descending { " DESC" } else { "" });
                 return;
             }
             nullable = source.field.nullable || source.join.is_some();
@@ -210,7 +185,7 @@ pub fn write_order(sql: &mut Sql, order: &[Order]) {
             write_key(sql, &left, key.descending, nullable);
         }
     }
-    sql.push("t.\"id\"");
+    sql.push(if order.is_empty() { id } else { "t.\"id\"" });
 }
 
 fn write_key(sql: &mut Sql, key: &str, descending: bool, nullable: bool) {

@@ -88,6 +88,15 @@ impl Shape {
         }
     }
 
+    /// The same columns, of which only those that are wanted are written.
+    pub fn narrowed(&self, wanted: impl Fn(&str) -> bool) -> Shape {
+        let mut shape = self.clone();
+        for column in shape.columns.iter_mut().filter(|column| !wanted(column.name)) {
+            column.hidden = true;
+        }
+        shape
+    }
+
     /// The position of an own column in the row.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)

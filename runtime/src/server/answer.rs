@@ -29,10 +29,10 @@ impl Answer {
         }
     }
 
-    /// Text of another type than JSON.
-    pub fn text(kind: &'static str, text: String) -> Answer {
+    /// An answer of another media type than JSON.
+    pub fn bytes(kind: &'static str, body: Vec<u8>) -> Answer {
         let headers = vec![("content-type", HeaderValue::from_static(kind))];
-        Answer { status: StatusCode::OK, headers, body: Body::Bytes(text.into_bytes()) }
+        Answer { status: StatusCode::OK, headers, body: Body::Bytes(body) }
     }
 
     pub fn empty(status: StatusCode) -> Answer {
@@ -62,13 +62,32 @@ impl Answer {
             Error::MethodNotAllowed(methods) => ("allow", methods.join(", ")),
             Error::RangeNotSatisfiable(size) => ("content-range", format!("bytes */{size}")),
             Error::RateLimited(seconds) => ("retry-after", seconds.to_string()),
+            Error::InProgress => ("retry-after", "1".to_string()),
             Error::Unavailable(_) => ("retry-after", "5".to_string()),
             _ => return answer,
         };
-        match HeaderValue::from_str(&header.1) {
-            Ok(value) => answer.with(header.0, value),
-            Err(_) => answer,
+        answer.with_text(header.0, &header.1)
+    }
+
+    /// The same with a header of text; one that no header can hold is left out.
+    pub fn with_text(self, name: &'static str, text: &str) -> Answer {
+        match HeaderValue::from_str(text) {
+            Ok(value) => self.with(name, value),
+            Err(_) => self,
         }
+    }
+
+    /// The bytes of the body; none of one that is streamed.
+    pub fn body(&self) -> &[u8] {
+        match &self.body {
+            Body::Bytes(bytes) => bytes,
+            Body::Stream(_) => &[],
+        }
+    }
+
+    /// A header that was added.
+    pub fn header(&self, name: &str) -> Option<&HeaderValue> {
+        self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
     pub fn status(&self) -> StatusCode {

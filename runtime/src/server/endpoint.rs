@@ -9,7 +9,7 @@ use salvo::http::{Mime, ReqBody};
 use salvo::hyper::body::{Body, Bytes};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 
-use super::Answer;
+use super::{Answer, Usage, form, headers};
 use crate::context::State;
 use crate::crud::Upload;
 use crate::error::{Error, Result};
@@ -47,8 +47,7 @@ impl<A: Answers> Endpoint<A> {
 impl<A: Answers> Handler for Endpoint<A> {
     async fn handle(&self, request: &mut Request, _: &mut Depot, response: &mut Response, _: &mut FlowCtrl) {
         let begun = Instant::now();
-        let request_id =
-            request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or("-").to_string();
+        let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
         let unhurried = self.inner.is_unhurried(&self.state, request);
         let limit = if unhurried { Duration::MAX } else { self.state.config.request_timeout };
         let answered = AssertUnwindSafe(self.inner.answer(&self.state, request)).catch_unwind();
@@ -65,6 +64,10 @@ impl<A: Answers> Handler for Endpoint<A> {
                 }
                 Answer::error(&error, &request_id)
             }
+        };
+        let answer = match request.extensions().get::<Usage>() {
+            Some(usage) => usage.tell(answer),
+            None => answer,
         };
         drain(request, if unhurried { MOST_UNREAD_OF_UPLOAD } else { MOST_UNREAD }).await;
         // The path, and not the query string: a filter's value may be personal.
@@ -103,6 +106,17 @@ async fn drain(request: &mut Request, (most, time): (usize, Duration)) {
     let _ = tokio::time::timeout(time, rest).await;
 }
 
+/// Refuses what is neither `GET` nor `HEAD`, where a path has nothing else.
+///
+/// # Errors
+/// [`Error::MethodNotAllowed`].
+pub fn only_get(request: &Request) -> Result<()> {
+    match request.method().as_str() {
+        "GET" | "HEAD" => Ok(()),
+        _ => Err(Error::MethodNotAllowed(vec!["GET"])),
+    }
+}
+
 /// The bytes of a body; what is over the limit stays unread.
 async fn collect(body: &mut ReqBody, limit: usize) -> Result<Bytes> {
     let (mut one, mut several) = (Bytes::new(), Vec::new());
@@ -135,17 +149,23 @@ pub fn begin_upload(request: &mut Request) -> Upload<'_> {
     Upload { content_type, length, body: Box::pin(body) }
 }
 
-/// The bytes of a JSON body.
+/// The bytes of a JSON body, or of the JSON that a form means.
 ///
 /// # Errors
-/// [`Error::UnsupportedMediaType`] when it says that it is something else, [`Error::PayloadTooLarge`] above `limit`
+/// [`Error::UnsupportedMediaType`] when it is something else, [`Error::PayloadTooLarge`] above `limit`
 /// bytes, [`Error::Malformed`] when it breaks off.
 pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     let said = request.content_type();
     let bytes = collect(request.body_mut(), limit).await?;
     let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
+    let is_form = |mime: &Mime| mime.essence_str() == "application/x-www-form-urlencoded";
     match said {
-        Some(mime) if !is_json(&mime) && !bytes.is_empty() => Err(Error::UnsupportedMediaType("application/json")),
+        _ if bytes.is_empty() => Ok(bytes),
+        // Some tools call everything a form until they are told; no form of ours begins like that.
+        Some(mime) if is_form(&mime) && !bytes.starts_with(b"{") => form::to_json(&bytes).map(Bytes::from),
+        Some(mime) if !is_json(&mime) => {
+            Err(Error::UnsupportedMediaType("application/json` or `application/x-www-form-urlencoded"))
+        }
         _ => Ok(bytes),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use salvo::http::StatusCode;
 use salvo::{Request, async_trait};
 
+use super::endpoint::only_get;
 use super::{Answer, Answers};
 use crate::auth::authenticate;
 use crate::context::State;
@@ -17,7 +18,8 @@ pub struct Live;
 
 #[async_trait]
 impl Answers for Live {
-    async fn answer(&self, _: &Arc<State>, _: &mut Request) -> Result<Answer> {
+    async fn answer(&self, _: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        only_get(request)?;
         Ok(Answer::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
     }
 }
@@ -28,7 +30,8 @@ pub struct Ready;
 
 #[async_trait]
 impl Answers for Ready {
-    async fn answer(&self, state: &Arc<State>, _: &mut Request) -> Result<Answer> {
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        only_get(request)?;
         let away = || Error::Unavailable("The database does not answer.".into());
         tokio::time::timeout(Duration::from_secs(2), state.db.ping()).await.map_err(|_| away())?.map_err(|_| away())?;
         Ok(Answer::json(StatusCode::OK, br#"{"status":"ready"}"#.to_vec()))
@@ -41,9 +44,10 @@ pub struct Figures;
 
 #[async_trait]
 impl Answers for Figures {
-    async fn answer(&self, state: &Arc<State>, _: &mut Request) -> Result<Answer> {
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        only_get(request)?;
         let text = state.webhooks.text(&state.db, &state.clock).await?;
-        Ok(Answer::text("text/plain; version=0.0.4", text))
+        Ok(Answer::bytes("text/plain; version=0.0.4", text.into_bytes()))
     }
 }
 

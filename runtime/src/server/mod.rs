@@ -1,13 +1,17 @@
 //! The HTTP server around the operations: request ids, limits, logs, health, and a stop that loses nothing.
 
 mod answer;
+mod door;
 mod endpoint;
 mod files;
+mod form;
+pub(crate) mod headers;
 mod health;
 mod rate_limit;
+mod reference;
 mod serve;
 
 pub use answer::Answer;
 pub use endpoint::{Answers, Endpoint, begin_upload, read_body};
-pub use rate_limit::RateLimit;
-pub use serve::{Running, Signals, serve};
+pub use rate_limit::{RateLimit, Usage, counted};
+pub use serve::{Running, Signals, router, serve};

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Answer;
 use crate::error::{Error, Result};
 
 const WINDOW: Duration = Duration::from_secs(60);
@@ -32,17 +34,22 @@ impl<K: Eq + Hash> RateLimit<K> {
         RateLimit { limit, counts: Mutex::new(Counts { of: HashMap::new(), swept: Instant::now() }) }
     }
 
-    /// Counts a request.
-    ///
-    /// # Errors
-    /// [`Error::RateLimited`] with the seconds until the minute is over.
-    pub fn count(&self, key: K) -> Result<()> {
+    /// Counts a request; one over the limit is not counted. `None` when there is no limit.
+    pub fn count(&self, key: K) -> Option<Usage> {
         self.count_at(key, Instant::now())
     }
 
-    fn count_at(&self, key: K, now: Instant) -> Result<()> {
+    /// Takes back a request that was counted too early.
+    pub fn uncount(&self, key: &K) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, count)) = counts.of.get_mut(key) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    fn count_at(&self, key: K, now: Instant) -> Option<Usage> {
         if self.limit == 0 {
-            return Ok(());
+            return None;
         }
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.of.len() >= MANY && now - counts.swept >= WINDOW {
@@ -53,12 +60,46 @@ impl<K: Eq + Hash> RateLimit<K> {
         if now - *begun >= WINDOW {
             (*begun, *count) = (now, 0);
         }
-        if *count >= self.limit {
-            let left = WINDOW.saturating_sub(now - *begun);
-            return Err(Error::RateLimited(left.as_secs() + 1));
+        let exceeded = *count >= self.limit;
+        if !exceeded {
+            *count += 1;
         }
-        *count += 1;
-        Ok(())
+        let reset = WINDOW.saturating_sub(now - *begun).as_secs() + 1;
+        Some(Usage { limit: self.limit, remaining: self.limit - *count, reset, exceeded })
+    }
+}
+
+/// How a caller stands to a limit, once a request was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    limit: u32,
+    remaining: u32,
+    /// Seconds until the count begins anew.
+    reset: u64,
+    exceeded: bool,
+}
+
+impl Usage {
+    /// # Errors
+    /// [`Error::RateLimited`] with the seconds to wait.
+    pub fn allowed(&self) -> Result<()> {
+        if self.exceeded { Err(Error::RateLimited(self.reset)) } else { Ok(()) }
+    }
+
+    /// Adds the headers that tell a client.
+    pub fn tell(&self, answer: Answer) -> Answer {
+        answer
+            .with("ratelimit-limit", self.limit.into())
+            .with("ratelimit-remaining", self.remaining.into())
+            .with("ratelimit-reset", self.reset.into())
+    }
+}
+
+/// What an address is counted as: one of IPv6 by its network of 64 bits, which one client has whole.
+pub fn counted(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+        v4 => v4,
     }
 }
 
@@ -66,19 +107,45 @@ impl<K: Eq + Hash> RateLimit<K> {
 mod tests {
     use super::*;
 
+    fn allowed<K: Eq + Hash>(limit: &RateLimit<K>, key: K, now: Instant) -> Result<()> {
+        limit.count_at(key, now).map_or(Ok(()), |usage| usage.allowed())
+    }
+
     #[test]
     fn the_request_over_the_limit_is_refused_until_the_minute_is_over() {
         let limit = RateLimit::new(2);
         let begun = Instant::now();
-        assert!(limit.count_at("a", begun).is_ok() && limit.count_at("a", begun).is_ok());
-        assert!(matches!(limit.count_at("a", begun + Duration::from_secs(20)), Err(Error::RateLimited(41))));
-        assert!(limit.count_at("b", begun).is_ok());
-        assert!(limit.count_at("a", begun + WINDOW).is_ok());
+        assert!(allowed(&limit, "a", begun).is_ok() && allowed(&limit, "a", begun).is_ok());
+        let later = begun + Duration::from_secs(20);
+        assert!(matches!(allowed(&limit, "a", later), Err(Error::RateLimited(41))));
+        assert!(allowed(&limit, "b", begun).is_ok());
+        assert!(allowed(&limit, "a", begun + WINDOW).is_ok());
+    }
+
+    #[test]
+    fn what_is_left_is_told() {
+        let limit = RateLimit::new(2);
+        let begun = Instant::now();
+        let told = |usage: Option<Usage>| usage.map(|u| (u.limit, u.remaining, u.reset, u.exceeded));
+        assert_eq!(told(limit.count_at("a", begun)), Some((2, 1, 61, false)));
+        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 61, false)));
+        assert_eq!(told(limit.count_at("a", begun + Duration::from_secs(59))), Some((2, 0, 2, true)));
+        limit.uncount(&"a");
+        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 61, false)));
     }
 
     #[test]
     fn zero_is_no_limit() {
         let limit = RateLimit::new(0);
-        assert!((0..10_000).all(|_| limit.count("a").is_ok()));
+        assert!((0..10_000).all(|_| limit.count("a").is_none()));
+    }
+
+    #[test]
+    fn an_ipv6_client_is_its_network() {
+        let same = |one: &str, two: &str| counted(one.parse().unwrap()) == counted(two.parse().unwrap());
+        assert!(same("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"));
+        assert!(!same("2001:db8:1:2::1", "2001:db8:1:3::1"));
+        assert!(!same("192.0.2.1", "192.0.2.2"));
+        assert!(same("192.0.2.1", "::ffff:192.0.2.1"));
     }
 }

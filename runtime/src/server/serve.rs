@@ -10,14 +10,18 @@ use salvo::server::ServerHandle;
 use salvo::{Router, Server, Service};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::door::{Closer, Door};
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::health::{Figures, Live, Nothing, Ready};
+use super::reference::{Described, Page};
 use crate::attachment;
 use crate::context::State;
-use crate::crud;
 use crate::error::{Error, Result};
+use crate::idempotency;
+use crate::openapi;
 use crate::webhook::Engine;
+use crate::{crud, custom_field};
 
 /// What is under way has so long to finish once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(15);
@@ -34,6 +38,10 @@ pub struct Running {
     task: tokio::task::JoinHandle<()>,
     engine: Engine,
     sweeper: tokio::task::JoinHandle<()>,
+    closer: Closer,
+    pruning: tokio::task::JoinHandle<()>,
+    /// What keeps the indexes of custom fields.
+    keeper: tokio::task::JoinHandle<()>,
     state: Arc<State>,
 }
 
@@ -49,43 +57,55 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let address = acceptor.holdings().first().and_then(|holding| holding.local_addr.clone().into_std());
     let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
     let _ = state.address.set(address);
-    let mut server = Server::new(acceptor);
+    let (door, closer) = Door::new(acceptor);
+    let mut server = Server::new(door);
     // What is received is read in pieces of this size, and so is the head of a request. A request's memory is theirs.
     server.http1_mut().max_buf_size(READ);
     server.http2_mut().initial_stream_window_size(READ as u32).initial_connection_window_size(4 * READ as u32);
     let handle = server.handle();
-    let service = service(&state);
+    let service = Service::new(router(&state));
     let task = tokio::spawn(server.serve(service));
     let slots = state.config.webhook_concurrency as usize;
     let engine = Engine::start(state.clone(), state.sender.clone(), slots);
     let sweeper = tokio::spawn(attachment::sweep(state.clone()));
-    Ok(Running { address, handle, task, engine, sweeper, state })
+    let pruning = tokio::spawn(idempotency::keep_pruned(state.clone()));
+    let keeper = tokio::spawn(custom_field::index::keep(state.clone()));
+    Ok(Running { address, handle, task, engine, sweeper, closer, pruning, keeper, state })
 }
 
 /// Every path of the application.
-fn service(state: &Arc<State>) -> Service {
+pub fn router(state: &Arc<State>) -> Router {
     let endpoint = |path: &str, router: Router| Router::with_path(path).push(router);
     let health = endpoint("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
         .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)))
         .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), Figures)));
     let files = endpoint("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
-    let router = Router::new()
+    let page = |path: &str, page: Page| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
+    Router::new()
         .hoop(RequestId::new())
         .push(health)
         .push(files)
+        .push(endpoint(openapi::PATH, Router::new().goal(Endpoint::new(state.clone(), Described))))
+        .push(page("docs", Page::Html))
+        .push(page("docs/begin.js", Page::Begin))
+        .push(page("docs/viewer.js", Page::Viewer))
         .push(crud::router(state))
-        .push(Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing)));
-    Service::new(router)
+        .push(Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing)))
 }
 
 impl Running {
     /// Stops accepting and claiming, lets what is under way finish, and closes the database.
     pub async fn stop(self) {
+        // First, so that whoever comes now is refused and does not wait for the end of the others.
+        self.closer.close().await;
+        self.pruning.abort();
         self.handle.stop_graceful(DRAIN);
         // At the same time: each has nearly all of the time that an operator waits.
         let _ = tokio::join!(self.task, self.engine.stop());
         // What it leaves is due at the next start.
         self.sweeper.abort();
+        // What it was about is made at the next start.
+        self.keeper.abort();
         self.state.db.close().await;
     }
 

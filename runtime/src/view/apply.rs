@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::record::{self, Filter, Logic, Model};
-use crate::catalog::Entry;
+use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::crud::load;
 use crate::error::{Error, Result};
@@ -49,13 +49,19 @@ impl View {
             && let Some(column) = &self.model.sort_column
         {
             let sign = if self.model.sort_direction == "desc" { "-" } else { "" };
-            request.sort = Some(format!("{sign}{column}"));
+            request.sort = Some(vec![format!("{sign}{column}")]);
         }
         request.per_page.get_or_insert_with(|| self.model.per_page.to_string());
+        // `productGroup.name` is `product_group.name`.
+        let same = |one: &str, other: &str| snake_case(one) == snake_case(other);
         let mut folded: Option<Condition> = None;
         for filter in &self.filters {
             let Ok(term) = filter.term() else { continue };
-            if request.terms.iter().any(|explicit| explicit.name == term.name && explicit.predicate == term.predicate) {
+            if request
+                .terms
+                .iter()
+                .any(|explicit| explicit.predicate == term.predicate && same(&explicit.name, &term.name))
+            {
                 continue;
             }
             let Ok(condition) = planner.term(&term) else { continue };
@@ -73,8 +79,10 @@ impl View {
     }
 
     /// The sparse shape: the id and the view's columns, as far as they still exist.
-    pub fn shape(&self, entry: &Entry) -> Shape {
-        let custom: Vec<String> = self.columns.iter().filter_map(|c| c.strip_prefix("cf.")).map(String::from).collect();
+    pub fn shape(&self, planner: Planner<'_>) -> Shape {
+        let entry = planner.entry;
+        let columns = self.columns.iter().filter_map(|column| column.strip_prefix("cf."));
+        let custom: Vec<String> = columns.filter(|name| planner.custom.contains_key(*name)).map(String::from).collect();
         let wanted = |name: &str, kind: Kind| {
             name == "id" || self.columns.iter().any(|c| c == name) || (kind == Kind::CustomFields && !custom.is_empty())
         };

@@ -4,6 +4,7 @@ use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::names::Names;
 use crate::crud::{Context, Draft, Route};
@@ -15,27 +16,49 @@ use crate::resource::Resource as _;
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_view", label = "Custom view")]
 #[resource(action(name = "clone", on = "record", creates))]
+#[resource(description = "The columns, filters and order of a list under a name, applied by `view_id`.")]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required)]
     pub name: String,
-    #[field(string(64), required, immutable)]
+    #[field(
+        string(64),
+        required,
+        immutable,
+        description = "The plural name of the resource that it lists.",
+        example = "users"
+    )]
     pub entity_type: String,
-    #[field(enumeration("personal", "shared", "system"), default = "personal")]
+    #[field(
+        enumeration("personal", "shared", "system"),
+        default = "personal",
+        description = "Who sees it: its creator, the users with one of its roles, or everybody."
+    )]
     pub visibility: String,
-    #[field(reference("user"), read_only, default_caller)]
+    #[field(reference("user"), read_only, default_caller, description = "The id of the user who made it.")]
     pub user_id: i64,
-    #[field(list(255), required, min_length = 1)]
+    #[field(
+        list(255),
+        required,
+        min_length = 1,
+        description = "The fields that it shows; a custom field is `cf.` and its name.",
+        example = "name"
+    )]
     pub columns: Json,
-    #[field(json, default = "[]")]
+    #[field(
+        json,
+        default = "[]",
+        schema = filters,
+        description = "What its records must meet, joined from the first to the last."
+    )]
     pub filters: Json,
-    #[field(string(255))]
+    #[field(string(255), description = "The field that it sorts by.", example = "name")]
     pub sort_column: Option<String>,
     #[field(enumeration("asc", "desc"), default = "asc")]
     pub sort_direction: String,
     #[field(default = "20", min = "1", max = "100")]
     pub per_page: i32,
-    #[field(ref_list("role"))]
+    #[field(ref_list("role"), description = "The ids of the roles whose users see it when it is shared.")]
     pub role_ids: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -54,6 +77,43 @@ pub struct Filter {
     pub value: Json,
     #[serde(default)]
     pub logic: Logic,
+}
+
+/// The JSON Schema of the filters.
+fn filters() -> Json {
+    let predicates: Vec<&str> = Predicate::names().collect();
+    json!({
+        "type": "array",
+        "maxItems": MOST_CONDITIONS,
+        "items": {
+            "type": "object",
+            "description": "One condition.",
+            "required": ["field", "predicate"],
+            "additionalProperties": false,
+            "properties": {
+                "field": { "type": "string", "description": "The field that is asked about.", "examples": ["name"] },
+                "predicate": {
+                    "type": "string",
+                    "description": "What is asked of it, as in `q`.",
+                    "enum": predicates,
+                    "examples": ["cont"],
+                },
+                "value": {
+                    "type": ["string", "number", "boolean", "array", "null"],
+                    "description": "What it is compared with: a list for `in` and `not_in`, nothing for those that say all by themselves.",
+                    "items": { "type": ["string", "number", "boolean"] },
+                    "examples": ["lamp"],
+                },
+                "logic": {
+                    "type": "string",
+                    "description": "How it joins those before it; of the first only the negation counts.",
+                    "enum": ["and", "or", "nand", "nor"],
+                    "default": "and",
+                    "examples": ["and"],
+                },
+            },
+        },
+    })
 }
 
 /// How a filter joins those before it. On the first only the negation counts.
@@ -83,6 +143,7 @@ impl Filter {
             parameter: format!("q[{}_{}]", self.field, self.predicate),
             name: self.field.clone(),
             predicate: Some(predicate),
+            key: None,
             values,
         })
     }
@@ -98,13 +159,14 @@ fn text(value: &Json) -> Result<String, String> {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(scope, list_scope, before_save, before_delete), actions(record_created clone))
+    crate::route!(Entity, Behaviour, hooks(scope, list_scope, guard, check, before_delete), actions(record_created clone))
 }
 
 trait Behaviour {
     fn scope(context: &Context<'_>) -> Option<Condition>;
     fn list_scope(context: &Context<'_>) -> Option<Condition>;
-    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn guard(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
     fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>)
     -> impl Future<Output = Result<()>> + Send;
@@ -126,75 +188,59 @@ impl Behaviour for Entity {
         Some(own.or(system).or(shared))
     }
 
-    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    /// Its creator and administrators alone change or delete a view.
+    async fn guard(context: &Context<'_>, view: &Model) -> Result<()> {
         let caller = context.caller();
-        let before = draft.before.as_ref();
-        if before.is_some_and(|view| Some(view.user_id) != caller.user_id) && !caller.is_admin {
-            return Err(Error::AdministratorsOnly);
-        }
+        let own = Some(view.user_id) == caller.user_id;
+        if own || caller.is_admin { Ok(()) } else { Err(Error::AdministratorsOnly) }
+    }
+
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let caller = context.caller();
         let visibility = draft.model.visibility.try_as_ref().map(String::as_str).unwrap_or_default();
-        let was_system = before.is_some_and(|view| view.visibility == "system");
+        let was_system = draft.before.as_ref().is_some_and(|view| view.visibility == "system");
         if (visibility == "system" || was_system) && !caller.is_admin {
             draft.error("visibility", "is system for administrators only");
         }
-        let entity_type = draft.model.entity_type.try_as_ref().cloned().unwrap_or_default();
-        let Some(entry) = context.catalog().by_plural(&entity_type).filter(|entry| entry.is_served()) else {
-            let known = context.catalog().entries().iter().filter(|e| e.is_served()).map(|e| e.meta.plural);
+        let before = draft.before.as_ref();
+        // What a view has it keeps, also when a field that it names has gone since.
+        let has_columns = before.is_some_and(|view| draft.model.columns.try_as_ref() == Some(&view.columns));
+        let has_filters = before.is_some_and(|view| draft.model.filters.try_as_ref() == Some(&view.filters));
+        let has_sort = before.is_some_and(|view| draft.model.sort_column.try_as_ref() == Some(&view.sort_column));
+        let columns: Vec<String> = list(draft.model.columns.try_as_ref().filter(|_| !has_columns));
+        let filters = draft.model.filters.try_as_ref().filter(|_| !has_filters).cloned();
+        let filters = filters.map(read_filters).transpose().unwrap_or_else(|problem| {
+            draft.error("filters", problem);
+            None
+        });
+        let sort_column = draft.model.sort_column.try_as_ref().cloned().flatten().filter(|_| !has_sort);
+        let Some(entity_type) = draft.model.entity_type.try_as_ref().cloned() else { return Ok(()) };
+        let Some(entry) = context.catalog().by_plural(&entity_type).filter(|entry| entry.is_listed()) else {
+            let known = context.catalog().entries().iter().filter(|e| e.is_listed()).map(|e| e.meta.plural);
             let hint = hint(&entity_type, known);
             draft.error("entity_type", format!("must be the plural name of a resource{hint}"));
             return Ok(());
         };
         let names = Names::of(context, entry).await?;
-        // What a view has it keeps, also when a field that it names has gone since.
-        let before = draft.before.as_ref();
-        let has_columns = before.is_some_and(|view| draft.model.columns.try_as_ref() == Some(&view.columns));
-        let has_filters = before.is_some_and(|view| draft.model.filters.try_as_ref() == Some(&view.filters));
-        let has_sort = before.is_some_and(|view| draft.model.sort_column.try_as_ref() == Some(&view.sort_column));
-        let columns: Vec<String> = list(draft.model.columns.try_as_ref().filter(|_| !has_columns));
-        for column in &columns {
-            if let Err(problem) = names.column(column) {
-                draft.error("columns", problem);
+        for problem in columns.iter().filter_map(|column| names.column(column).err()) {
+            draft.error("columns", problem);
+        }
+        for (index, filter) in filters.into_iter().flatten().enumerate() {
+            if let Err(problem) = names.filter(&filter) {
+                draft.error("filters", format!("{problem} (filter {})", index + 1));
             }
         }
-        let filters = draft.model.filters.try_as_ref().filter(|_| !has_filters);
-        let filters: Json = filters.cloned().unwrap_or(Json::Array(Vec::new()));
-        // A derived reader would take a list of values for an object.
-        if !filters.as_array().is_some_and(|list| list.iter().all(Json::is_object)) {
-            draft.error("filters", "must be a list of objects");
-            return Ok(());
-        }
-        match serde_json::from_value::<Vec<Filter>>(filters) {
-            Err(error) => draft.error("filters", format!("cannot be read: {error}")),
-            // They are folded into a tree as deep as they are many.
-            Ok(filters) if filters.len() > MOST_CONDITIONS => {
-                draft.error("filters", format!("must have at most {MOST_CONDITIONS} elements"));
-            }
-            Ok(filters) => {
-                for (index, filter) in filters.iter().enumerate() {
-                    if let Err(problem) = names.filter(filter) {
-                        draft.error("filters", format!("{problem} (filter {})", index + 1));
-                    }
-                }
-            }
-        }
-        if let Some(Some(column)) = draft.model.sort_column.try_as_ref().cloned()
-            && !has_sort
-            && let Err(problem) = names.sort_column(&column)
-        {
+        if let Some(problem) = sort_column.and_then(|column| names.sort_column(&column).err()) {
             draft.error("sort_column", problem);
         }
         Ok(())
     }
 
-    async fn before_delete(context: &Context<'_>, view: &Model) -> Result<()> {
-        let caller = context.caller();
+    async fn before_delete(_: &Context<'_>, view: &Model) -> Result<()> {
         if view.visibility == "system" {
             let mut errors = FieldErrors::default();
             errors.add("visibility", "is system: such views cannot be deleted");
             return errors.into_result();
-        }
-        if Some(view.user_id) != caller.user_id && !caller.is_admin {
-            return Err(Error::AdministratorsOnly);
         }
         Ok(())
     }
@@ -230,6 +276,20 @@ impl Behaviour for Entity {
 
 /// The characters of a name (the specification, "Custom view").
 const LONGEST_NAME: usize = 255;
+
+/// The filters of a view, as far as they can be read without knowing its resource.
+fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
+    // A derived reader would take a list of values for an object.
+    if !json.as_array().is_some_and(|list| list.iter().all(Json::is_object)) {
+        return Err("must be a list of objects".into());
+    }
+    let filters: Vec<Filter> = serde_json::from_value(json).map_err(|error| format!("cannot be read: {error}"))?;
+    // They are folded into a tree as deep as they are many.
+    if filters.len() > MOST_CONDITIONS {
+        return Err(format!("must have at most {MOST_CONDITIONS} elements"));
+    }
+    Ok(filters)
+}
 
 fn list(json: Option<&Json>) -> Vec<String> {
     json.and_then(|json| serde_json::from_value(json.clone()).ok()).unwrap_or_default()

@@ -294,6 +294,9 @@ async fn write_webhook(
 /// Cancels what is pending for a webhook that is no longer active. To be called in the transaction that disables it.
 pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64, now: DateTime<Utc>) -> Result<()> {
     let mut sql = Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'cancelled', \"finished_at\" = ");
-    sql.bind(now).push(" WHERE \"status\" = 'pending' AND \"webhook_id\" = ").bind(webhook_id);
+    sql.bind(now).push(" WHERE \"id\" IN (SELECT \"id\" FROM \"webhook_deliveries\" WHERE \"status\" = 'pending'");
+    sql.push(" AND \"webhook_id\" = ").bind(webhook_id);
+    // In the order in which attempts are completed, so that neither waits for the other for ever.
+    sql.push(if dialect == Dialect::Postgres { " ORDER BY \"id\" FOR UPDATE)" } else { ")" });
     sql.run(transaction).await.map(drop)
 }

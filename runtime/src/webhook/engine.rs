@@ -20,6 +20,8 @@ use crate::error::Result;
 
 /// How often the engine looks for what other processes committed, what has become due, and what the dead left behind.
 const POLL: Duration = Duration::from_millis(250);
+/// Between two rounds: what comes meanwhile is one round's work, and not a transaction each.
+const GATHER: Duration = Duration::from_millis(10);
 /// How long it waits after the database failed.
 const BREATH: Duration = Duration::from_millis(500);
 /// Attempts under way when the engine stops have so long to end. What has not ended then is attempted again by whoever
@@ -119,10 +121,14 @@ impl Dispatcher {
             if woken == Woken::Stop {
                 return self.drain().await;
             }
-            if let Err(error) = self.go_on(woken).await {
-                tracing::error!(%error, "webhooks: the database failed; trying again");
-                sleep(BREATH).await;
-            }
+            let pause = match self.go_on(woken).await {
+                Ok(()) => GATHER,
+                Err(error) => {
+                    tracing::error!(%error, "webhooks: the database failed; trying again");
+                    BREATH
+                }
+            };
+            sleep(pause).await;
         }
     }
 

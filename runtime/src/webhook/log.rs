@@ -3,11 +3,15 @@
 use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
-use crate::crud::Route;
+use super::manual;
+use super::record::Delivery;
+use crate::crud::{Context, Route};
+use crate::error::Result;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook_log", label = "Webhook log", plural = "logs", path = "logs", table = "webhook_logs")]
-#[resource(ability = "webhooks", under(resource = "webhook", field = "webhook_id"), operations())]
+#[resource(ability = "webhooks", under(resource = "webhook", field = "webhook_id"), operations("list", "show"))]
+#[resource(action(name = "resend", on = "record", output = Delivery, key = "delivery", apart))]
 pub struct Model {
     pub id: i64,
     #[field(reference("webhook"), internal)]
@@ -37,5 +41,17 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    Route::of::<Entity>()
+    crate::route!(Entity, Behaviour, hooks(), actions(record_output resend))
+}
+
+trait Behaviour {
+    fn resend(context: &Context<'_>, log: &Model) -> impl Future<Output = Result<Delivery>> + Send;
+}
+
+impl Behaviour for Entity {
+    /// Makes one more attempt at the delivery, now.
+    async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
+        let state = context.shared();
+        manual::resend(state, state.sender.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
+    }
 }

@@ -1,12 +1,27 @@
 //! A webhook as a record: an address, the events that it is told of, and how well it has been doing.
 
-use charter_macros::Resource;
+use charter_macros::{Input, Output, Resource};
+use chrono::TimeDelta;
+use sea_orm::ActiveValue::Set;
+use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
 
-use crate::crud::Route;
+use super::exchange::Outcome;
+use super::{SigningSecret, cancel, manual};
+use crate::crud::{Context, Draft, Route};
+use crate::error::{Error, FieldErrors, Result};
+use crate::query::hint;
+
+/// How long the secret before a rotation signs beside the new one.
+const BOTH_SIGN: TimeDelta = TimeDelta::hours(24);
+/// What stands for every event.
+const EVERY: &str = "*";
 
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "webhook", owner = "user_id", operations())]
+#[resource(name = "webhook", owner = "user_id")]
+#[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", apart))]
+#[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery"))]
+#[resource(action(name = "rotate_secret", on = "record"))]
 pub struct Model {
     pub id: i64,
     #[field(reference("user"), internal, default_caller)]
@@ -38,6 +53,162 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
+/// What came of an attempt that a person asked for.
+#[derive(Clone, Debug, Output)]
+pub struct Delivery {
+    pub delivered: bool,
+    pub response_status: Option<i32>,
+    /// The beginning of the answer's body.
+    #[field(text)]
+    pub response_body: Option<String>,
+    /// Why there was no whole answer.
+    #[field(text)]
+    pub error: Option<String>,
+    pub duration_ms: i32,
+}
+
+#[derive(Clone, Debug, Input)]
+pub struct RecoverInput {
+    /// Events from then on are queued again.
+    #[field(required)]
+    pub since: DateTimeUtc,
+}
+
+#[derive(Clone, Debug, Output)]
+pub struct Recovery {
+    pub since: DateTimeUtc,
+    /// How many deliveries will be attempted.
+    pub queued: i64,
+}
+
+impl From<Outcome> for Delivery {
+    fn from(outcome: Outcome) -> Delivery {
+        Delivery {
+            delivered: outcome.is_delivered(),
+            response_status: outcome.status.map(i32::from),
+            response_body: outcome.body,
+            error: outcome.error,
+            duration_ms: i32::try_from(outcome.duration.as_millis()).unwrap_or(i32::MAX),
+        }
+    }
+}
+
 pub fn route() -> Route {
-    Route::of::<Entity>()
+    crate::route!(
+        Entity,
+        Behaviour,
+        hooks(before_save, after_save),
+        actions(record_output test, record_input_output recover: RecoverInput, record rotate_secret)
+    )
+}
+
+trait Behaviour {
+    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn after_save(context: &Context<'_>, webhook: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn test(context: &Context<'_>, webhook: &Model) -> impl Future<Output = Result<Delivery>> + Send;
+    fn recover(
+        context: &Context<'_>,
+        webhook: &Model,
+        input: RecoverInput,
+    ) -> impl Future<Output = Result<Recovery>> + Send;
+    fn rotate_secret(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        check_url(context, draft);
+        check_events(context, draft);
+        let was_active = draft.before.as_ref().is_none_or(|webhook| webhook.is_active);
+        let is_active = draft.model.is_active.try_as_ref().copied().unwrap_or(was_active);
+        if was_active != is_active {
+            draft.model.disabled_at = Set((!is_active).then(|| context.now()));
+        }
+        let url = draft.before.as_ref().map(|webhook| &webhook.url);
+        let moved = url.is_some() && url != draft.model.url.try_as_ref();
+        if moved || (is_active && !was_active) {
+            end_streak(draft);
+        }
+        if draft.before.is_none() {
+            let secret = SigningSecret::generate()?;
+            draft.model.secret = Set(secret.reveal().to_string());
+            draft.reveal("secret", secret.reveal());
+        }
+        Ok(())
+    }
+
+    /// What is pending for a webhook that was disabled is not sent.
+    async fn after_save(context: &Context<'_>, webhook: &Model) -> Result<()> {
+        match webhook.is_active {
+            true => Ok(()),
+            false => cancel(context.state().db.dialect(), context.db(), webhook.id, context.now()).await,
+        }
+    }
+
+    /// Sends a test event now, whether the webhook is active or not.
+    async fn test(context: &Context<'_>, webhook: &Model) -> Result<Delivery> {
+        let state = context.shared();
+        manual::test(state, state.sender.clone(), webhook.id).await.map(Delivery::from)
+    }
+
+    /// Queues what was missed since then.
+    async fn recover(context: &Context<'_>, webhook: &Model, input: RecoverInput) -> Result<Recovery> {
+        if input.since > context.now() {
+            let mut errors = FieldErrors::default();
+            errors.add("since", "must not be in the future");
+            errors.into_result()?;
+        }
+        // Whoever disables it waits, and then cancels what is queued here.
+        let locked = Entity::find_by_id(webhook.id).lock_exclusive().one(context.db()).await?;
+        if !locked.ok_or(Error::NotFound)?.is_active {
+            return Err(Error::Conflict("The webhook is disabled: set `is_active` to true first.".into()));
+        }
+        let dialect = context.state().db.dialect();
+        let queued = manual::recover(dialect, context.db(), webhook.id, input.since, context.now()).await?;
+        Ok(Recovery { since: input.since, queued: i64::try_from(queued).unwrap_or(i64::MAX) })
+    }
+
+    /// Issues a new secret. The old one signs beside it for a day, so that receivers can change it without a gap.
+    async fn rotate_secret(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let secret = SigningSecret::generate()?;
+        draft.model.previous_secret = Set(draft.before.as_ref().map(|webhook| webhook.secret.clone()));
+        draft.model.previous_secret_until = Set(Some(context.now() + BOTH_SIGN));
+        draft.model.secret = Set(secret.reveal().to_string());
+        draft.reveal("secret", secret.reveal());
+        end_streak(draft);
+        Ok(())
+    }
+}
+
+/// A URL that is new must be one that a delivery may go to. What a webhook has it keeps, also when the operator has
+/// allowed less since: its deliveries fail, and tell why.
+fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) {
+    let url = draft.model.url.try_as_ref().cloned().unwrap_or_default();
+    if draft.before.as_ref().is_some_and(|webhook| webhook.url == url) {
+        return;
+    }
+    if let Err(refusal) = context.state().config.webhook_policy.judge(&url) {
+        draft.error("url", refusal.text());
+    }
+}
+
+/// Every event that is named must be one that the application emits.
+fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
+    let list = draft.model.events.try_as_ref().cloned().unwrap_or_default();
+    if draft.before.as_ref().is_some_and(|webhook| webhook.events == list) {
+        return;
+    }
+    let given: Vec<String> = serde_json::from_value(list).unwrap_or_default();
+    if given.is_empty() {
+        draft.error("events", "must name at least one event");
+    }
+    let known = context.catalog().events();
+    for event in given.iter().filter(|event| *event != EVERY && !known.contains(event)) {
+        let hint = hint(event, known.iter().map(String::as_str));
+        draft.error("events", format!("names an unknown event `{event}`{hint}"));
+    }
+}
+
+fn end_streak(draft: &mut Draft<Entity>) {
+    draft.model.failing_since = Set(None);
+    draft.model.last_failure_at = Set(None);
 }

@@ -7,6 +7,7 @@ use crate::support::{Server, is_offset_time, keys, on_both};
 on_both!(
     a_currency_stands_under_its_singular_key_with_every_field,
     its_times_have_an_offset_of_zero,
+    symbols_stand_before_or_after_and_separators_are_one_character,
     a_currency_that_is_not_there_is_not_found,
     reading_needs_the_ability_currencies_read_alone,
 );
@@ -58,4 +59,22 @@ async fn reading_needs_the_ability_currencies_read_alone(server: Server) {
     reader.get("/currencies/1").await.ok();
     let other = server.able(&["products:read", "exchange_rates:read"]).await;
     other.get("/currencies/1").await.refused(403, "ability_missing");
+}
+
+async fn symbols_stand_before_or_after_and_separators_are_one_character(server: Server) {
+    let client = server.admin();
+    let mut positions = std::collections::BTreeSet::new();
+    for page in 1..=2 {
+        for currency in client.get(&format!("/currencies?per_page=100&page={page}")).await.records("currencies") {
+            let text = |field: &str| currency[field].as_str().expect("a text").to_string();
+            positions.insert(text("symbol_position"));
+            assert!(["before", "after"].contains(&text("symbol_position").as_str()), "{currency}");
+            for field in ["thousand_separator", "decimal_separator"] {
+                assert_eq!(text(field).chars().count(), 1, "{field}: {currency}");
+            }
+            assert_ne!(text("thousand_separator"), text("decimal_separator"), "{currency}");
+            assert!((0..=4).contains(&currency["decimal_places"].as_i64().expect("a number")), "{currency}");
+        }
+    }
+    assert_eq!(positions.len(), 2, "either occurs");
 }

@@ -8,6 +8,7 @@ use crate::support::{Server, is_utc_time, keys, on_both};
 on_both!(
     create_answers_201_with_the_view,
     name_entity_type_and_columns_are_required,
+    all_problems_are_told_at_once,
     a_name_has_at_most_255_characters,
     the_entity_type_is_a_plural_name,
     each_column_is_checked_against_the_fields_of_the_entity,
@@ -59,6 +60,18 @@ async fn name_entity_type_and_columns_are_required(server: Server) {
     for bad in [json!(""), json!("name"), json!([1]), json!({ "a": 1 }), json!([null])] {
         admin.post("/custom_views", view(json!({ "columns": bad }))).await.invalid("columns");
     }
+}
+
+async fn all_problems_are_told_at_once(server: Server) {
+    let body = json!({
+        "entity_type": "products", "columns": ["nam"], "filters": [{ "field": "nope", "predicate": "eq", "value": 1 }],
+        "sort_column": "nope", "per_page": 0,
+    });
+    let answer = server.admin().post("/custom_views", body).await;
+    assert_eq!(answer.invalid_fields(), ["columns", "filters", "name", "per_page", "sort_column"]);
+    let body = json!({ "name": "", "entity_type": "product", "columns": ["nam"], "filters": "x" });
+    let answer = server.admin().post("/custom_views", body).await;
+    assert_eq!(answer.invalid_fields(), ["entity_type", "filters", "name"]);
 }
 
 async fn a_name_has_at_most_255_characters(server: Server) {

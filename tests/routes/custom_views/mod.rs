@@ -2,6 +2,7 @@
 
 mod clone;
 mod create;
+mod lists;
 mod record;
 
 use serde_json::{Value, json};

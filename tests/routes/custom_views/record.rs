@@ -16,6 +16,7 @@ on_both!(
     a_view_whose_column_has_gone_can_still_be_renamed,
     a_system_view_cannot_be_deleted,
     delete_answers_204,
+    the_visibility_may_change_but_only_administrators_make_or_unmake_a_system_view,
 );
 
 async fn ids(client: &Client) -> Vec<Value> {
@@ -60,7 +61,9 @@ async fn only_the_creator_or_an_administrator_changes_a_view(server: Server) {
         let view = created(&admin, further).await;
         client.get(&path(&view)).await.record("custom_view");
         client.put(&path(&view), json!({ "name": "x" })).await.refused(403, "permission_missing");
-        assert!([403, 422].contains(&client.delete(&path(&view)).await.status));
+        // Whether one may is known before the body is judged.
+        client.put(&path(&view), json!({ "columns": ["nope"], "name": "" })).await.refused(403, "permission_missing");
+        client.delete(&path(&view)).await.refused(403, "permission_missing");
         assert_eq!(admin.get(&path(&view)).await.record("custom_view"), view);
     }
 }
@@ -144,4 +147,22 @@ async fn delete_answers_204(server: Server) {
     admin.delete(&path(&view)).await.deleted();
     admin.get(&path(&view)).await.refused(404, "not_found");
     assert!(ids(&admin).await.is_empty());
+}
+
+async fn the_visibility_may_change_but_only_administrators_make_or_unmake_a_system_view(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["*"]).await;
+    let view = created(&client, json!({})).await;
+    let shared = json!({ "visibility": "shared", "role_ids": user["role_ids"] });
+    assert_eq!(client.put(&path(&view), shared).await.record("custom_view")["visibility"], "shared");
+    client.put(&path(&view), json!({ "visibility": "system" })).await.invalid("visibility");
+    client.put(&path(&view), json!({ "visibility": "personal" })).await.record("custom_view");
+    let system = admin.put(&path(&view), json!({ "visibility": "system" })).await.record("custom_view");
+    assert_eq!([&system["visibility"], &system["user_id"]], [&json!("system"), &user["id"]]);
+    // Its creator made it, and has no longer a say in it.
+    client.put(&path(&view), json!({ "visibility": "personal" })).await.invalid("visibility");
+    client.put(&path(&view), json!({ "name": "x" })).await.invalid("visibility");
+    client.delete(&path(&view)).await.refused(422, "validation_failed");
+    admin.put(&path(&view), json!({ "visibility": "personal" })).await.record("custom_view");
+    client.delete(&path(&view)).await.deleted();
 }

@@ -84,6 +84,9 @@ async fn a_sparse_product_has_the_fields_that_were_asked_for(server: Server) {
     let product = created(&admin, "Lamp", json!({})).await;
     let shown = admin.get(&format!("{}?fields=name,weight,tag_list", path(&product))).await.record("product");
     assert_eq!(shown, json!({ "name": "Lamp", "weight": "0.0000", "tag_list": [] }));
+    // Also when nothing but what is included is left.
+    let included = admin.get(&format!("{}?fields=,&include=customFieldValues", path(&product))).await.record("product");
+    assert_eq!(included, json!({ "custom_field_values": [] }));
     let problem = admin.get(&format!("{}?fields=nam", path(&product))).await.invalid("fields");
     assert!(problem.contains("did you mean `name`?"), "{problem}");
     admin.get(&format!("{}?fields=deleted_at", path(&product))).await.invalid("fields");

@@ -48,7 +48,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::NotIndexable,
         title: "a set of fields that cannot be indexed",
         explanation: "`unique` and `indexes` hold sets of columns that have an order. A set names each field once and stands \
-            once. A single unique field says so itself: `unique: true`.",
+            once, and its text has at most 650 characters together, or PostgreSQL could not index every value. A single unique field says so itself: `unique: true`.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  tag_list: { type: list(string(50)) }\nindexes: [[tag_list]]\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  tag: { type: string(50), nullable: true }\nindexes: [[tag]]\n",
     },

@@ -48,8 +48,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Embedding,
         title: "records that cannot be embedded",
         explanation: "Embedded records are read and written with the record that holds them, in one request and one \
-            transaction. Their resource therefore has no routes (`operations: []`), embeds nothing itself and is declared \
-            in this folder.",
+            transaction. Their resource therefore has no routes (`operations: []`), no hooks and no actions, embeds nothing itself and is \
+            declared in this folder.",
         wrong: "# resources/activity.yaml\nresource: activity\nfields:\n  participants: { many: participant }\n# resources/participant.yaml\nresource: participant\nfields:\n  activity_id: { type: ref(activity), required: true }\n",
         right: "# resources/activity.yaml\nresource: activity\nfields:\n  participants: { many: participant }\n# resources/participant.yaml\nresource: participant\noperations: []\nfields:\n  activity_id: { type: ref(activity), required: true }\n",
     },

@@ -94,6 +94,21 @@ const NOT_BEFORE: Key = key(
     "The value is not earlier, or not less, than that of the other field when both are given.",
 );
 
+const DESCRIPTION: Key = key(
+    "description",
+    Shape::Text,
+    "what its name, its type and its rules say",
+    "description: Where the rate comes from.",
+    "What it is, in a sentence or two for those who read the API's description.",
+);
+const EXAMPLE: Key = key(
+    "example",
+    Shape::Literal,
+    "a value that fits its type and its rules",
+    "example: GBP",
+    "A value for the examples of the API's description.",
+);
+
 /// A field of a record.
 pub static FIELD: Table = Table {
     what: "a field",
@@ -142,14 +157,14 @@ pub static FIELD: Table = Table {
             Shape::Path,
             "none",
             "from: product_group_id.name",
-            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. No other key stands beside it.",
+            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. Of the other keys only `description` and `example` stand beside it.",
         ),
         key(
             "many",
             Shape::Name,
             "none",
             "many: activity_participant",
-            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by` stands beside it.",
+            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by` and `description` stand beside it.",
         ),
         key(
             "by",
@@ -158,6 +173,8 @@ pub static FIELD: Table = Table {
             "by: activity_id",
             "With `many`: the `ref` field of the other resource that refers to this one.",
         ),
+        DESCRIPTION,
+        EXAMPLE,
     ],
 };
 
@@ -182,8 +199,11 @@ pub static INPUT: Table = Table {
         DIFFERS_FROM,
         AFTER,
         NOT_BEFORE,
+        DESCRIPTION,
+        EXAMPLE,
     ],
 };
 
 /// A field of an action's answer.
-pub static OUTPUT: Table = Table { what: "a field of an answer", keys: &[TYPE, VALUES, NULLABLE] };
+pub static OUTPUT: Table =
+    Table { what: "a field of an answer", keys: &[TYPE, VALUES, NULLABLE, DESCRIPTION, EXAMPLE] };

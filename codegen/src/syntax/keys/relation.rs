@@ -78,5 +78,12 @@ pub static ACTION: Table = Table {
             "event: deactivated",
             "For an action that changes its record: what its event is called in place of `<resource>.updated`.",
         ),
+        key(
+            "description",
+            Shape::Text,
+            "its name",
+            "description: Marks the activity as done.",
+            "What it does, in a sentence or two for those who read the API's description.",
+        ),
     ],
 };

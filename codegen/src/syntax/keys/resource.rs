@@ -22,6 +22,13 @@ pub static RESOURCE: Table = Table {
             "The key of a list, the entity type of saved views and custom fields, and what `table`, `path` and `ability` are when they are not said.",
         ),
         key("label", Shape::Text, "the name with spaces and a capital", "label: Exchange rate", "What people read."),
+        key(
+            "description",
+            Shape::Text,
+            "none",
+            "description: What is rented out, sold or done.",
+            "What a record is, in a sentence or two for those who read the API's description.",
+        ),
         key("table", Shape::Name, "the plural", "table: rates", "The table that holds it."),
         key("path", Shape::Name, "the plural", "path: rates", "The last segment of its address: `/api/v1/rates`."),
         key(

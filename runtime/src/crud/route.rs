@@ -1,0 +1,172 @@
+//! The paths of every resource: what stands where, under which method, and what a caller needs for it.
+
+use crate::catalog::{Catalog, Entry};
+use crate::context::State;
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, Operation};
+
+/// One path of a resource.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    /// `/products`
+    Collection,
+    /// `/products/{id}`
+    Member,
+    /// `/settings`: the one record of a singleton.
+    Singleton,
+    /// `/exchange_rates/convert` or `/users/{id}/deactivate`
+    Action(&'static ActionMeta),
+    /// `/members/{id}/attachments`: what hangs on a record of the resource at this position of the catalog.
+    Attached(usize),
+}
+
+/// What stands at one path and method.
+#[derive(Debug, Clone, Copy)]
+pub enum Call {
+    Operation(Operation),
+    Action(&'static ActionMeta),
+}
+
+impl Call {
+    /// Whether it leaves everything as it is.
+    pub fn reads(self) -> bool {
+        match self {
+            Call::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
+            Call::Action(action) => action.method == ActionMethod::Get,
+        }
+    }
+
+    /// Whether all of it is one transaction.
+    pub fn is_transaction(self) -> bool {
+        !self.reads() && !matches!(self, Call::Action(action) if action.apart)
+    }
+}
+
+/// A path and method of the API, as `charter routes` lists them.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct RouteInfo {
+    pub method: &'static str,
+    pub path: String,
+    pub resource: &'static str,
+    pub ability: String,
+    pub permission: Option<&'static str>,
+    #[serde(skip)]
+    pub call: Call,
+}
+
+/// Every path and method of the application.
+pub fn routes(state: &State) -> Vec<RouteInfo> {
+    let mut routes = Vec::new();
+    for entry in state.catalog.entries() {
+        for place in places(state, entry) {
+            for Method { name, call, abilities, permission } in methods(state, entry, place) {
+                let ability = abilities.join(" or ");
+                let path = format!("/api/v1/{}", path(&state.catalog, entry, place));
+                routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission, call });
+            }
+        }
+    }
+    routes
+}
+
+/// The paths of a resource: named actions stand before `{id}`, which would match them too.
+pub fn places(state: &State, entry: &Entry) -> Vec<Place> {
+    let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(Place::Action);
+    let mut places: Vec<Place> = actions(ActionOn::Collection).collect();
+    places.extend(actions(ActionOn::Record));
+    if entry.meta.singleton {
+        places.push(Place::Singleton);
+    } else {
+        places.extend([Place::Collection, Place::Member]);
+    }
+    if entry.is_attached() {
+        let all = state.catalog.entries().iter().enumerate();
+        places.extend(all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| Place::Attached(index)));
+    }
+    places.retain(|place| !methods(state, entry, *place).is_empty());
+    places
+}
+
+/// A method of a place, and what it needs.
+#[derive(Debug, Clone)]
+pub struct Method {
+    pub name: &'static str,
+    pub call: Call,
+    /// The caller needs one of them.
+    pub abilities: Vec<String>,
+    pub permission: Option<&'static str>,
+}
+
+/// The methods at a place, in the order in which `Allow` lists them.
+pub fn methods(state: &State, entry: &Entry, place: Place) -> Vec<Method> {
+    let method = |name, call| {
+        let (abilities, permission) = needs(state, entry, place, call);
+        Method { name, call, abilities, permission }
+    };
+    let all: &[(&str, Operation)] = match place {
+        Place::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
+        Place::Member => &[
+            ("GET", Operation::Show),
+            ("PUT", Operation::Update),
+            ("PATCH", Operation::Update),
+            ("DELETE", Operation::Delete),
+        ],
+        Place::Singleton => &[("GET", Operation::Show), ("PUT", Operation::Update), ("PATCH", Operation::Update)],
+        Place::Action(action) => {
+            let name = if action.method == ActionMethod::Get { "GET" } else { "POST" };
+            return vec![method(name, Call::Action(action))];
+        }
+        Place::Attached(_) => return vec![method("GET", Call::Operation(Operation::List))],
+    };
+    let served = |(_, operation): &&(&str, Operation)| entry.meta.operations.contains(operation);
+    all.iter().filter(served).map(|(name, operation)| method(name, Call::Operation(*operation))).collect()
+}
+
+/// `products/{product_id}/accessories/{id}`
+pub fn path(catalog: &Catalog, entry: &Entry, place: Place) -> String {
+    if let Place::Attached(index) = place {
+        let target = &catalog.entries()[index];
+        let record = if target.meta.singleton { Place::Singleton } else { Place::Member };
+        return format!("{}/{}", self::path(catalog, target, record), entry.meta.path);
+    }
+    let mut path = String::new();
+    if let Some(under) = entry.meta.under {
+        path = format!("{}/{{{}}}/", catalog.get(under.resource).meta.path, under.field);
+    }
+    path.push_str(entry.meta.path);
+    match place {
+        Place::Member => path.push_str("/{id}"),
+        Place::Action(action) if action.on == ActionOn::Record => path.push_str(&format!("/{{id}}/{}", action.name)),
+        Place::Action(action) => path.push_str(&format!("/{}", action.name)),
+        Place::Collection | Place::Singleton | Place::Attached(_) => {}
+    }
+    path
+}
+
+/// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
+/// one of them it is known here, else once it is known on which.
+fn needs(state: &State, entry: &Entry, place: Place, call: Call) -> (Vec<String>, Option<&'static str>) {
+    let needs = |entry: &Entry| match call.reads() {
+        true => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
+        false => (format!("{}:write", entry.meta.ability), entry.meta.write_permission),
+    };
+    let (ability, permission) = match place {
+        Place::Attached(index) => needs(&state.catalog.entries()[index]),
+        _ if entry.is_attached() => {
+            let mut abilities: Vec<String> = state.catalog.attachables().map(|target| needs(target).0).collect();
+            abilities.sort();
+            abilities.dedup();
+            return (abilities, None);
+        }
+        _ => needs(entry),
+    };
+    (vec![ability], permission)
+}
+
+/// Where a new record is.
+pub fn location(catalog: &Catalog, entry: &Entry, parent: Option<i64>, id: i64) -> String {
+    let mut collection = path(catalog, entry, Place::Collection);
+    if let (Some(under), Some(parent)) = (entry.meta.under, parent) {
+        collection = collection.replace(&format!("{{{}}}", under.field), &parent.to_string());
+    }
+    format!("/api/v1/{collection}/{id}")
+}

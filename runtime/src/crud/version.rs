@@ -1,0 +1,165 @@
+//! Versions of a record: its entity tag, and the conditions that a request sets on it (RFC 9110, section 13).
+//!
+//! The tag of a record is a hash of what a plain `GET` answers. With `include` or `fields` a second hash follows behind a
+//! point, of that very answer: a cache tells the two apart, and a write compares the first part alone, so that whoever
+//! has read a record in any form can say "if it is still the same".
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+/// The hexadecimal digits of a hash: 128 bits, too many for two versions to meet by chance.
+const DIGITS: usize = 32;
+
+/// The tag of a record, from what a plain `GET` answers: `"5f2d…"`, with its quotes.
+pub fn tag(record: &[u8]) -> String {
+    format!("\"{}\"", hash(record))
+}
+
+/// The tag of the same record in another form.
+pub fn tag_of_form(record: &[u8], form: &[u8]) -> String {
+    format!("\"{}.{}\"", hash(record), hash(form))
+}
+
+fn hash(bytes: &[u8]) -> String {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let digest = Sha256::digest(bytes);
+    let digits = digest.iter().flat_map(|byte| [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+    digits.take(DIGITS).map(char::from).collect()
+}
+
+/// The tags that a header lists.
+#[derive(Debug, PartialEq, Eq)]
+enum Tags {
+    /// `*`: whatever is there.
+    Any,
+    /// With the quotes, and without `W/`, which the flag stands for.
+    These(Vec<(bool, String)>),
+}
+
+/// What must hold of a record for a request to be carried out.
+#[derive(Debug, Default)]
+pub struct Conditions {
+    if_match: Option<Tags>,
+    if_none_match: Option<Tags>,
+}
+
+impl Conditions {
+    /// Reads the two headers; several lines of one are joined by commas.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when one is neither `*` nor a list of entity tags.
+    pub fn read(if_match: Option<&str>, if_none_match: Option<&str>) -> Result<Conditions> {
+        let read = |name: &str, text: Option<&str>| match text {
+            None => Ok(None),
+            Some(text) => match Tags::read(text) {
+                Some(tags) => Ok(Some(tags)),
+                None => Err(Error::Malformed(format!(
+                    "The header {name} must be `*` or a list of entity tags in double quotes."
+                ))),
+            },
+        };
+        Ok(Conditions { if_match: read("If-Match", if_match)?, if_none_match: read("If-None-Match", if_none_match)? })
+    }
+
+    /// Whether nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.if_match.is_none() && self.if_none_match.is_none()
+    }
+
+    /// Whether the record may be written whose tag this is.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionFailed`] when it is another version than the one meant.
+    pub fn hold(&self, tag: &str) -> Result<()> {
+        let meant = self.if_match.as_ref().is_none_or(|tags| tags.has_version(tag));
+        let other = self.if_none_match.as_ref().is_none_or(|tags| !tags.has_version(tag));
+        if meant && other { Ok(()) } else { Err(Error::PreconditionFailed) }
+    }
+
+    /// Whether the client that reads has this very answer already.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionFailed`] when it wants to read another version alone.
+    pub fn not_modified(&self, tag: &str) -> Result<bool> {
+        if self.if_match.as_ref().is_some_and(|tags| !tags.has_version(tag)) {
+            return Err(Error::PreconditionFailed);
+        }
+        Ok(self.if_none_match.as_ref().is_some_and(|tags| tags.has(tag)))
+    }
+}
+
+impl Tags {
+    fn read(text: &str) -> Option<Tags> {
+        if text.trim() == "*" {
+            return Some(Tags::Any);
+        }
+        let (mut rest, mut tags) = (text.trim(), Vec::new());
+        while !rest.is_empty() {
+            // A list may hold empty elements (RFC 9110, section 5.6.1).
+            if let Some(behind) = rest.strip_prefix(',') {
+                rest = behind.trim_start();
+                continue;
+            }
+            let strong = rest.strip_prefix("W/").unwrap_or(rest);
+            let end = strong.strip_prefix('"')?.find('"')? + 2;
+            tags.push((strong.len() < rest.len(), strong[..end].to_string()));
+            rest = strong[end..].trim_start();
+            if !rest.is_empty() && !rest.starts_with(',') {
+                return None;
+            }
+        }
+        (!tags.is_empty()).then_some(Tags::These(tags))
+    }
+
+    /// Compares weakly: `W/` does not count.
+    fn has(&self, tag: &str) -> bool {
+        match self {
+            Tags::Any => true,
+            Tags::These(tags) => tags.iter().any(|(_, known)| known == tag),
+        }
+    }
+
+    /// Compares strongly, and the version of the record alone.
+    fn has_version(&self, tag: &str) -> bool {
+        match self {
+            Tags::Any => true,
+            Tags::These(tags) => tags.iter().any(|(weak, known)| !weak && version(known) == version(tag)),
+        }
+    }
+}
+
+/// The part of a tag that stands for the record.
+fn version(tag: &str) -> &str {
+    let inner = tag.trim_matches('"');
+    inner.split_once('.').map_or(inner, |(version, _)| version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_lists_tags_or_anything() {
+        assert_eq!(Tags::read(" * "), Some(Tags::Any));
+        let tags = vec![(false, "\"a\"".to_string()), (true, "\"b,c\"".to_string())];
+        assert_eq!(Tags::read(", \"a\" ,, W/\"b,c\","), Some(Tags::These(tags)));
+        for bad in ["", ",", "a", "\"a", "\"a\" \"b\"", "*, \"a\"", "w/\"a\"", "W/ \"a\"", "'a'"] {
+            assert_eq!(Tags::read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_write_compares_the_version_strongly_and_a_read_the_answer_weakly() {
+        let (plain, form) = (tag(b"{\"id\":1}"), tag_of_form(b"{\"id\":1}", b"{\"id\":1,\"owner\":null}"));
+        let writes = |header: &str| Conditions::read(Some(header), None).unwrap().hold(&plain).is_ok();
+        assert!(writes(&plain) && writes(&form) && writes("*") && writes(&format!("\"x\", {plain}")));
+        assert!(!writes(&format!("W/{plain}")) && !writes(&tag(b"{\"id\":2}")) && !writes("\"\""));
+        let has = |header: &str, tag: &str| {
+            Conditions::read(None, Some(header)).unwrap().not_modified(tag).expect("nothing else is asked")
+        };
+        assert!(has(&plain, &plain) && has(&format!("W/{plain}"), &plain) && has("*", &form));
+        assert!(!has(&plain, &form) && !has(&form, &plain));
+        assert!(Conditions::read(None, Some("*")).unwrap().hold(&plain).is_err(), "it is there");
+    }
+}

@@ -1,0 +1,140 @@
+//! The schemas that operations refer to: for each resource its record, its list item and its writes.
+
+use serde_json::json;
+
+use super::given::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
+use super::node::{Node, reference};
+use super::operation::{body_name, created_name, fields_name, output_name};
+use super::{example, problem, prose, shown};
+use crate::catalog::{Catalog, Entry};
+use crate::meta::{ActionOutput, Operation, Shown};
+
+/// Every schema by name.
+pub fn schemas(catalog: &Catalog) -> Node {
+    let mut schemas = Node::object()
+        .with("Error", problem::schema())
+        .with("Meta", meta())
+        .with(BOOLEAN_WORD, boolean_word())
+        .with(CUSTOM_VALUE, custom_value());
+    for entry in catalog.entries().iter().filter(|entry| entry.is_served()) {
+        records(catalog, entry, &mut schemas);
+        let has = |operation| entry.meta.operations.contains(&operation);
+        for (write, operation) in [(Write::Create, Operation::Create), (Write::Update, Operation::Update)] {
+            // The one record of a singleton is there from the start.
+            let sent_as_form = entry.route.upload.is_some() || entry.meta.singleton;
+            if has(operation) && !(sent_as_form && write == Write::Create) {
+                let verb = if write == Write::Create { "creates" } else { "changes" };
+                let described = format!("What {verb} {}.", prose::a_record(entry.meta));
+                schemas.set(body_name(entry, write), given::body(catalog, entry, write).with("description", described));
+            }
+        }
+        for action in entry.meta.actions {
+            if let ActionOutput::Fields { key, fields } = action.output {
+                let mut properties = Node::object();
+                for field in fields {
+                    properties.set(field.name, shown::output(catalog, fields, field));
+                }
+                let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+                let schema = Node::object()
+                    .with("type", "object")
+                    .with("description", format!("The {} that `{}` answers.", prose::words(key), action.name))
+                    .with("required", names)
+                    .with("properties", properties);
+                schemas.set(output_name(entry, action), schema);
+            }
+        }
+    }
+    schemas
+}
+
+/// The single record, the item of a list where it has less, and a record with some of its fields.
+fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
+    let meta = entry.meta;
+    let one = prose::a_record(meta);
+    let fields = |wanted: fn(Shown) -> bool| meta.fields.iter().filter(move |field| wanted(field.shown));
+    let described = match meta.description {
+        "" => format!("{}.", prose::capital(&one)),
+        said => prose::sentence(said),
+    };
+    let full = shown::object(catalog, entry, fields(|shown| shown != Shown::Never), true);
+    let name = shown::record_name(entry);
+    schemas.set(name.clone(), with_includes(catalog, entry, full.clone()).with("description", described));
+    let item = shown::item_name(entry);
+    if item != name && meta.operations.contains(&Operation::List) {
+        let short = shown::object(catalog, entry, fields(|shown| shown == Shown::Always), true);
+        let described = format!("{} as a list shows it.", prose::capital(&one));
+        schemas.set(item, with_includes(catalog, entry, short).with("description", described));
+    }
+    let read = [Operation::List, Operation::Show].iter().any(|operation| meta.operations.contains(operation));
+    if read {
+        let sparse = shown::object(catalog, entry, fields(|shown| shown != Shown::Never), false);
+        let described =
+            format!("{} with those of its fields that `fields` or a saved view names.", prose::capital(&one));
+        schemas.set(fields_name(entry), with_includes(catalog, entry, sparse).with("description", described));
+    }
+    if !meta.reveals.is_empty() {
+        let mut properties = Node::object();
+        let mut names = Vec::new();
+        for (name, what) in meta.reveals {
+            let secret =
+                json!({ "type": "string", "description": prose::sentence(what), "examples": ["shown-this-once"] });
+            properties.set(*name, secret);
+            names.push(*name);
+        }
+        let secrets = Node::object().with("type", "object").with("required", names).with("properties", properties);
+        let schema = Node::object()
+            .with("description", format!("The new {} with what is shown this once.", prose::noun(meta)))
+            .with("allOf", [reference("schemas", &name), secrets]);
+        schemas.set(created_name(entry), schema);
+    }
+}
+
+fn with_includes(catalog: &Catalog, entry: &Entry, schema: Node) -> Node {
+    let Some(mut properties) = schema.get("properties").cloned() else { return schema };
+    for include in entry.meta.includes {
+        properties.set(example::include_key(include.name), shown::include(catalog, entry, include));
+    }
+    schema.with("properties", properties)
+}
+
+fn meta() -> Node {
+    let count = |text: &str, example: i64| json!({ "type": "integer", "format": "int64", "minimum": 0, "description": text, "examples": [example] });
+    let view = json!({
+        "type": "object",
+        "description": "The saved view that was applied.",
+        "required": ["id", "name"],
+        "properties": {
+            "id": { "type": "integer", "format": "int64", "description": "Its id.", "examples": [1] },
+            "name": { "type": "string", "description": "Its name.", "examples": ["Mine"] },
+        },
+    });
+    let properties = Node::object()
+        .with("total", count("How many records there are on all pages.", 1))
+        .with("per_page", count("How many a page holds.", 20))
+        .with("page", count("Which page this is.", 1))
+        .with("view", view);
+    Node::object()
+        .with("type", "object")
+        .with("description", "Where a page stands in its list.")
+        .with("required", ["total", "per_page", "page"])
+        .with("properties", properties)
+}
+
+fn boolean_word() -> Node {
+    json!({
+        "description": "A boolean in words or as a digit, as forms and query strings send it.",
+        "type": ["string", "integer"],
+        "enum": ["true", "false", "t", "f", "1", "0", 1, 0],
+        "examples": ["true"],
+    })
+    .into()
+}
+
+fn custom_value() -> Node {
+    json!({
+        "description": "The value of a custom field, by the type that its definition gives; an empty text clears it.",
+        "type": ["string", "number", "boolean", "null"],
+        "examples": ["red"],
+    })
+    .into()
+}

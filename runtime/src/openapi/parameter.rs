@@ -1,0 +1,250 @@
+//! The parameters of an operation: what stands in its path, and every name that its query string may have.
+
+use serde_json::{Value, json};
+
+use super::example::Examples;
+use super::given::BOOLEAN_WORD;
+use super::node::{Node, reference};
+use super::prose;
+use crate::catalog::{Catalog, Entry};
+use crate::meta::{FieldMeta, Kind, Shown};
+use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads};
+
+/// Parameters that every list has, by the name under which they are shared.
+pub fn shared() -> Node {
+    let page = json!({ "type": "integer", "minimum": 1, "default": 1 });
+    let per_page = json!({ "type": "integer", "minimum": 1, "default": PER_PAGE });
+    let view = json!({ "type": "integer", "format": "int64", "minimum": 1 });
+    Node::object()
+        .with("page", query("page", "Which page, from 1 on.", page.into(), json!(1)))
+        .with(
+            "per_page",
+            query(
+                "per_page",
+                &format!("How many records a page holds; more than {MOST_PER_PAGE} is {MOST_PER_PAGE}."),
+                per_page.into(),
+                json!(PER_PAGE),
+            ),
+        )
+        .with(
+            "view_id",
+            query(
+                "view_id",
+                "The id of a saved view of these records: its filters are added, its order and page size hold where the \
+                 request says none, and each record has only the view's columns.",
+                view.into(),
+                json!(1),
+            ),
+        )
+}
+
+/// The ids that a path names.
+pub fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
+    let names = path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+    let id = |name: &str| {
+        let parent = entry.meta.under.filter(|under| under.field == name).map(|under| catalog.get(under.resource).meta);
+        // The record that a collection hangs on stands before it in the path.
+        let hung = path.ends_with(&format!("{{{name}}}/{}", entry.meta.path)).then(|| {
+            let place = path.rsplit('/').nth(2).unwrap_or_default();
+            catalog.entries().iter().find(|other| other.meta.path == place).map(|other| other.meta)
+        });
+        let of = prose::noun(parent.or(hung.flatten()).unwrap_or(entry.meta));
+        Node::object()
+            .with("name", name)
+            .with("in", "path")
+            .with("required", true)
+            .with("description", format!("The id of the {of}."))
+            .with("schema", json!({ "type": "integer", "format": "int64", "minimum": 1 }))
+            .with("example", json!(1))
+    };
+    names.map(id).collect()
+}
+
+/// The parameters of a single record.
+pub fn of_record(entry: &Entry) -> Vec<Node> {
+    [include(entry), fields(entry)].into_iter().flatten().collect()
+}
+
+/// The parameters of a list: pages, order, what is shown, and each filter.
+pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
+    let mut parameters: Vec<Node> =
+        ["page", "per_page", "view_id"].into_iter().map(|name| reference("parameters", name)).collect();
+    parameters.extend(sort(entry));
+    parameters.extend(of_record(entry));
+    for field in entry.meta.fields.iter().filter(|field| query::asked(field)) {
+        let source = entry.source(field);
+        let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
+        let example = Examples { catalog }.of_field(entry, field);
+        for (predicate, ..) in query::TABLE.iter().filter(|row| row.0.allowed(field, kind)) {
+            parameters.push(filter(field, kind, *predicate, &example));
+        }
+    }
+    parameters
+}
+
+/// The parameters of an action that reads.
+pub fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<Node> {
+    let parameter = |field: &'static FieldMeta| {
+        let example = Examples { catalog }.of_parameter(field);
+        let schema = value(field.kind);
+        let described = prose::field(catalog, fields, field);
+        let node = query(field.name, &described, limited(schema, field), example);
+        let node = if field.required { node.with("required", true) } else { node };
+        if matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. }) { separated(node) } else { node }
+    };
+    fields.iter().map(parameter).collect()
+}
+
+/// The limits that a written value has beside those of a compared one.
+fn limited(schema: Node, field: &FieldMeta) -> Node {
+    match field.kind {
+        Kind::String { max } => schema.with("maxLength", i64::from(max)),
+        Kind::Decimal { .. } => match super::digits::pattern(field) {
+            Some(pattern) => Node::object().with("type", "string").with("format", "decimal").with("pattern", pattern),
+            None => schema,
+        },
+        Kind::Integer | Kind::BigInt | Kind::Ref { .. } => schema.with("type", "integer"),
+        _ => schema,
+    }
+}
+
+fn query(name: &str, description: &str, schema: Node, example: Value) -> Node {
+    Node::object()
+        .with("name", name)
+        .with("in", "query")
+        .with("description", description)
+        .with("schema", schema)
+        .with("example", example)
+}
+
+/// Several values with commas between them.
+fn separated(parameter: Node) -> Node {
+    parameter.with("style", "form").with("explode", false)
+}
+
+fn sort(entry: &Entry) -> Option<Node> {
+    let names: Vec<&str> = entry.meta.fields.iter().filter(|field| field.sortable).map(|field| field.name).collect();
+    let first = names.first()?;
+    let both: Vec<String> = names.iter().flat_map(|name| [(*name).to_string(), format!("-{name}")]).collect();
+    let custom = if entry.meta.custom_fields { " A custom field is `cf.<name>`." } else { "" };
+    let description = format!(
+        "The field to sort by, downwards with `-` before it; the id decides between equals. What cannot be sorted by is \
+         ignored.{custom}"
+    );
+    let known = Node::object().with("type", "string").with("enum", json!(both));
+    let schema = Node::object().with("anyOf", [known, Node::object().with("type", "string")]);
+    Some(query("sort", &description, schema, json!(first)))
+}
+
+fn include(entry: &Entry) -> Option<Node> {
+    let names: Vec<&str> = entry.meta.includes.iter().map(|include| include.name).collect();
+    let first = names.first()?;
+    let known =
+        format!("Related records to load with each: {}. Each appears under its name in snake_case.", names.join(", "));
+    Some(separated(query("include", &known, named(&names), json!([first]))))
+}
+
+fn fields(entry: &Entry) -> Option<Node> {
+    let shown = entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).map(|field| field.name);
+    let names: Vec<&str> = shown.collect();
+    let first = names.first()?;
+    let known = "The only fields to answer, for those who need few.";
+    Some(separated(query("fields", known, named(&names), json!([first]))))
+}
+
+/// A list of these names; empty ones are passed over.
+fn named(names: &[&str]) -> Node {
+    let all: Vec<&str> = names.iter().copied().chain([""]).collect();
+    array(json!({ "type": "string", "enum": all }))
+}
+
+fn array(items: Value) -> Node {
+    json!({ "type": "array", "items": items }).into()
+}
+
+/// `q[name_cont]`
+fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) -> Node {
+    let name = format!("q[{}_{}]", field.name, predicate.name());
+    let description = format!("Only records whose `{}` {}.", field.name, predicate.meaning());
+    let example = &asked_for(kind, example);
+    match predicate.reads() {
+        Reads::Value => query(&name, &description, value(kind), example.clone()),
+        Reads::Text => query(&name, &description, text(None), part(example)),
+        Reads::Switch => query(&name, &description, reference("schemas", BOOLEAN_WORD), json!("true")),
+        Reads::List => {
+            let items = match kind {
+                Kind::String { .. } | Kind::Text => text(Some("^[^,]+$")),
+                kind => value(kind),
+            };
+            let most = i64::try_from(query::MOST_ELEMENTS).unwrap_or(i64::MAX);
+            let list =
+                Node::object().with("type", "array").with("items", items).with("minItems", 1).with("maxItems", most);
+            separated(query(&name, &description, list, json!([example])))
+        }
+    }
+}
+
+/// An example as a query string has it.
+fn asked_for(kind: Kind, example: &Value) -> Value {
+    match (kind, example) {
+        (Kind::Boolean, Value::Bool(value)) => json!(value.to_string()),
+        (Kind::Decimal { .. }, Value::String(text)) => text.parse::<f64>().map_or(Value::Null, |number| json!(number)),
+        // A comma separates the elements of a list.
+        (_, Value::String(text)) if text.contains(',') => json!("text"),
+        (_, example) => example.clone(),
+    }
+}
+
+/// The beginning of an example text, to search for.
+fn part(example: &Value) -> Value {
+    json!(example.as_str().unwrap_or("text").chars().take(3).collect::<String>().trim())
+}
+
+fn text(pattern: Option<&str>) -> Node {
+    let most = i64::try_from(MOST_CHARACTERS).unwrap_or(i64::MAX);
+    Node::object().with("type", "string").with("minLength", 1).with("maxLength", most).with_some("pattern", pattern)
+}
+
+/// A value that a column is compared with: a number may be any, because it is compared as the number that it is.
+fn value(kind: Kind) -> Node {
+    match kind {
+        Kind::Integer | Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::Code { .. } => {
+            Node::object().with("type", ["integer", "number"])
+        }
+        Kind::Decimal { .. } => Node::object().with("type", "number"),
+        Kind::Boolean => reference("schemas", BOOLEAN_WORD),
+        Kind::Timestamp { .. } => Node::object().with("type", "string").with("format", "date-time"),
+        Kind::Date => Node::object().with("type", "string").with("format", "date"),
+        Kind::Enum { values } => Node::object().with("type", "string").with("enum", json!(values)),
+        Kind::PolymorphicType { type_names } => Node::object().with("type", "string").with("enum", json!(type_names)),
+        Kind::Uuid => Node::object().with("type", "string").with("format", "uuid"),
+        Kind::StringList { .. } => array(json!({ "type": "string" })),
+        Kind::RefList { .. } => array(json!({ "type": "integer" })),
+        _ => text(None),
+    }
+}
+
+/// What can be asked beside the parameters that are listed, in words.
+pub fn more_filters(entry: &Entry) -> String {
+    let mut said = vec![
+        "Several `q` parameters must all hold. A list is separated by commas, or given as `q[id_in][]=1&q[id_in][]=2`. Two \
+         fields are asked at once as `q[<field>_or_<field>_<predicate>]`."
+            .to_string(),
+    ];
+    let relations: Vec<String> = entry
+        .meta
+        .fields
+        .iter()
+        .filter(|field| {
+            matches!(field.kind, Kind::Ref { .. }) && entry.meta.fields.iter().any(|f| entry.reaches(field, f.name))
+        })
+        .map(|field| format!("`q[{}.<field>_<predicate>]`", field.name.strip_suffix("_id").unwrap_or(field.name)))
+        .collect();
+    if !relations.is_empty() {
+        said.push(format!("Fields of a related record are asked as {}.", relations.join(" or ")));
+    }
+    if entry.meta.custom_fields {
+        said.push("A custom field is asked as `q[cf.<name>_<predicate>]`.".into());
+    }
+    said.join(" ")
+}

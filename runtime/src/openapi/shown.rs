@@ -1,0 +1,207 @@
+//! Schemas of what is answered: each field in the form in which the server writes it.
+
+use serde_json::json;
+
+use super::example::Examples;
+use super::node::{Node, reference};
+use super::prose;
+use crate::catalog::{Catalog, Entry};
+use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
+
+/// The columns of an embedded record that the record which holds it already tells.
+const LEFT_OUT: [&str; 2] = ["created_at", "updated_at"];
+
+/// The schema of a field of a record, with its description and an example.
+pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
+    let described = prose::field(catalog, entry.meta.fields, field);
+    let schema = match field.kind {
+        Kind::Derived { .. } => {
+            let source = entry.source(field);
+            match source.labels {
+                Some(labels) => Node::object().with("type", "string").with("enum", labels_of(labels)),
+                None => value(catalog, source.field),
+            }
+        }
+        _ => value(catalog, field),
+    };
+    let example = Examples { catalog }.of_field(entry, field);
+    finish(or_null(schema, field.nullable), described, example)
+}
+
+/// The schema of a value that no record holds: a field of an action's answer.
+pub fn output(catalog: &Catalog, fields: &'static [FieldMeta], field: &'static FieldMeta) -> Node {
+    let example = Examples { catalog }.of_parameter(field);
+    finish(or_null(value(catalog, field), field.nullable), prose::field(catalog, fields, field), example)
+}
+
+fn labels_of(labels: &[(i32, &str)]) -> Node {
+    let mut names: Vec<&str> = labels.iter().map(|(_, label)| *label).collect();
+    names.dedup();
+    json!(names).into()
+}
+
+fn finish(schema: Node, description: String, example: serde_json::Value) -> Node {
+    schema.with("description", description).with("examples", vec![example])
+}
+
+/// Allows null beside what a schema allows.
+pub fn or_null(schema: Node, nullable: bool) -> Node {
+    if !nullable {
+        return schema;
+    }
+    match (schema.get("type").cloned(), schema.get("enum").cloned()) {
+        (Some(Node::Value(kind)), None) if kind.is_string() => schema.with("type", [Node::Value(kind), "null".into()]),
+        (Some(Node::Value(kind)), Some(Node::List(mut words))) if kind.is_string() => {
+            words.push(serde_json::Value::Null.into());
+            schema.with("type", [Node::Value(kind), "null".into()]).with("enum", words)
+        }
+        _ => Node::object().with("anyOf", [schema, Node::object().with("type", "null")]),
+    }
+}
+
+/// The schema of a kind as it is written.
+pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
+    let text = || Node::object().with("type", "string");
+    let number = |format: &str| Node::object().with("type", "integer").with("format", format);
+    if let Some(schema) = field.schema {
+        return schema().into();
+    }
+    match field.kind {
+        Kind::String { max } => text().with("maxLength", i64::from(max)),
+        Kind::Text | Kind::Derived { .. } | Kind::Computed { .. } => text(),
+        Kind::Integer => number("int32"),
+        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => number("int64"),
+        Kind::Boolean => Node::object().with("type", "boolean"),
+        Kind::Decimal { places: 0, .. } => text().with("format", "decimal").with("pattern", "^-?[0-9]+$"),
+        Kind::Decimal { places, .. } => {
+            text().with("format", "decimal").with("pattern", format!("^-?[0-9]+\\.[0-9]{{{places}}}$"))
+        }
+        Kind::Timestamp { form } => {
+            let end = match form {
+                TimestampForm::Seconds => "Z$",
+                TimestampForm::Millis => "\\.[0-9]{3}Z$",
+                TimestampForm::Offset => "\\+00:00$",
+            };
+            text().with("format", "date-time").with("pattern", end)
+        }
+        Kind::Date => text().with("format", "date"),
+        Kind::Enum { values } => text().with("enum", json!(values)),
+        Kind::PolymorphicType { type_names } => text().with("enum", json!(type_names)),
+        Kind::Code { values } => {
+            let codes: Vec<i32> = values.iter().map(|(code, _)| *code).collect();
+            Node::object().with("type", "integer").with("enum", json!(codes))
+        }
+        Kind::StringList { max } => list(text().with("maxLength", i64::from(max))),
+        Kind::RefList { .. } => list(number("int64")),
+        Kind::Json => Node::object().with("type", ["object", "array"]),
+        Kind::Uuid => text().with("format", "uuid"),
+        Kind::CustomFields => custom_values(),
+        Kind::Embedded { resource, by } => list(embedded(catalog, catalog.get(resource), by)),
+    }
+}
+
+fn list(items: Node) -> Node {
+    Node::object().with("type", "array").with("items", items)
+}
+
+/// What custom fields hold is known only when they are defined.
+fn custom_values() -> Node {
+    let values = json!({
+        "type": ["string", "integer", "boolean"],
+        "description": "A decimal, a day and a time are text.",
+    });
+    Node::object().with("type", "object").with("additionalProperties", values)
+}
+
+/// An embedded record, without what the one that holds it says.
+fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
+    let shown = target.meta.fields.iter().filter(|f| f.shown == Shown::Always && f.name != by);
+    object(catalog, target, shown.filter(|f| !LEFT_OUT.contains(&f.name)), true)
+}
+
+/// An object of some fields of a resource.
+pub fn object(
+    catalog: &Catalog,
+    entry: &Entry,
+    fields: impl Iterator<Item = &'static FieldMeta>,
+    required: bool,
+) -> Node {
+    let (mut properties, mut names) = (Node::object(), Vec::new());
+    for meta in fields {
+        properties.set(meta.name, field(catalog, entry, meta));
+        names.push(meta.name);
+    }
+    let schema = Node::object().with("type", "object");
+    let schema = if required && !names.is_empty() { schema.with("required", names) } else { schema };
+    schema.with("properties", properties)
+}
+
+/// What an include adds to a record.
+pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node {
+    let record = |resource: &str| {
+        let target = catalog.get(resource);
+        if include.fields.is_empty() && target.is_served() {
+            return reference("schemas", &item_name(target));
+        }
+        let chosen = |f: &&FieldMeta| match include.fields {
+            [] => f.shown == Shown::Always,
+            names => names.contains(&f.name),
+        };
+        object(catalog, target, target.meta.fields.iter().filter(chosen), true)
+    };
+    let null = || Node::object().with("type", "null");
+    let (schema, what) = match include.target {
+        IncludeTarget::Many { resource, .. } => {
+            (list(record(resource)), format!("Its {}", prose::records(catalog.get(resource).meta)))
+        }
+        IncludeTarget::CustomFieldValues => {
+            (list(custom_field_value()), "The definition and the value of each of its custom fields".to_string())
+        }
+        IncludeTarget::One { via } => {
+            let targets: Vec<Node> = match entry.field(via).map(|field| field.kind) {
+                Some(Kind::Ref { resource }) => vec![record(resource)],
+                Some(Kind::PolymorphicRef { type_field }) => match entry.field(type_field).map(|field| field.kind) {
+                    Some(Kind::PolymorphicType { type_names }) => {
+                        let known = type_names.iter().filter_map(|name| catalog.by_type(name));
+                        known.map(|target| record(target.meta.name)).collect()
+                    }
+                    _ => Vec::new(),
+                },
+                _ => Vec::new(),
+            };
+            let schema = Node::object().with("anyOf", targets.into_iter().chain([null()]).collect::<Vec<_>>());
+            (schema, format!("The record that `{via}` refers to"))
+        }
+    };
+    schema.with("description", format!("{what}, when `include={}` asks for it.", include.name))
+}
+
+fn custom_field_value() -> Node {
+    json!({
+        "type": "object",
+        "description": "A custom field with its value for this record.",
+        "required": ["name", "label", "field_type", "value"],
+        "properties": {
+            "name": { "type": "string", "description": "The name of the custom field.", "examples": ["colour"] },
+            "label": { "type": "string", "description": "What people call it.", "examples": ["Colour"] },
+            "field_type": { "type": "string", "description": "The type of its values.", "examples": ["string"] },
+            "value": {
+                "type": ["string", "integer", "boolean", "null"],
+                "description": "The value; null when the record has none.",
+                "examples": ["red"],
+            },
+        },
+    })
+    .into()
+}
+
+/// The schema of a single record.
+pub fn record_name(entry: &Entry) -> String {
+    prose::camel(entry.meta.name)
+}
+
+/// The schema of a record as a list shows it: that of the single record where they are the same.
+pub fn item_name(entry: &Entry) -> String {
+    let has_detail = entry.meta.fields.iter().any(|field| field.shown == Shown::Detail);
+    if has_detail { format!("{}Item", record_name(entry)) } else { record_name(entry) }
+}

@@ -1,0 +1,93 @@
+//! Secrets at rest: sealed under a key of the server, so that a copy of the database alone does not tell them.
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+const NONCE: usize = 24;
+/// The block of SHA-256, which HMAC pads its key to.
+const BLOCK: usize = 64;
+
+/// Seals text with XChaCha20-Poly1305 and answers it in hexadecimal. `purpose` is part of the key: what was sealed for
+/// one purpose cannot be opened for another.
+///
+/// # Errors
+/// When the operating system has no randomness.
+pub fn seal(secret_key: &str, purpose: &str, text: &str) -> Result<String> {
+    let mut nonce = [0_u8; NONCE];
+    getrandom::fill(&mut nonce).map_err(Error::internal)?;
+    let payload = Payload { msg: text.as_bytes(), aad: purpose.as_bytes() };
+    let sealed = cipher(secret_key, purpose).encrypt(&XNonce::from(nonce), payload);
+    let sealed = sealed.map_err(|_| Error::internal("the text could not be sealed"))?;
+    Ok(nonce.iter().chain(&sealed).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Opens what [`seal`] made; `None` when it was sealed under another key or for another purpose, or was changed.
+pub fn open(secret_key: &str, purpose: &str, sealed: &str) -> Option<String> {
+    let digits = sealed.as_bytes();
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    let bytes = bytes.filter(|bytes| bytes.len() > NONCE)?;
+    let (nonce, sealed) = bytes.split_at(NONCE);
+    let nonce: [u8; NONCE] = nonce.try_into().ok()?;
+    let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
+    let text = cipher(secret_key, purpose).decrypt(&XNonce::from(nonce), payload).ok()?;
+    String::from_utf8(text).ok()
+}
+
+fn byte(digits: &[u8]) -> Option<u8> {
+    let both = digits.len() == 2 && digits.iter().all(u8::is_ascii_hexdigit);
+    both.then(|| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()).flatten()
+}
+
+/// The key for a purpose is HMAC-SHA-256 of the purpose under the secret key.
+fn cipher(secret_key: &str, purpose: &str) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(&hmac(secret_key.as_bytes(), purpose.as_bytes()).into())
+}
+
+/// HMAC (RFC 2104) over SHA-256.
+fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
+    let mut block = [0_u8; BLOCK];
+    let hashed: [u8; 32] = Sha256::digest(key).into();
+    let key = if key.len() > BLOCK { &hashed[..] } else { key };
+    block[..key.len()].copy_from_slice(key);
+    let inner: [u8; 32] = Sha256::new().chain_update(block.map(|b| b ^ 0x36)).chain_update(message).finalize().into();
+    Sha256::new().chain_update(block.map(|b| b ^ 0x5c)).chain_update(inner).finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_opens_for_its_purpose_under_its_key_alone() {
+        let sealed = seal("key", "purpose", "chr_secret ä").unwrap();
+        assert!(!sealed.contains("chr_"));
+        assert_eq!(open("key", "purpose", &sealed).as_deref(), Some("chr_secret ä"));
+        assert_ne!(seal("key", "purpose", "chr_secret ä").unwrap(), sealed, "never the same twice");
+        assert!(open("other", "purpose", &sealed).is_none() && open("key", "other", &sealed).is_none());
+        for bad in ["", "00", "é", "zz", &sealed[2..], &format!("{sealed}00"), &sealed[..sealed.len() - 1]] {
+            assert!(open("key", "purpose", bad).is_none(), "{bad}");
+        }
+        for position in 0..sealed.len() {
+            let mut changed = sealed.clone().into_bytes();
+            changed[position] = if changed[position] == b'0' { b'1' } else { b'0' };
+            assert!(open("key", "purpose", &String::from_utf8(changed).unwrap()).is_none(), "digit {position}");
+        }
+    }
+
+    /// RFC 4231, test cases 2 and 6.
+    #[test]
+    fn the_key_is_made_as_the_rfc_says() {
+        let hex = |bytes: [u8; 32]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        assert_eq!(
+            hex(hmac(b"Jefe", b"what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        assert_eq!(
+            hex(hmac(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! The description of the API, and the page that makes a reference of it: a viewer from the program itself, no network.
+
+use std::sync::Arc;
+
+use salvo::http::header::IF_NONE_MATCH;
+use salvo::http::{HeaderValue, StatusCode};
+use salvo::{Request, async_trait};
+
+use super::endpoint::only_get;
+use super::{Answer, Answers};
+use crate::context::State;
+use crate::error::{Error, Result};
+
+/// The page loads nothing from elsewhere and talks to this server alone. The viewer writes its own style sheets.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                      font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+const PAGE: &str = include_str!("reference.html");
+const BEGIN: &str = include_str!("reference.js");
+
+/// `/api/v1/openapi.json`
+#[derive(Debug)]
+pub struct Described;
+
+#[async_trait]
+impl Answers for Described {
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        only_get(request)?;
+        let description = state.description()?;
+        let known = request.headers().get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+        let answer = if known.is_some_and(|known| is_known(known, &description.etag)) {
+            Answer::empty(StatusCode::NOT_MODIFIED)
+        } else {
+            Answer::json(StatusCode::OK, description.json.clone())
+        };
+        let etag = HeaderValue::from_str(&description.etag).map_err(Error::internal)?;
+        Ok(answer.with("etag", etag).with("cache-control", HeaderValue::from_static("no-cache")))
+    }
+}
+
+/// Whether one of the tags of `If-None-Match` is this one.
+fn is_known(header: &str, etag: &str) -> bool {
+    header.split(',').map(|tag| tag.trim().trim_start_matches("W/")).any(|tag| tag == "*" || tag == etag)
+}
+
+/// The page at `/docs` and what it loads.
+#[derive(Debug, Clone, Copy)]
+pub enum Page {
+    Html,
+    /// What starts the viewer: a file, because the policy forbids scripts in the page.
+    Begin,
+    Viewer,
+}
+
+#[async_trait]
+impl Answers for Page {
+    async fn answer(&self, _: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        only_get(request)?;
+        let (kind, body) = match self {
+            Page::Html => ("text/html; charset=utf-8", PAGE.as_bytes().to_vec()),
+            Page::Begin => ("text/javascript; charset=utf-8", BEGIN.as_bytes().to_vec()),
+            Page::Viewer => {
+                let script = scalar_api_reference::get_asset("scalar.js").ok_or(Error::NotFound)?;
+                ("text/javascript; charset=utf-8", script)
+            }
+        };
+        let age = if matches!(self, Page::Viewer) { "public, max-age=86400" } else { "no-cache" };
+        Ok(Answer::bytes(kind, body)
+            .with("cache-control", HeaderValue::from_static(age))
+            .with("content-security-policy", HeaderValue::from_static(POLICY))
+            .with("x-content-type-options", HeaderValue::from_static("nosniff"))
+            .with("referrer-policy", HeaderValue::from_static("no-referrer")))
+    }
+}

@@ -1,0 +1,76 @@
+//! Where the description is found: over HTTP without a token, as a page, and on the command line.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use super::description;
+use crate::support::program::Program;
+use crate::support::{Database, Server, run};
+
+#[test]
+fn the_description_needs_no_token_and_is_sent_once() {
+    run(Database::Sqlite, |server: Server| async move {
+        let anonymous = server.anonymous();
+        let answer = anonymous.get("/openapi.json").await;
+        assert_eq!(answer.ok()["openapi"], "3.1.0");
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        let etag = answer.header("etag").expect("an ETag").to_string();
+        for known in [etag.clone(), format!("W/{etag}"), format!("\"x\", {etag}"), "*".to_string()] {
+            let again = anonymous.with("if-none-match", &known).get("/openapi.json").await;
+            assert_eq!(
+                (again.status, again.text.as_str(), again.header("etag")),
+                (304, "", Some(etag.as_str())),
+                "{known}"
+            );
+        }
+        anonymous.with("if-none-match", "\"x\"").get("/openapi.json").await.status(200);
+        // What a token may do changes nothing.
+        assert_eq!(server.able(&["users:read"]).await.get("/openapi.json").await.text, answer.text);
+    });
+}
+
+#[test]
+fn the_reference_page_loads_nothing_from_elsewhere() {
+    run(Database::Sqlite, |server: Server| async move {
+        let page = server.anonymous().get("~/docs").await;
+        assert!(page.status(200).header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
+        let policy = page.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"), "{policy}");
+        assert!(!page.text.contains("//"), "an address of another server: {}", page.text);
+        for path in page.text.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let script = server.anonymous().get(&format!("~{path}")).await;
+            assert!(script.status(200).header("content-type").is_some_and(|kind| kind.contains("javascript")));
+            assert_eq!(script.header("x-content-type-options"), Some("nosniff"));
+        }
+        assert!(server.anonymous().get("~/docs/viewer.js").await.text.len() > 100_000);
+    });
+}
+
+#[test]
+fn what_needs_no_token_is_read_only() {
+    run(Database::Sqlite, |server: Server| async move {
+        for path in [
+            "~/api/v1/openapi.json",
+            "~/docs",
+            "~/docs/begin.js",
+            "~/health/live",
+            "~/health/ready",
+            "~/health/metrics",
+        ] {
+            for method in [Method::POST, Method::PUT, Method::DELETE] {
+                let answer = server.anonymous().send(method, path, None).await;
+                answer.refused(405, "method_not_allowed");
+                assert_eq!(answer.header("allow"), Some("GET"));
+            }
+            server.anonymous().send(Method::HEAD, path, None).await.status(200);
+        }
+    });
+}
+
+#[test]
+fn the_command_prints_what_the_server_sends() {
+    let printed: Value = serde_json::from_str(&Program::new(Database::Sqlite).done(&["openapi"])).expect("JSON");
+    run(Database::Sqlite, |server: Server| async move {
+        assert_eq!(printed, description(&server).await);
+    });
+}

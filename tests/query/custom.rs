@@ -1,0 +1,314 @@
+//! Custom fields in lists as the database sees them: the indexes that a definition brings, and the plans that use them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use charter_runtime::auth::Principal;
+use charter_runtime::context::{Context, State};
+use charter_runtime::custom_field::{index, load_types};
+use charter_runtime::db::{Dialect, Sql};
+use charter_runtime::query::{Planner, parse, write_condition, write_order};
+use serde_json::{Value, json};
+
+use super::ids;
+use crate::support::{Client, Server, Specimens, on_both};
+
+on_both!(
+    a_definition_brings_its_indexes_and_takes_them_with_it,
+    what_is_missing_or_broken_is_made_again_at_the_start,
+    two_processes_make_the_indexes_together,
+    every_question_is_answered_by_an_index,
+    texts_of_any_length_are_stored_found_and_ordered,
+    values_of_a_former_type_stop_neither_writes_nor_indexes,
+    a_beginning_is_found_up_to_the_last_character,
+    a_negation_leaves_out_what_has_no_value,
+);
+
+async fn define(client: &Client, name: &str, field_type: &str) -> Value {
+    let choices = if field_type == "choice" { json!(["new", "Worn"]) } else { json!([]) };
+    let body = json!({ "entity_type": "products", "name": name, "field_type": field_type, "choices": choices });
+    client.post("/custom_fields", body).await.created("custom_field")
+}
+
+async fn add(client: &Client, value: Value) -> i64 {
+    let body = json!({ "name": "Lamp", "custom_fields": { "field": value } });
+    client.post("/products", body).await.created("product")["id"].as_i64().expect("an id")
+}
+
+/// The names of the indexes of custom fields that are whole.
+async fn present(state: &State) -> BTreeSet<String> {
+    let text = match state.db.dialect() {
+        Dialect::Sqlite => {
+            "SELECT name AS \"name\" FROM sqlite_master WHERE type = 'index' AND name LIKE 'cf~_%' ESCAPE '~'"
+        }
+        Dialect::Postgres => {
+            "SELECT c.relname::text AS \"name\" FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+             WHERE i.indisvalid AND c.relname LIKE 'cf~_%' ESCAPE '~'"
+        }
+    };
+    let rows = Sql::new(state.db.dialect(), text).all(state.db.reader()).await.expect("names are read");
+    rows.iter().map(|row| row.try_get("", "name").expect("a name")).collect()
+}
+
+/// Waits until there are so many.
+async fn wait_for(state: &State, count: usize) -> BTreeSet<String> {
+    let begun = Instant::now();
+    loop {
+        let found = present(state).await;
+        if found.len() == count {
+            return found;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{count} indexes are awaited: {found:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn a_definition_brings_its_indexes_and_takes_them_with_it(server: Server) {
+    let admin = server.admin();
+    let power = define(&admin, "power", "integer").await;
+    let serial = define(&admin, "serial", "string").await;
+    let found = wait_for(&server.state, 5).await;
+    let of = |definition: &Value| found.iter().filter(|n| n.starts_with(&format!("cf_{}_", definition["id"]))).count();
+    assert_eq!((of(&power), of(&serial)), (2, 3), "a text has one more, for its order without regard to case");
+    admin.put(&format!("/custom_fields/{}", power["id"]), json!({ "label": "W" })).await.ok();
+    admin.delete(&format!("/custom_fields/{}", serial["id"])).await.deleted();
+    let left = wait_for(&server.state, 2).await;
+    assert!(left.is_subset(&found), "a label is nothing to an index");
+    admin.delete(&format!("/custom_fields/{}", power["id"])).await.deleted();
+    wait_for(&server.state, 0).await;
+}
+
+async fn what_is_missing_or_broken_is_made_again_at_the_start(server: Server) {
+    define(&server.admin(), "power", "integer").await;
+    let made = wait_for(&server.state, 2).await;
+    for name in &made {
+        match server.state.db.dialect() {
+            Dialect::Sqlite => server.sql(&format!("DROP INDEX {name}")).await,
+            // As a process leaves it that ends while it makes one.
+            Dialect::Postgres => {
+                server
+                    .sql(&format!("UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{name}'::regclass"))
+                    .await
+            }
+        }
+    }
+    server.sql("CREATE INDEX cf_99_a_00000000 ON products (id)").await;
+    server.sql("CREATE INDEX cf_own ON products (id)").await;
+    let mut expected = made;
+    expected.insert("cf_own".into());
+    let beside = server.beside().await;
+    let begun = Instant::now();
+    while present(&server.state).await != expected {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", present(&server.state).await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    beside.stop().await;
+}
+
+async fn two_processes_make_the_indexes_together(server: Server) {
+    let beside = server.beside().await;
+    let (one, other) = (server.admin(), beside.admin());
+    let types = ["integer", "string", "decimal", "boolean"];
+    for (number, field_type) in types.into_iter().enumerate() {
+        define(if number % 2 == 0 { &one } else { &other }, &format!("field_{number}"), field_type).await;
+    }
+    let (first, second) = tokio::join!(index::settle(&server.state), index::settle(&beside.state));
+    first.and(second).expect("neither is in the other's way");
+    wait_for(&server.state, 9).await;
+    beside.stop().await;
+}
+
+/// The plan of the statement that a list writes for this query string.
+async fn plan(state: &Arc<State>, query: &str) -> String {
+    let caller = Principal::operator();
+    let context = Context::new(state, &caller, state.db.reader());
+    let entry = state.catalog.by_plural("products").expect("there are products");
+    let custom = load_types(context.db(), "products").await.expect("types are read");
+    let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
+    let plan = planner.plan(&parse(query).expect("a query")).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let condition = charter_runtime::crud::visible(&context, entry).expect("a scope").and(plan.condition);
+    let explain = if state.db.dialect() == Dialect::Sqlite { "EXPLAIN QUERY PLAN " } else { "EXPLAIN " };
+    let mut sql =
+        Sql::new(state.db.dialect(), format!("{explain}SELECT t.\"id\", t.\"name\" FROM \"products\" AS t WHERE "));
+    write_condition(&mut sql, &condition);
+    write_order(&mut sql, &plan.order, &condition);
+    sql.push(" LIMIT 20");
+    let column = if state.db.dialect() == Dialect::Sqlite { "detail" } else { "QUERY PLAN" };
+    let rows = sql.all(state.db.reader()).await.expect("a plan");
+    rows.iter().map(|row| row.try_get::<String>("", column).expect("a line")).collect::<Vec<_>>().join("\n")
+}
+
+async fn every_question_is_answered_by_an_index(server: Server) {
+    let admin = server.admin();
+    let types = ["string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"];
+    for field_type in types {
+        define(&admin, &format!("a_{field_type}"), field_type).await;
+    }
+    wait_for(&server.state, 19).await;
+    // Two in a thousand have a value, as it is with most custom fields.
+    let values = json!({
+        "a_string": "Sn-1", "a_text": "Note", "a_integer": 5, "a_decimal": "1.5", "a_boolean": true,
+        "a_date": "2026-03-21", "a_timestamp": "2026-03-21T10:00:00.000Z", "a_choice": "Worn",
+    });
+    let numbers = match server.state.db.dialect() {
+        Dialect::Sqlite => "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)",
+        Dialect::Postgres => "WITH n(i) AS (SELECT generate_series(1, 5000))",
+    };
+    let json = if server.state.db.dialect() == Dialect::Postgres { "::jsonb" } else { "" };
+    let fill = format!(
+        "INSERT INTO products (name, custom_fields, created_at, updated_at)
+         {numbers} SELECT 'Lamp', CASE WHEN i % 500 = 0 THEN '{values}' ELSE '{{}}' END{json},
+         '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' FROM n"
+    );
+    let fill = if json.is_empty() { fill } else { fill.replace("'2026-01-01T00:00:00.000Z'", "now()") };
+    // SQLite wants the WITH in front.
+    server.sql(&fill).await;
+    server.sql("ANALYZE products").await;
+    let mut questions = Vec::new();
+    for field_type in types {
+        let field = format!("cf.a_{field_type}");
+        let value = match field_type {
+            "integer" => "5",
+            "decimal" => "1.5",
+            "boolean" => "true",
+            "date" => "2026-03-21",
+            "timestamp" => "2026-03-21T10:00:00Z",
+            "choice" => "Worn",
+            _ => "Sn-1",
+        };
+        questions.extend([format!("sort={field}"), format!("sort=-{field}"), format!("q[{field}_eq]={value}")]);
+        questions.extend([format!("q[{field}_in]={value},{value}"), format!("q[{field}_present]=1")]);
+        if field_type != "text" {
+            questions.push(format!("q[{field}_not_eq]={value}"));
+        }
+        if field_type != "boolean" {
+            questions.extend(["gt", "gteq", "lt", "lteq"].map(|p| format!("q[{field}_{p}]={value}")));
+        } else {
+            questions.push(format!("q[{field}_true]=1"));
+        }
+        if ["string", "text", "choice"].contains(&field_type) {
+            questions.push(format!("q[{field}_start]=sn"));
+        }
+        if ["string", "choice"].contains(&field_type) {
+            questions.push(format!("q[{field}_cont]=n-"));
+        }
+    }
+    for question in questions {
+        let plan = plan(&server.state, &question).await;
+        assert!(plan.contains("cf_"), "{question} is answered without an index:\n{plan}");
+        if question.starts_with("sort") {
+            let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
+            assert!(!sorts, "{question} sorts what the index has in order:\n{plan}");
+        }
+    }
+}
+
+async fn texts_of_any_length_are_stored_found_and_ordered(server: Server) {
+    let admin = server.admin();
+    define(&admin, "field", "text").await;
+    wait_for(&server.state, 3).await;
+    // Four bytes each, and differing from each other only behind what an index holds.
+    let long = |end: &str| "𝒳".repeat(3000) + end;
+    let edge = "A".repeat(255);
+    let mut made = Vec::new();
+    for text in [long("b"), long("a"), "short".into(), edge.clone(), format!("{edge}B"), format!("{edge}A")] {
+        made.push(add(&admin, json!(text)).await);
+    }
+    let [b, a, short, edge_only, edge_b, edge_a] = made[..] else { panic!("six records") };
+    let found = |query: &'static str, value: String| {
+        let admin = admin.clone();
+        async move { admin.list("/products", &[(query, &value)]).await.column("products", "id") }
+    };
+    assert_eq!(found("q[cf.field_eq]", "short".into()).await, [short]);
+    assert_eq!(found("q[cf.field_eq]", edge.clone()).await, [edge_only]);
+    assert_eq!(found("q[cf.field_eq]", format!("{edge}A")).await, [edge_a]);
+    assert_eq!(found("q[cf.field_not_eq]", edge.clone()).await, [b, a, short, edge_b, edge_a]);
+    assert_eq!(found("q[cf.field_gt]", format!("{edge}A")).await, [b, a, short, edge_b]);
+    assert_eq!(found("q[cf.field_lt]", format!("{edge}B")).await, [edge_only, edge_a]);
+    assert_eq!(found("q[cf.field_lt]", "B".into()).await, [edge_only, edge_b, edge_a]);
+    assert_eq!(found("q[cf.field_start]", format!("{edge}b").to_lowercase()).await, [edge_b]);
+    assert_eq!(found("q[cf.field_start]", "aaa".into()).await, [edge_only, edge_b, edge_a]);
+    assert_eq!(found("q[cf.field_end]", "𝒳A".into()).await, [a]);
+    assert_eq!(found("q[cf.field_in]", format!("short,{edge}B")).await, [short, edge_b]);
+    let sorted = admin.list("/products", &[("sort", "cf.field")]).await.column("products", "id");
+    // Texts that agree in their first 255 characters stand in the order of their ids.
+    assert_eq!(sorted, [edge_only, edge_b, edge_a, short, b, a]);
+    let sorted = admin.list("/products", &[("sort", "-cf.field")]).await.column("products", "id");
+    assert_eq!(sorted, [b, a, short, edge_only, edge_b, edge_a]);
+}
+
+async fn values_of_a_former_type_stop_neither_writes_nor_indexes(server: Server) {
+    let admin = server.admin();
+    let kept = define(&admin, "field", "text").await;
+    let mut made = Vec::new();
+    for text in ["5-3", "1.2.3", "--1", "-", "99999999999999999999", "1e5", "5", "2026-13-99", "true"] {
+        made.push(add(&admin, json!(text)).await);
+    }
+    made.push(add(&admin, json!("x".repeat(9000))).await);
+    let mut last = kept;
+    for field_type in ["decimal", "integer", "boolean", "date", "timestamp", "string", "choice"] {
+        admin.delete(&format!("/custom_fields/{}", last["id"])).await.deleted();
+        last = define(&admin, "field", field_type).await;
+        let expected = if ["string", "choice"].contains(&field_type) { 3 } else { 2 };
+        let begun = Instant::now();
+        loop {
+            let of = format!("cf_{}_", last["id"]);
+            if present(&server.state).await.iter().filter(|name| name.starts_with(&of)).count() == expected {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "no indexes for {field_type}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        for sort in ["cf.field", "-cf.field"] {
+            assert_eq!(ids_of(&admin, &[("sort", sort)]).await.len(), made.len(), "{field_type}");
+        }
+        admin.put(&format!("/products/{}", made[0]), json!({ "name": field_type })).await.ok();
+    }
+    assert_eq!(ids_of(&admin, &[("q[cf.field_eq]", "5")]).await, [made[6]]);
+}
+
+async fn ids_of(client: &Client, parameters: &[(&str, &str)]) -> Vec<Value> {
+    client.list("/products", parameters).await.column("products", "id")
+}
+
+async fn a_beginning_is_found_up_to_the_last_character(server: Server) {
+    let admin = server.admin();
+    define(&admin, "field", "string").await;
+    let last = "\u{10ffff}";
+    let mut made = Vec::new();
+    for text in ["Ab", "AB\u{d7ff}c", "ac", last, &format!("{last}{last}a"), "a%b", "a"] {
+        made.push(add(&admin, json!(text)).await);
+    }
+    for (needle, expected) in [
+        ("aB", &made[..2]),
+        ("ab\u{d7ff}", &made[1..2]),
+        (last, &made[3..5]),
+        (&last.repeat(2), &made[4..5]),
+        ("A%", &made[5..6]),
+        ("ad", &[]),
+    ] {
+        assert_eq!(ids_of(&admin, &[("q[cf.field_start]", needle)]).await, *expected, "{needle}");
+    }
+}
+
+async fn a_negation_leaves_out_what_has_no_value(specimens: Specimens) {
+    let client = specimens.admin();
+    let nand = |field: &str, predicate: &str, value: &str| json!({ "field": field, "predicate": predicate, "value": value, "logic": "nand" });
+    let cases = [
+        (nand("cf.rig", "not_eq", "5"), vec![1, 10]),
+        (nand("cf.rig", "gt", "9"), vec![1, 5, 10]),
+        (nand("cf.rig", "in", "5,10"), vec![5, 8, 9]),
+        (nand("cf.power", "cont", "w"), vec![7]),
+        (nand("cf.power", "not_cont", "w"), vec![1, 2]),
+        (nand("cf.power", "start", "150"), vec![7]),
+        (nand("cf.vip", "true", "1"), vec![6]),
+        (nand("cf.rig", "not_null", "1"), vec![3, 4, 6, 7]),
+        (nand("cf.power", "present", "1"), vec![3, 4, 5, 6, 7, 8, 9, 10]),
+    ];
+    for (filter, expected) in cases {
+        let view = json!({ "name": "x", "entity_type": "specimens", "columns": ["id"], "filters": [filter] });
+        let id = client.post("/custom_views", view).await.created("custom_view")["id"].to_string();
+        assert_eq!(ids(&client, &[("view_id", &id)]).await, expected, "{filter}");
+    }
+}

@@ -1,0 +1,248 @@
+//! `view_id` on every list that the service has: made from its resources, so that one which is new is in it.
+
+use std::collections::BTreeMap;
+
+use charter_runtime::catalog::Entry;
+use charter_runtime::meta::{FieldMeta, Kind, Operation, Rule, Shown};
+use serde_json::{Map, Value, json};
+
+use crate::support::{Client, Server, on_both};
+
+on_both!(every_list_takes_views_of_its_entity_type, every_column_of_a_registry_is_answered);
+
+/// How many records of each resource the lists are filled with.
+const EACH: usize = 3;
+
+/// Makes records from what the metadata says of them.
+struct Maker<'s> {
+    server: &'s Server,
+    client: Client,
+    count: usize,
+    /// The ids of the records made, by singular name.
+    made: BTreeMap<&'static str, Vec<i64>>,
+}
+
+impl<'s> Maker<'s> {
+    fn new(server: &'s Server) -> Maker<'s> {
+        Maker { server, client: server.admin(), count: 0, made: BTreeMap::new() }
+    }
+
+    fn entry(&self, name: &str) -> &'s Entry {
+        self.server.state.catalog.get(name)
+    }
+
+    /// The path of a resource's list, below a parent that was made for it.
+    async fn path(&mut self, entry: &'s Entry) -> String {
+        if entry.is_attached() {
+            let target = self.server.state.catalog.attachables().next().expect("something that they hang on");
+            let id = self.some(target).await.expect("a record can be made");
+            return format!("/{}/{id}/{}", target.meta.path, entry.meta.path);
+        }
+        let Some(under) = entry.meta.under else { return format!("/{}", entry.meta.path) };
+        let parent = self.entry(under.resource);
+        let id = self.some(parent).await.expect("a parent can be made");
+        format!("/{}/{id}/{}", parent.meta.path, entry.meta.path)
+    }
+
+    /// The id of some record, made when there is none.
+    async fn some(&mut self, entry: &'s Entry) -> Option<i64> {
+        if let Some(id) = self.made.get(entry.meta.name).and_then(|ids| ids.first()) {
+            return Some(*id);
+        }
+        // Users and currencies are there from the start.
+        if entry.meta.under.is_none() && entry.is_listed() {
+            let records = self.client.get(&format!("/{}", entry.meta.path)).await.records(entry.meta.plural);
+            if let Some(id) = records.first().and_then(|record| record["id"].as_i64()) {
+                return Some(id);
+            }
+        }
+        Box::pin(self.make(entry)).await
+    }
+
+    /// Makes one record, where the resource takes a JSON body.
+    async fn make(&mut self, entry: &'s Entry) -> Option<i64> {
+        // An upload is no JSON.
+        if !entry.meta.operations.contains(&Operation::Create) || entry.is_attached() {
+            return None;
+        }
+        let path = Box::pin(self.path(entry)).await;
+        let mut body = Map::new();
+        for field in entry.meta.fields.iter().filter(|field| field.required) {
+            if entry.meta.under.is_none_or(|under| under.field != field.name) {
+                let value = Box::pin(self.value(entry, field)).await;
+                body.insert(field.name.to_string(), value);
+            }
+        }
+        let answer = self.client.post(&path, Value::Object(body)).await;
+        let id = answer.created(entry.meta.name)["id"].as_i64().expect("an id");
+        self.made.entry(entry.meta.name).or_default().push(id);
+        Some(id)
+    }
+
+    /// A value that the field takes and no other record has.
+    async fn value(&mut self, entry: &'s Entry, field: &'static FieldMeta) -> Value {
+        self.count += 1;
+        let count = self.count;
+        for rule in field.rules {
+            match rule {
+                Rule::Email => return json!(format!("user{count}@example.com")),
+                Rule::Url => return json!(format!("https://example.com/{count}")),
+                Rule::Exists { resource, field } => {
+                    let other = self.entry(resource);
+                    let list = self.client.get(&format!("/{}?per_page=100", other.meta.path)).await;
+                    return list.column(other.meta.plural, field)[count % 100].clone();
+                }
+                _ => {}
+            }
+        }
+        match (field.name, field.kind) {
+            ("entity_type", _) => json!("products"),
+            ("columns", _) => json!(["id"]),
+            ("url", _) => json!(format!("https://example.com/{count}")),
+            (_, Kind::String { .. } | Kind::Text) => json!(format!("x{count}")),
+            (_, Kind::Integer | Kind::BigInt | Kind::Decimal { .. }) => json!(1),
+            (_, Kind::Boolean) => json!(true),
+            (_, Kind::Date) => json!("2026-03-21"),
+            (_, Kind::Timestamp { .. }) => json!("2026-03-21T10:00:00Z"),
+            (_, Kind::Enum { values }) => json!(values[0]),
+            (_, Kind::Code { values }) => json!(values[0].0),
+            (_, Kind::StringList { .. }) => json!(["*"]),
+            (_, Kind::Ref { resource }) => {
+                let other = self.entry(resource);
+                // A fresh one: pairs are often unique.
+                json!(match Box::pin(self.make(other)).await {
+                    Some(id) => Some(id),
+                    None => Box::pin(self.some(other)).await,
+                })
+            }
+            (name, kind) => panic!("this test does not know what to give {}.{name}: {kind:?}", entry.meta.name),
+        }
+    }
+}
+
+/// What one list is asked with.
+struct List<'s> {
+    entry: &'s Entry,
+    path: String,
+}
+
+/// Every list, filled as far as its resource can be made.
+async fn lists<'s>(maker: &mut Maker<'s>) -> Vec<List<'s>> {
+    let mut lists = Vec::new();
+    for entry in maker.server.state.catalog.entries() {
+        if entry.is_listed() {
+            let path = maker.path(entry).await;
+            for _ in 0..EACH {
+                maker.make(entry).await;
+            }
+            lists.push(List { entry, path });
+        }
+    }
+    let routes = charter_runtime::crud::routes(&maker.server.state);
+    let gets = routes.iter().filter(|route| route.method == "GET" && !route.path.ends_with("{id}"));
+    let known = |path: &str| lists.iter().any(|list| Some(list.entry.meta.path) == path.rsplit('/').next());
+    // What else is read is one record, or an answer of its own.
+    let others: Vec<&str> = gets.map(|route| route.path.as_str()).filter(|path| !known(path)).collect();
+    assert!(!others.iter().any(|path| path.ends_with('s') && !path.ends_with("/settings")), "{others:?}");
+    lists
+}
+
+async fn save(client: &Client, entry: &Entry, further: Value) -> String {
+    let mut view = json!({ "name": format!("Of {}", entry.meta.plural), "entity_type": entry.meta.plural });
+    view.as_object_mut().expect("an object").extend(further.as_object().expect("an object").clone());
+    client.post("/custom_views", view).await.created("custom_view")["id"].to_string()
+}
+
+fn shown(entry: &Entry) -> Vec<&'static str> {
+    entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).map(|field| field.name).collect()
+}
+
+async fn every_list_takes_views_of_its_entity_type(server: Server) {
+    let mut maker = Maker::new(&server);
+    let client = server.admin();
+    let lists = lists(&mut maker).await;
+    let stranger = save(&client, server.state.catalog.get("currency"), json!({ "columns": ["code"] })).await;
+    let mut filled = 0;
+    for List { entry, path } in &lists {
+        let plural = entry.meta.plural;
+        let column = shown(entry).into_iter().find(|name| *name != "id").expect("a field");
+        let nothing = json!({ "field": "id", "predicate": "gteq", "value": 999_999_999 });
+        let further = json!({ "columns": [column], "sort_column": "id", "sort_direction": "desc", "per_page": 2 });
+        let view = save(&client, entry, further.clone()).await;
+        let answer = client.list(path, &[("view_id", &view)]).await;
+        let body = answer.ok();
+        let name = json!({ "id": view.parse::<i64>().expect("an id"), "name": format!("Of {plural}") });
+        assert_eq!([&body["meta"]["view"], &body["meta"]["per_page"]], [&name, &json!(2)], "{path}");
+        let ids: Vec<i64> = answer.column(plural, "id").iter().filter_map(Value::as_i64).collect();
+        assert!(ids.is_sorted_by(|one, next| one > next), "{path}: the view's order: {ids:?}");
+        for record in answer.records(plural) {
+            let keys: Vec<&String> = record.as_object().expect("a record").keys().collect();
+            assert!(keys.len() == 2 && keys.iter().all(|key| *key == "id" || *key == column), "{path}: {keys:?}");
+        }
+        // What the request says itself wins.
+        let explicit = client.list(path, &[("view_id", &view), ("sort", "id"), ("per_page", "100")]).await;
+        let all: Vec<i64> = explicit.column(plural, "id").iter().filter_map(Value::as_i64).collect();
+        assert!(all.is_sorted() && all.len() >= ids.len(), "{path}: {all:?}");
+        assert_eq!(explicit.ok()["meta"]["per_page"], 100, "{path}");
+        let mut further = further;
+        further["filters"] = json!([nothing]);
+        let empty = save(&client, entry, further).await;
+        assert_eq!(client.list(path, &[("view_id", &empty)]).await.ok()["meta"]["total"], 0, "{path}");
+        let replaced = client.list(path, &[("view_id", &empty), ("q[id_gteq]", "1")]).await.ok();
+        assert_eq!(replaced["meta"]["total"] == 0, all.is_empty(), "{path}: an explicit q replaces the view's filter");
+        if plural != "currencies" {
+            client.list(path, &[("view_id", &stranger)]).await.invalid("view_id");
+        }
+        client.list(path, &[("view_id", "999999999")]).await.invalid("view_id");
+        filled += usize::from(!all.is_empty());
+    }
+    assert!(filled >= 12, "{filled} of {} lists hold records", lists.len());
+}
+
+async fn every_column_of_a_registry_is_answered(server: Server) {
+    let mut maker = Maker::new(&server);
+    let client = server.admin();
+    for List { entry, path } in lists(&mut maker).await {
+        let plural = entry.meta.plural;
+        let mut columns: Vec<String> = shown(entry).into_iter().map(String::from).collect();
+        let view = save(&client, entry, json!({ "columns": columns })).await;
+        for record in client.list(&path, &[("view_id", &view)]).await.records(plural) {
+            let mut keys: Vec<&String> = record.as_object().expect("a record").keys().collect();
+            let mut wanted: Vec<&String> = columns.iter().collect();
+            keys.sort();
+            wanted.sort();
+            assert_eq!(keys, wanted, "{path}");
+        }
+        // Each column that sorts and filters does so from a view as from a request.
+        for field in entry.meta.fields.iter().filter(|field| field.shown != Shown::Never && field.sortable) {
+            let asked = client.list(&path, &[("sort", field.name)]).await.column(plural, "id");
+            let further = json!({ "columns": ["id"], "sort_column": field.name });
+            let answer = client.post("/custom_views", view_of(plural, further)).await;
+            if answer.status == 201 {
+                let id = answer.created("custom_view")["id"].to_string();
+                let viewed = client.list(&path, &[("view_id", &id), ("per_page", "20")]).await.column(plural, "id");
+                assert_eq!(viewed, asked, "{path} sorted by {}", field.name);
+            }
+        }
+        if entry.meta.custom_fields {
+            let definition = json!({ "entity_type": plural, "name": "seen_on", "field_type": "date" });
+            client.post("/custom_fields", definition).await.created("custom_field");
+            columns.push("cf.seen_on".into());
+            save(&client, entry, json!({ "columns": columns, "sort_column": "cf.seen_on" })).await;
+        } else {
+            let view = view_of(plural, json!({ "columns": ["cf.seen_on"] }));
+            client.post("/custom_views", view).await.invalid("columns");
+        }
+        // What is never shown is no column.
+        for field in entry.meta.fields.iter().filter(|field| field.shown == Shown::Never) {
+            let view = view_of(plural, json!({ "columns": [field.name] }));
+            client.post("/custom_views", view).await.invalid("columns");
+        }
+    }
+}
+
+fn view_of(plural: &str, further: Value) -> Value {
+    let mut view = json!({ "name": "x", "entity_type": plural, "columns": ["id"] });
+    view.as_object_mut().expect("an object").extend(further.as_object().expect("an object").clone());
+    view
+}

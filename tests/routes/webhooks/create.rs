@@ -1,0 +1,97 @@
+//! `POST /webhooks`: where to, and what of.
+
+use charter_runtime::webhook::SigningSecret;
+use serde_json::{Value, json};
+
+use super::webhook;
+use crate::support::{Server, is_utc_time, keys, on_both};
+
+on_both!(
+    a_webhook_is_created_and_its_secret_shown_once,
+    what_is_missing_or_wrong_is_told_at_once,
+    a_url_must_be_https_and_public,
+    an_unknown_event_is_refused_with_a_hint,
+    every_event_that_the_service_emits_may_be_named,
+    what_the_server_keeps_cannot_be_written,
+);
+
+async fn a_webhook_is_created_and_its_secret_shown_once(server: Server) {
+    let admin = server.admin();
+    let body = json!({ "url": "https://example.com/hooks", "events": ["user.created", "role.deleted"] });
+    let answer = admin.post("/webhooks", json!({ "webhook": body })).await;
+    let created = answer.created("webhook");
+    let shown =
+        ["created_at", "disabled_at", "events", "failing_since", "id", "is_active", "secret", "updated_at", "url"];
+    assert_eq!(keys(&created), shown);
+    assert_eq!([&created["url"], &created["events"]], [&body["url"], &body["events"]]);
+    assert_eq!([&created["is_active"], &created["failing_since"]], [&json!(true), &Value::Null]);
+    assert!(is_utc_time(&created["created_at"]) && created["disabled_at"].is_null());
+    assert!(SigningSecret::parse(created["secret"].as_str().unwrap_or_default()).is_some());
+    let path = answer.header("location").and_then(|place| place.strip_prefix("/api/v1")).expect("a location");
+    let read = admin.get(path).await.record("webhook");
+    assert_eq!((keys(&read).contains(&"secret"), &read["url"]), (false, &body["url"]));
+    assert_ne!(webhook(&admin, "https://example.com/", &["*"]).await["secret"], created["secret"]);
+}
+
+async fn what_is_missing_or_wrong_is_told_at_once(server: Server) {
+    let admin = server.admin();
+    assert_eq!(admin.post("/webhooks", json!({})).await.invalid_fields(), ["events", "url"]);
+    let wrong = json!({ "url": "ftp://example.com/", "events": ["nothing.happened"] });
+    assert_eq!(admin.post("/webhooks", wrong).await.invalid_fields(), ["events", "url"]);
+    let url = "https://example.com/";
+    for events in [json!([]), json!("user.created"), json!([1]), json!({}), json!("")] {
+        admin.post("/webhooks", json!({ "url": url, "events": events })).await.invalid("events");
+    }
+    admin.post("/webhooks", json!({ "url": url, "events": ["*"], "colour": "red" })).await.invalid("colour");
+}
+
+async fn a_url_must_be_https_and_public(server: Server) {
+    let admin = server.admin();
+    let long = format!("https://example.com/{}", "x".repeat(2048));
+    for (url, problem) in [
+        ("http://example.com/", "must begin with https://"),
+        ("example.com", "must be an absolute URL"),
+        ("https://user:pass@example.com/", "must not hold a user name or a password"),
+        ("https://127.0.0.1/", "leads to an address that is not public"),
+        ("https://2130706433/", "leads to an address that is not public"),
+        ("https://[::ffff:10.0.0.1]/", "leads to an address that is not public"),
+        ("https://localhost/", "leads to an address that is not public"),
+        ("https://169.254.169.254/latest/", "leads to an address that is not public"),
+        ("https://example.com:25/", "names a port that belongs to another service"),
+        (long.as_str(), "2048"),
+    ] {
+        let told = admin.post("/webhooks", json!({ "url": url, "events": ["*"] })).await.invalid("url");
+        assert!(told.contains(problem), "{url}: {told}");
+    }
+    webhook(&admin, &long[..2048], &["*"]).await;
+    webhook(&admin, "https://8.8.8.8:8443/a?b=c", &["*"]).await;
+}
+
+async fn an_unknown_event_is_refused_with_a_hint(server: Server) {
+    let body = json!({ "url": "https://example.com/", "events": ["user.create", "*"] });
+    let told = server.admin().post("/webhooks", body).await.invalid("events");
+    assert_eq!(told, "names an unknown event `user.create`; did you mean `user.created`?");
+    for event in ["webhook.test", "user.*", "token.created", ""] {
+        let body = json!({ "url": "https://example.com/", "events": [event] });
+        server.admin().post("/webhooks", body).await.invalid("events");
+    }
+}
+
+async fn every_event_that_the_service_emits_may_be_named(server: Server) {
+    let events = server.state.catalog.events();
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    assert!(events.contains(&"settings.updated") && events.contains(&"product.deleted"), "{events:?}");
+    let created = webhook(&server.admin(), "https://example.com/", &events).await;
+    assert_eq!(created["events"], json!(events));
+}
+
+async fn what_the_server_keeps_cannot_be_written(server: Server) {
+    let admin = server.admin();
+    for field in ["secret", "previous_secret", "last_failure_at", "user_id"] {
+        let body = json!({ "url": "https://example.com/", "events": ["*"], field: "2026-01-01T00:00:00Z" });
+        let answer = admin.post("/webhooks", body).await;
+        assert_eq!(answer.status, 422, "{field}: {}", answer.text);
+    }
+    let body = json!({ "url": "https://example.com/", "events": ["*"], "failing_since": "2026-01-01T00:00:00Z" });
+    assert_eq!(admin.post("/webhooks", body).await.created("webhook")["failing_since"], Value::Null);
+}

@@ -1,0 +1,22 @@
+//! `DELETE /webhooks/{id}`: nothing more is sent to it.
+
+use super::{delivering, path, role, webhook};
+use crate::support::{Receiver, Server, on_both};
+
+on_both!(a_deleted_webhook_is_told_nothing_more);
+
+async fn a_deleted_webhook_is_told_nothing_more(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let (gone, left) = (Receiver::answering(200).await, Receiver::answering(200).await);
+    let hook = webhook(&admin, &gone.url(), &["*"]).await;
+    webhook(&admin, &left.url(), &["role.created"]).await;
+    role(&server, "First").await;
+    gone.wait_for(1).await;
+    admin.delete(&path(&hook)).await.deleted();
+    admin.get(&path(&hook)).await.refused(404, "not_found");
+    admin.get(&format!("{}/logs", path(&hook))).await.refused(404, "not_found");
+    role(&server, "Second").await;
+    left.wait_for(2).await;
+    assert_eq!(gone.received().len(), 1);
+}

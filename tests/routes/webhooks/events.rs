@@ -1,0 +1,111 @@
+//! The events of the specification, as they arrive at a receiver.
+
+use charter_runtime::webhook::SigningSecret;
+use serde_json::{Value, json};
+
+use super::{delivering, path, webhook};
+use crate::support::{Receiver, Server, keys, on_both};
+
+on_both!(
+    each_event_of_the_specification_arrives,
+    the_events_of_a_resource_arrive,
+    only_what_was_subscribed_to_arrives,
+    what_was_refused_is_not_told,
+);
+
+async fn each_event_of_the_specification_arrives(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let receiver = Receiver::answering(200).await;
+    let hook = webhook(&admin, &receiver.url(), &["*"]).await;
+    let role = admin.post("/roles", json!({ "name": "Clerk" })).await.created("role");
+    let user = json!({ "name": "Ada", "email": "ada@example.com" });
+    let user = admin.post("/users", user).await.created("user");
+    let user_path = format!("/users/{}", user["id"]);
+    admin.put(&user_path, json!({ "name": "Ada L.", "role_ids": [role["id"]] })).await.record("user");
+    admin.post(&format!("{user_path}/deactivate"), json!({})).await.record("user");
+    admin.put(&format!("/roles/{}", role["id"]), json!({ "permissions": ["users.manage"] })).await.record("role");
+    admin.put("/settings", json!({ "company_name": "Hire & Co." })).await.record("settings");
+    admin.delete(&format!("/roles/{}", role["id"])).await.deleted();
+    // The user who held the deleted role is updated once more.
+    let received = receiver.wait_for(8).await;
+    let secret = SigningSecret::parse(hook["secret"].as_str().unwrap_or_default()).expect("a secret");
+    let mut bodies: Vec<Value> = Vec::new();
+    for sent in &received {
+        assert!(secret.verify(&sent.body, sent.header("x-service-signature")));
+        let body = sent.json();
+        assert_eq!(keys(&body), ["data", "event", "timestamp"]);
+        assert_eq!(body["event"], sent.header("x-service-event"));
+        let time = body["timestamp"].as_str().unwrap_or_default();
+        assert!(time.ends_with('Z') && time.contains('T'), "{time}");
+        bodies.push(body);
+    }
+    let data = |event: &str| {
+        let found = bodies.iter().find(|body| body["event"] == event);
+        found.unwrap_or_else(|| panic!("{event} did not arrive: {bodies:?}"))["data"].clone()
+    };
+    for event in ["user.created", "user.updated", "user.deactivated"] {
+        let data = data(event);
+        assert_eq!(keys(&data), ["user"]);
+        assert_eq!([&data["user"]["id"], &data["user"]["email"]], [&user["id"], &user["email"]], "{event}");
+    }
+    assert_eq!(data("user.created")["user"]["name"], "Ada");
+    assert_eq!(data("user.deactivated")["user"]["is_active"], false);
+    for event in ["role.created", "role.updated", "role.deleted"] {
+        let data = data(event);
+        assert_eq!((keys(&data), &data["role"]["name"]), (vec!["role"], &json!("Clerk")), "{event}");
+    }
+    assert_eq!(data("role.deleted")["role"]["permissions"], json!(["users.manage"]));
+    let change = &data("settings.updated")["changes"]["company_name"];
+    assert_eq!(change, &json!({ "old": null, "new": "Hire & Co." }));
+}
+
+async fn the_events_of_a_resource_arrive(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let receiver = Receiver::answering(200).await;
+    webhook(&admin, &receiver.url(), &["product.created", "product.updated", "product.deleted"]).await;
+    let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
+    receiver.wait_for(1).await;
+    let path = format!("/products/{}", product["id"]);
+    let updated = admin.put(&path, json!({ "sku": "L-1" })).await.record("product");
+    receiver.wait_for(2).await;
+    admin.delete(&path).await.deleted();
+    let received = receiver.wait_for(3).await;
+    let events = received.iter().map(|sent| sent.json());
+    let told: Vec<Value> = events.map(|body| json!([body["event"], body["data"]["product"]])).collect();
+    let expected = [("created", &product), ("updated", &updated), ("deleted", &updated)]
+        .map(|(e, p)| json!([format!("product.{e}"), p]));
+    assert_eq!(told, expected);
+}
+
+async fn only_what_was_subscribed_to_arrives(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let (some, all) = (Receiver::answering(200).await, Receiver::answering(200).await);
+    let hook = webhook(&admin, &some.url(), &["role.deleted"]).await;
+    webhook(&admin, &all.url(), &["*"]).await;
+    let role = admin.post("/roles", json!({ "name": "Clerk" })).await.created("role");
+    all.wait_for(1).await;
+    admin.delete(&format!("/roles/{}", role["id"])).await.deleted();
+    all.wait_for(2).await;
+    let received = some.wait_for(1).await;
+    assert_eq!(received[0].header("x-service-event"), "role.deleted");
+    assert_eq!(some.received().len(), 1);
+    assert_eq!(admin.get(&format!("{}/logs", path(&hook))).await.ok()["meta"]["page"], 1);
+}
+
+async fn what_was_refused_is_not_told(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let receiver = Receiver::answering(200).await;
+    webhook(&admin, &receiver.url(), &["*"]).await;
+    admin.post("/roles", json!({ "name": "" })).await.refused(422, "validation_failed");
+    admin.post("/roles", json!({ "name": "Clerk" })).await.created("role");
+    admin.post("/roles", json!({ "name": "Clerk" })).await.refused(422, "validation_failed");
+    admin.post("/roles", json!({ "name": "Driver" })).await.created("role");
+    let names: Vec<Value> =
+        receiver.wait_for(2).await.iter().map(|sent| sent.json()["data"]["role"]["name"].clone()).collect();
+    assert!(names.contains(&json!("Clerk")) && names.contains(&json!("Driver")), "{names:?}");
+    assert_eq!(receiver.received().len(), 2);
+}

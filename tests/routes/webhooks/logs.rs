@@ -1,0 +1,70 @@
+//! `GET /webhooks/{id}/logs`: every attempt.
+
+use serde_json::{Value, json};
+
+use super::{delivering, path, role, webhook};
+use crate::support::{Receiver, Reply, Server, is_utc_time, keys, on_both};
+
+on_both!(every_attempt_is_listed, the_list_is_one_like_any_other);
+
+async fn every_attempt_is_listed(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let receiver = Receiver::start(|_| Reply::Whole(503, b"later".to_vec(), None)).await;
+    let hook = webhook(&admin, &receiver.url(), &["role.created"]).await;
+    role(&server, "Logged").await;
+    let received = receiver.wait_for(1).await;
+    let logs = loop {
+        let logs = admin.get(&format!("{}/logs", path(&hook))).await.records("logs");
+        if !logs.is_empty() {
+            break logs;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    let log = &logs[0];
+    let shown = [
+        "attempt",
+        "created_at",
+        "delivery_id",
+        "duration_ms",
+        "error",
+        "event",
+        "id",
+        "next_attempt_at",
+        "response_body",
+        "response_status",
+    ];
+    assert_eq!(keys(log), shown);
+    let fields = ["attempt", "event", "response_status", "response_body", "error"];
+    assert_eq!(
+        fields.map(|f| &log[f]),
+        [&json!(1), &json!("role.created"), &json!(503), &json!("later"), &Value::Null]
+    );
+    assert_eq!(log["delivery_id"], received[0].header("webhook-id"));
+    assert!(is_utc_time(&log["next_attempt_at"]), "{log}");
+    assert!(admin.get(&path(&hook)).await.record("webhook")["failing_since"].is_string());
+    assert_eq!(&admin.get(&format!("{}/logs/{}", path(&hook), log["id"])).await.record("webhook_log"), log);
+}
+
+async fn the_list_is_one_like_any_other(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let receiver = Receiver::answering(200).await;
+    let (hook, other) =
+        (webhook(&admin, &receiver.url(), &["*"]).await, webhook(&admin, &receiver.url(), &["*"]).await);
+    for _ in 0..3 {
+        admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
+    }
+    let logs = format!("{}/logs", path(&hook));
+    let listed = admin.get(&format!("{logs}?sort=-id&per_page=2")).await.ok();
+    assert_eq!(listed["meta"], json!({ "total": 3, "per_page": 2, "page": 1 }));
+    assert!(listed["logs"][0]["id"].as_i64() > listed["logs"][1]["id"].as_i64());
+    assert_eq!(admin.get(&format!("{logs}?q[response_status_eq]=500")).await.records("logs").len(), 0);
+    assert_eq!(admin.get(&format!("{logs}?q[event_eq]=webhook.test")).await.records("logs").len(), 3);
+    // Those of one webhook are not another's.
+    let id = &listed["logs"][0]["id"];
+    assert_eq!(admin.get(&format!("{}/logs", path(&other))).await.records("logs").len(), 0);
+    admin.get(&format!("{}/logs/{id}", path(&other))).await.refused(404, "not_found");
+    admin.post(&format!("{}/logs/{id}/resend", path(&other)), json!({})).await.refused(404, "not_found");
+    admin.post(&logs, json!({})).await.refused(405, "method_not_allowed");
+}

@@ -1,0 +1,47 @@
+//! `/webhooks`: who is told of which events, and how that went.
+
+mod create;
+mod delete;
+mod events;
+mod list;
+mod logs;
+mod recover;
+mod resend;
+mod rotate_secret;
+mod show;
+mod test;
+mod update;
+
+use charter_runtime::webhook::Policy;
+use serde_json::{Value, json};
+
+use crate::support::{Client, Server};
+
+/// The service as it may deliver to this machine, over http.
+async fn delivering(server: &Server) -> Server {
+    let networks = vec!["127.0.0.0/8".parse().expect("a network")];
+    let policy = Policy { allow_http: true, networks };
+    let server = server
+        .configured(|config| {
+            config.webhook_policy = policy;
+            config.webhook_concurrency = 8;
+        })
+        .await;
+    // What happened while the database was prepared is nobody's to know.
+    server.sql("UPDATE events SET fanned_out_at = created_at WHERE fanned_out_at IS NULL").await;
+    server
+}
+
+/// A webhook of the client's own.
+async fn webhook(client: &Client, url: &str, events: &[&str]) -> Value {
+    client.post("/webhooks", json!({ "url": url, "events": events })).await.created("webhook")
+}
+
+fn path(webhook: &Value) -> String {
+    format!("/webhooks/{}", webhook["id"])
+}
+
+/// Has `role.created` happen.
+async fn role(server: &Server, name: &str) {
+    server.admin().post("/roles", json!({ "name": name })).await.created("role");
+}

@@ -1,0 +1,85 @@
+//! `PUT /webhooks/{id}`: another address, other events, off and on again.
+
+use serde_json::{Value, json};
+
+use super::{delivering, path, role, webhook};
+use crate::support::{Receiver, Server, is_utc_time, on_both};
+
+on_both!(
+    only_the_fields_to_change_are_taken,
+    what_is_written_back_unchanged_changes_nothing,
+    a_webhook_that_was_disabled_is_enabled_again,
+    a_new_address_ends_the_streak_of_failures,
+    a_webhook_that_is_switched_off_is_told_nothing,
+);
+
+/// Makes a webhook look as if its deliveries had failed since then.
+async fn failing(server: &Server, hook: &Value) {
+    let time = "'2026-01-01T00:00:00.000+00:00'";
+    let set = format!("failing_since = {time}, last_failure_at = {time}");
+    server.sql(&format!("UPDATE webhooks SET {set} WHERE id = {}", hook["id"])).await;
+}
+
+async fn only_the_fields_to_change_are_taken(server: Server) {
+    let admin = server.admin();
+    let hook = webhook(&admin, "https://example.com/", &["*"]).await;
+    let changed = admin.put(&path(&hook), json!({ "events": ["role.created"] })).await.record("webhook");
+    assert_eq!([&changed["events"], &changed["url"]], [&json!(["role.created"]), &hook["url"]]);
+    let changed = admin.patch(&path(&hook), json!({ "webhook": { "url": "https://other.example/" } })).await;
+    assert_eq!(changed.record("webhook")["url"], "https://other.example/");
+    let wrong = json!({ "url": "https://10.0.0.1/", "events": ["role.create"], "is_active": "maybe" });
+    assert_eq!(admin.put(&path(&hook), wrong).await.invalid_fields(), ["is_active"]);
+    let wrong = json!({ "url": "https://10.0.0.1/", "events": ["role.create"] });
+    assert_eq!(admin.put(&path(&hook), wrong).await.invalid_fields(), ["events", "url"]);
+    for field in ["url", "events"] {
+        admin.put(&path(&hook), json!({ field: "" })).await.invalid(field);
+    }
+}
+
+async fn what_is_written_back_unchanged_changes_nothing(server: Server) {
+    let admin = server.admin();
+    let hook = webhook(&admin, "https://example.com/", &["*"]).await;
+    let read = admin.get(&path(&hook)).await.record("webhook");
+    assert_eq!(admin.put(&path(&hook), read.clone()).await.record("webhook"), read);
+    // Also when the operator allowed more when it was made.
+    server.sql("UPDATE webhooks SET url = 'http://10.0.0.1/'").await;
+    let kept = admin.put(&path(&hook), json!({ "url": "http://10.0.0.1/", "events": ["role.created"] })).await;
+    assert_eq!(kept.record("webhook")["url"], "http://10.0.0.1/");
+}
+
+async fn a_webhook_that_was_disabled_is_enabled_again(server: Server) {
+    let admin = server.admin();
+    let hook = webhook(&admin, "https://example.com/", &["*"]).await;
+    failing(&server, &hook).await;
+    let off = admin.put(&path(&hook), json!({ "is_active": false })).await.record("webhook");
+    assert!(is_utc_time(&off["disabled_at"]) && is_utc_time(&off["failing_since"]), "{off}");
+    let on = admin.put(&path(&hook), json!({ "is_active": true })).await.record("webhook");
+    assert_eq!(
+        [&on["is_active"], &on["disabled_at"], &on["failing_since"]],
+        [&json!(true), &Value::Null, &Value::Null]
+    );
+}
+
+async fn a_new_address_ends_the_streak_of_failures(server: Server) {
+    let admin = server.admin();
+    let hook = webhook(&admin, "https://example.com/", &["*"]).await;
+    failing(&server, &hook).await;
+    let other = admin.put(&path(&hook), json!({ "events": ["role.created"] })).await.record("webhook");
+    assert!(is_utc_time(&other["failing_since"]));
+    let moved = admin.put(&path(&hook), json!({ "url": "https://example.com/2" })).await.record("webhook");
+    assert_eq!(moved["failing_since"], Value::Null);
+}
+
+async fn a_webhook_that_is_switched_off_is_told_nothing(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let (off, on) = (Receiver::answering(200).await, Receiver::answering(200).await);
+    let hook = webhook(&admin, &off.url(), &["*"]).await;
+    webhook(&admin, &on.url(), &["*"]).await;
+    admin.put(&path(&hook), json!({ "is_active": false })).await.record("webhook");
+    role(&server, "Unheard").await;
+    on.wait_for(1).await;
+    admin.put(&path(&hook), json!({ "is_active": true })).await.record("webhook");
+    role(&server, "Heard").await;
+    assert_eq!(off.wait_for(1).await[0].json()["data"]["role"]["name"], "Heard");
+}

@@ -1,0 +1,36 @@
+//! Every list of the service, as its routes say, so that no new one escapes a test of all.
+
+use charter_runtime::crud;
+use charter_runtime::meta::Operation;
+use serde_json::{Value, json};
+
+use super::Server;
+
+/// What a parent in a path is made of.
+fn parent(resource: &str) -> Value {
+    match resource {
+        "product" | "member" => json!({ "name": "Parent" }),
+        "webhook" => json!({ "url": "https://hooks.example.com/", "events": ["*"] }),
+        other => panic!("say what a {other} is made of"),
+    }
+}
+
+/// The path of each list below `/api/v1`, its parent in place, and the name of its resource.
+pub async fn lists(server: &Server) -> Vec<(String, &'static str)> {
+    let (admin, mut lists) = (server.admin(), Vec::new());
+    for route in crud::routes(&server.state) {
+        let meta = server.state.catalog.get(route.resource).meta;
+        let is_list = route.method == "GET" && route.path.ends_with(&format!("/{}", meta.path));
+        if !is_list || meta.singleton || !meta.operations.contains(&Operation::List) {
+            continue;
+        }
+        let mut path = route.path.trim_start_matches("/api/v1").to_string();
+        if let Some(under) = meta.under {
+            let over = server.state.catalog.get(under.resource).meta;
+            let made = admin.post(&format!("/{}", over.path), parent(over.name)).await.created(over.name);
+            path = path.replace(&format!("{{{}}}", under.field), &made["id"].to_string());
+        }
+        lists.push((path, meta.name));
+    }
+    lists
+}
