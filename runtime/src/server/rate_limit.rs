@@ -64,7 +64,9 @@ impl<K: Eq + Hash> RateLimit<K> {
         if !exceeded {
             *count += 1;
         }
-        let reset = WINDOW.saturating_sub(now - *begun).as_secs() + 1;
+        // Whole seconds after which the minute is surely over.
+        let left = WINDOW.saturating_sub(now - *begun);
+        let reset = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         Some(Usage { limit: self.limit, remaining: self.limit - *count, reset, exceeded })
     }
 }
@@ -117,7 +119,7 @@ mod tests {
         let begun = Instant::now();
         assert!(allowed(&limit, "a", begun).is_ok() && allowed(&limit, "a", begun).is_ok());
         let later = begun + Duration::from_secs(20);
-        assert!(matches!(allowed(&limit, "a", later), Err(Error::RateLimited(41))));
+        assert!(matches!(allowed(&limit, "a", later), Err(Error::RateLimited(40))));
         assert!(allowed(&limit, "b", begun).is_ok());
         assert!(allowed(&limit, "a", begun + WINDOW).is_ok());
     }
@@ -127,11 +129,11 @@ mod tests {
         let limit = RateLimit::new(2);
         let begun = Instant::now();
         let told = |usage: Option<Usage>| usage.map(|u| (u.limit, u.remaining, u.reset, u.exceeded));
-        assert_eq!(told(limit.count_at("a", begun)), Some((2, 1, 61, false)));
-        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 61, false)));
-        assert_eq!(told(limit.count_at("a", begun + Duration::from_secs(59))), Some((2, 0, 2, true)));
+        assert_eq!(told(limit.count_at("a", begun)), Some((2, 1, 60, false)));
+        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 60, false)));
+        assert_eq!(told(limit.count_at("a", begun + Duration::from_secs(59))), Some((2, 0, 1, true)));
         limit.uncount(&"a");
-        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 61, false)));
+        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 60, false)));
     }
 
     #[test]
