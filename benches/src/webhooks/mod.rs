@@ -22,12 +22,20 @@ pub struct Writes<'s> {
 }
 
 /// Delays of deliveries in seconds, sorted.
+#[derive(Default)]
 pub struct Delays {
     pub seconds: Vec<f64>,
     pub missing: u64,
 }
 
 impl Delays {
+    /// Takes those of another run.
+    pub fn add(&mut self, other: Delays) {
+        self.seconds.extend(other.seconds);
+        self.seconds.sort_by(f64::total_cmp);
+        self.missing += other.missing;
+    }
+
     /// The delay that this part of them does not exceed.
     pub fn at(&self, part: f64) -> f64 {
         let place = ((self.seconds.len() as f64 * part).ceil() as usize).clamp(1, self.seconds.len().max(1)) - 1;
