@@ -13,18 +13,18 @@ use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::db::Sql;
 use crate::error::{Error, Result};
+use crate::header::IDEMPOTENCY_KEY;
 use crate::seal;
 
 /// An answer is replayed for so long.
 const KEPT: TimeDelta = TimeDelta::hours(24);
 /// A request waits so long for another with its key, and is told to come back then.
 const WAITS: Duration = Duration::from_secs(10);
-const LONGEST_KEY: usize = 255;
+/// The most characters of a key.
+pub const LONGEST_KEY: usize = 255;
 /// What is past is removed so often, and so many rows at once.
 const PRUNED: Duration = Duration::from_secs(600);
 const BATCH: u64 = 1_000;
-/// The header, under which its problems are told.
-const HEADER: &str = "Idempotency-Key";
 
 /// The key of a request, with whose it is and what is asked.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Key {
     pub fn read(header: &[u8], caller: &Principal, parts: &[&[u8]]) -> Result<Key> {
         let fits = (1..=LONGEST_KEY).contains(&header.len()) && header.iter().all(u8::is_ascii_graphic);
         let text = std::str::from_utf8(header).ok().filter(|_| fits);
-        let text = text.ok_or_else(|| Error::invalid(HEADER, "must be 1 to 255 visible ASCII characters"))?;
+        let text = text.ok_or_else(|| Error::invalid(IDEMPOTENCY_KEY, "must be 1 to 255 visible ASCII characters"))?;
         let mut hash = Sha256::new();
         for part in parts {
             // With its length, so that nothing moves from one part to the next.
@@ -85,7 +85,7 @@ impl Key {
         sql.push(" AND \"created_at\" > ").bind(context.now() - KEPT);
         let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
         if row.try_get::<String>("", "fingerprint")? != self.fingerprint {
-            return Err(Error::invalid(HEADER, "was used for another request"));
+            return Err(Error::invalid(IDEMPOTENCY_KEY, "was used for another request"));
         }
         let mut body: String = row.try_get("", "body")?;
         if row.try_get("", "sealed")? {

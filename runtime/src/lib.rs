@@ -25,6 +25,7 @@ pub mod decimal;
 pub mod error;
 pub mod event;
 pub mod generated;
+pub mod header;
 pub mod idempotency;
 pub mod meta;
 pub mod number;

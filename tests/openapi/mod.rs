@@ -2,6 +2,7 @@
 
 mod answers;
 mod complete;
+mod headers;
 mod schema;
 mod served;
 mod snapshot;

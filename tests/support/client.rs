@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::Answer;
+use super::{Answer, described};
 
 /// Sends requests to one server.
 #[derive(Clone)]
@@ -123,7 +123,10 @@ impl Client {
     }
 
     async fn execute(&self, request: reqwest::RequestBuilder) -> Answer {
-        let response = request.headers(self.headers.clone()).send().await.expect("the server answers");
+        let request = request.headers(self.headers.clone()).build().expect("a request");
+        let method = request.method().clone();
+        let response = self.http.execute(request).await.expect("the server answers");
+        described::check(&method, response.url().path(), response.status().as_u16(), response.headers());
         Answer::read(response).await
     }
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod client;
 mod database;
+mod described;
 mod gatherings;
 mod lists;
 pub mod postgres;

@@ -19,8 +19,9 @@ mod upload;
 
 pub use access::{forget, hangs_on, reach};
 pub use delivery::{Delivery, find};
+pub use link::PATH;
 pub use record::route;
-pub use storage::Storage;
+pub use storage::{Part, Storage};
 pub use sweep::{sweep, sweep_once};
 
 /// The largest file: 20 MB in the specification, which are 20 × 1024 × 1024 bytes.

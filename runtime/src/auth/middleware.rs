@@ -13,6 +13,7 @@ use sea_orm::entity::prelude::*;
 use super::{Principal, Secret, role, token, user};
 use crate::context::State;
 use crate::error::{Error, Result};
+use crate::header;
 use crate::server::{Usage, counted};
 
 /// A revoked token stops on other nodes within this time; on the node that revoked it at once.
@@ -172,7 +173,7 @@ fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {
         };
     }
     headers
-        .get("x-auth-token")
+        .get(header::AUTH_TOKEN)
         .map(|header| header.to_str().map(str::trim).map_err(|_| Error::InvalidToken))
         .transpose()
 }

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Catalog, Entry};
 use crate::context::State;
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, Operation};
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
 
 /// One path of a resource.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,31 @@ impl Call {
     /// Whether all of it is one transaction.
     pub fn is_transaction(self) -> bool {
         !self.reads() && !matches!(self, Call::Action(action) if action.apart)
+    }
+
+    /// Whether `If-Match` and `If-None-Match` are asked: of the one record that it shows or changes.
+    pub fn has_conditions(self) -> bool {
+        match self {
+            Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Create),
+            Call::Action(action) => action.on == ActionOn::Record && self.is_transaction(),
+        }
+    }
+
+    /// Whether its answer has the `ETag` of the record that it holds.
+    pub fn answers_tag(self) -> bool {
+        match self {
+            Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Delete),
+            Call::Action(action) => matches!(action.output, ActionOutput::Record | ActionOutput::Created),
+        }
+    }
+
+    /// Whether an `Idempotency-Key` makes it safe to repeat: what is a transaction of its own and not safe already. An
+    /// upload has been received before its transaction begins.
+    pub fn takes_key(self, entry: &Entry) -> bool {
+        match self {
+            Call::Operation(operation) => operation == Operation::Create && entry.route.upload.is_none(),
+            Call::Action(_) => self.is_transaction(),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::auth::authenticate;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
+use crate::header;
 use crate::meta::Operation;
 use crate::query::Condition;
 use crate::server::{Answer, Endpoint, begin_upload, headers, read_body};
@@ -90,7 +91,7 @@ impl crate::server::Answers for At {
         }
         let mut early = None;
         let mut key = None;
-        if method.name == "POST" && request.headers().contains_key("idempotency-key") {
+        if method.call.takes_key(entry) && request.headers().contains_key(header::IDEMPOTENCY_KEY) {
             let body = read_body(request, state.config.body_limit).await?;
             let read = headers::key(request, &caller, &body)?;
             // What was carried out is answered again, also when the record has gone since.
@@ -112,9 +113,9 @@ impl crate::server::Answers for At {
                 }
             }
         };
-        let conditions = match id {
-            Some(_) => headers::conditions(request)?,
-            None => Conditions::default(),
+        let conditions = match method.call.has_conditions() {
+            true => headers::conditions(request)?,
+            false => Conditions::default(),
         };
         let with = Arguments { id, parent, within, conditions: &conditions, query: &query, bytes: &bytes };
         if !method.call.is_transaction() {
@@ -165,7 +166,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
             let same = conditions.not_modified(&tag)?;
             let answer =
                 if same { Answer::empty(StatusCode::NOT_MODIFIED) } else { Answer::json(StatusCode::OK, body) };
-            return Ok(answer.with_text("etag", &tag));
+            return Ok(answer.with_text(header::ETAG, &tag));
         }
         (Call::Operation(_), None) => return Err(Error::NotFound),
         (Call::Action(action), id) => {
@@ -209,11 +210,11 @@ fn written(context: &Context<'_>, entry: &Entry, parent: Option<i64>, outcome: O
         None => Answer::json(StatusCode::OK, outcome.body),
         Some(id) => {
             let location = location(context.catalog(), entry, parent, id);
-            Answer::json(StatusCode::CREATED, outcome.body).with_text("location", &location)
+            Answer::json(StatusCode::CREATED, outcome.body).with_text(header::LOCATION, &location)
         }
     };
     match &outcome.tag {
-        Some(tag) => answer.with_text("etag", tag),
+        Some(tag) => answer.with_text(header::ETAG, tag),
         None => answer,
     }
 }

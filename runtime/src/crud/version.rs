@@ -7,6 +7,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::header;
 
 /// The hexadecimal digits of a hash: 128 bits, too many for two versions to meet by chance.
 const DIGITS: usize = 32;
@@ -59,7 +60,10 @@ impl Conditions {
                 ))),
             },
         };
-        Ok(Conditions { if_match: read("If-Match", if_match)?, if_none_match: read("If-None-Match", if_none_match)? })
+        Ok(Conditions {
+            if_match: read(header::IF_MATCH, if_match)?,
+            if_none_match: read(header::IF_NONE_MATCH, if_none_match)?,
+        })
     }
 
     /// Whether nothing is asked.

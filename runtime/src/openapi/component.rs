@@ -5,7 +5,7 @@ use serde_json::json;
 use super::given::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, fields_name, output_name};
-use super::{example, problem, prose, shown};
+use super::{event, example, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionOutput, Operation, Shown};
 
@@ -15,7 +15,8 @@ pub fn schemas(catalog: &Catalog) -> Node {
         .with("Error", problem::schema())
         .with("Meta", meta())
         .with(BOOLEAN_WORD, boolean_word())
-        .with(CUSTOM_VALUE, custom_value());
+        .with(CUSTOM_VALUE, custom_value())
+        .with(event::ONLY_ID, event::only_id());
     for entry in catalog.entries().iter().filter(|entry| entry.is_served()) {
         records(catalog, entry, &mut schemas);
         let has = |operation| entry.meta.operations.contains(&operation);

@@ -4,18 +4,34 @@ use serde_json::{Value, json};
 
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::{prose, shown};
+use super::{header, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::Access;
+use crate::webhook::manual;
 
-/// Every event by name.
+/// The schema of a record of which the id alone is sent.
+pub const ONLY_ID: &str = "OnlyId";
+
+/// Every event by name, and the one that a test sends.
 pub fn webhooks(catalog: &Catalog) -> Node {
     let mut webhooks = Node::object();
     for entry in catalog.entries() {
         for name in entry.events() {
-            let what = name.rsplit('.').next().unwrap_or_default().to_string();
-            webhooks.set(name.clone(), message(catalog, entry, &name, &what));
+            let what = name.rsplit('.').next().unwrap_or_default();
+            let summary = format!("{} was {what}", prose::capital(&prose::a_record(entry.meta)));
+            let described = format!("Sent to the webhooks that subscribe to `{name}`.");
+            webhooks.set(name.clone(), message(entry, &name, &summary, &described, data(catalog, entry)));
         }
+    }
+    let of_test = |entry: &&Entry| manual::TEST.split_once('.').is_some_and(|(name, _)| name == entry.meta.name);
+    if let Some(entry) = catalog.entries().iter().find(of_test) {
+        let id = json!({ "type": "object", "description": "The webhook.", "required": ["id"], "properties": {
+            "id": { "type": "integer", "format": "int64", "description": "Its id." },
+        } });
+        let summary = format!("{} is tested", prose::capital(&prose::a_record(entry.meta)));
+        let described = "Sent once when somebody asks for a test. Nobody subscribes to it.";
+        let data = (under(entry.meta.name, id.into()), json!({ entry.meta.name: { "id": 1 } }));
+        webhooks.set(manual::TEST, message(entry, manual::TEST, &summary, described, data));
     }
     webhooks
 }
@@ -44,26 +60,49 @@ fn data(catalog: &Catalog, entry: &Entry) -> (Node, Value) {
         ("changes", changes, Value::Object(changed.into_iter().collect()))
     } else {
         let record = Examples { catalog }.record(entry, |_| true);
-        (entry.meta.name, reference("schemas", &shown::record_name(entry)), record)
+        let either = [reference("schemas", &shown::record_name(entry)), reference("schemas", ONLY_ID)];
+        (
+            entry.meta.name,
+            Node::object().with("anyOf", either).with("description", "The record, as `GET` shows it."),
+            record,
+        )
     };
-    let data = Node::object()
+    (under(key, schema), json!({ key: example }))
+}
+
+/// The data of an event: an object with this one key.
+fn under(key: &str, schema: Node) -> Node {
+    Node::object()
         .with("type", "object")
         .with("description", "What it happened to.")
         .with("required", [key])
-        .with("properties", Node::object().with(key, schema));
-    (data, json!({ key: example }))
+        .with("properties", Node::object().with(key, schema))
 }
 
-fn message(catalog: &Catalog, entry: &Entry, name: &str, what: &str) -> Node {
-    let one = prose::a_record(entry.meta);
-    let (data, example) = data(catalog, entry);
+/// What is left of a record that is too long to be sent.
+pub fn only_id() -> Node {
+    json!({
+        "type": "object",
+        "description": "A record that is too long to be sent, beside `\"truncated\": true`: `GET` has the rest.",
+        "required": ["id"],
+        "properties": { "id": { "type": "integer", "format": "int64", "description": "Its id.", "examples": [1] } },
+        "additionalProperties": false,
+    })
+    .into()
+}
+
+fn message(entry: &Entry, name: &str, summary: &str, described: &str, (data, example): (Node, Value)) -> Node {
     let properties = Node::object()
         .with("event", json!({ "type": "string", "const": name, "description": "The name of the event." }))
         .with(
             "timestamp",
             json!({ "type": "string", "format": "date-time", "description": "When it happened, in UTC." }),
         )
-        .with("data", data);
+        .with("data", data)
+        .with(
+            "truncated",
+            json!({ "type": "boolean", "const": true, "description": "There when the data was too long: its ids are left." }),
+        );
     let schema = Node::object()
         .with("type", "object")
         .with("required", ["event", "timestamp", "data"])
@@ -81,9 +120,10 @@ fn message(catalog: &Catalog, entry: &Entry, name: &str, what: &str) -> Node {
     let operation = Node::object()
         .with("operationId", format!("on_{}", name.replace('.', "_")))
         .with("tags", [prose::tag(entry.meta)])
-        .with("summary", format!("{} was {what}", prose::capital(&one)))
-        .with("description", format!("Sent to the webhooks that subscribe to `{name}`."))
+        .with("summary", summary)
+        .with("description", described)
         .with("security", Vec::<Node>::new())
+        .with("parameters", header::of_delivery())
         .with("requestBody", body)
         .with("responses", responses);
     Node::object().with("post", operation)

@@ -8,6 +8,7 @@ mod digits;
 mod event;
 mod example;
 mod given;
+mod header;
 mod node;
 mod operation;
 mod parameter;
@@ -25,6 +26,7 @@ use crate::catalog::Catalog;
 use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
+use crate::header::AUTH_TOKEN;
 
 /// The path of the description.
 pub const PATH: &str = "/api/v1/openapi.json";
@@ -100,7 +102,7 @@ fn paths(state: &State) -> Node {
         let path = paths.get(&route.path).cloned().unwrap_or_else(Node::object);
         paths.set(route.path.clone(), path.with(route.method.to_ascii_lowercase(), operation));
     }
-    for (path, operation) in service::operations() {
+    for (path, operation) in service::operations(&state.catalog) {
         paths.set(path, Node::object().with("get", operation));
     }
     paths
@@ -109,26 +111,19 @@ fn paths(state: &State) -> Node {
 fn components(catalog: &Catalog) -> Node {
     Node::object()
         .with("schemas", component::schemas(catalog))
-        .with("parameters", parameter::shared())
-        .with("headers", headers())
+        .with("parameters", parameters())
+        .with("headers", header::components())
         .with("responses", problem::responses())
         .with("securitySchemes", schemes())
 }
 
-fn headers() -> Node {
-    let header = |description: &str, schema: serde_json::Value, example: serde_json::Value| json!({ "description": description, "schema": schema, "example": example });
-    let text = || json!({ "type": "string" });
-    Node::object()
-        .with("Location", header("The path of the new record.", text(), json!("/api/v1/users/1")))
-        .with(
-            "Retry-After",
-            header("After so many seconds it may be tried again.", json!({ "type": "integer" }), json!(5)),
-        )
-        .with("Allow", header("The methods that the path has.", text(), json!("GET, POST")))
-        .with(
-            "WWW-Authenticate",
-            header("How to authenticate, and what is missing.", text(), json!("Bearer realm=\"charter\"")),
-        )
+/// Parameters of every list, and headers.
+fn parameters() -> Node {
+    let mut parameters = parameter::shared();
+    if let Node::Object(headers) = header::parameters() {
+        headers.into_iter().for_each(|(name, parameter)| parameters.set(name, parameter));
+    }
+    parameters
 }
 
 fn schemes() -> Node {
@@ -143,7 +138,7 @@ fn schemes() -> Node {
         .with(
             "token",
             json!({
-                "type": "apiKey", "in": "header", "name": "X-AUTH-TOKEN",
+                "type": "apiKey", "in": "header", "name": AUTH_TOKEN,
                 "description": "The same token, as older clients send it.",
             }),
         )

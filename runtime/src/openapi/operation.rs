@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::example::Examples;
 use super::given::{self, Write};
 use super::node::{Node, reference};
-use super::{parameter, problem, prose, shown};
+use super::{header, parameter, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::{Call, RouteInfo};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation, Shown};
@@ -25,6 +25,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         Call::Action(action) if action.method == ActionMethod::Get => parameter::of_action(catalog, action.input),
         _ => Vec::new(),
     });
+    parameters.extend(header::of_call(route.call, route.call.takes_key(entry)));
     // Where one of several abilities will do, each is a way of its own.
     let schemes = SCHEMES.iter().flat_map(|scheme| route.ability.split(" or ").map(move |ability| (scheme, ability)));
     let security: Vec<Node> = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability])).collect();
@@ -220,11 +221,18 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         let schema = Node::object().with("anyOf", [one(name), one(fields_name(entry))]);
         json_content(schema, record())
     };
-    let answer = |text: String, content: Node| Node::object().with("description", text).with("content", content);
+    let headers = |created| header::of_success(route.call, route.call.takes_key(entry), created);
+    let answer = |text: String, content: Node| {
+        Node::object().with("description", text).with("headers", headers(false)).with("content", content)
+    };
+    let created = || created(examples, entry).with("headers", headers(true));
     let noun = prose::noun(meta);
     let mut errors = vec![401, 403, 429, 500, 503];
     if route.path.contains('{') {
         errors.push(404);
+    }
+    if route.call.has_conditions() {
+        errors.extend([400, 412]);
     }
     match route.call {
         Call::Operation(Operation::List) => {
@@ -233,15 +241,16 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             responses.set("200", answer(text, list(examples, entry)));
         }
         Call::Operation(Operation::Show) => {
-            errors.extend([400, 422]);
+            errors.push(422);
             responses.set("200", answer(format!("The {noun}."), sparse()));
+            responses.set("304", reference("responses", problem::NOT_MODIFIED));
         }
         Call::Operation(Operation::Create) => {
             errors.extend([400, 409, 413, 415, 422]);
-            responses.set("201", created(examples, entry));
+            responses.set("201", created());
         }
         Call::Operation(Operation::Update) => {
-            errors.extend([400, 409, 413, 415, 422]);
+            errors.extend([409, 413, 415, 422]);
             responses.set("200", answer(format!("The {noun} as it is now."), single()));
         }
         Call::Operation(Operation::Delete) => {
@@ -249,7 +258,8 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             if entry.route.hooks.before_delete.is_some() {
                 errors.push(422);
             }
-            responses.set("204", Node::object().with("description", format!("The {noun} is gone.")));
+            let gone = Node::object().with("description", format!("The {noun} is gone."));
+            responses.set("204", gone.with("headers", headers(false)));
         }
         Call::Action(action) => {
             errors.extend([400, 422]);
@@ -259,7 +269,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             let (text, content) = match action.output {
                 ActionOutput::Record => (format!("The {noun} as it is now."), single()),
                 ActionOutput::Created => {
-                    responses.set("201", created(examples, entry));
+                    responses.set("201", created());
                     problem::add(&mut responses, &errors);
                     return responses;
                 }
@@ -297,7 +307,6 @@ fn created(examples: Examples<'_>, entry: &Entry) -> Node {
     };
     Node::object()
         .with("description", format!("The new {}.", prose::noun(meta)))
-        .with("headers", Node::object().with("Location", reference("headers", "Location")))
         .with("content", json_content(under_name(entry, &name), json!({ meta.name: example })))
 }
 

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::header;
 use super::node::{Node, reference};
 use crate::error::CODES;
 
 /// The answer to an address that is too long, as the query string of a list may be.
 const TOO_LONG: &str = "AddressTooLong";
+
+/// The answer without a body to who has the rest.
+pub const NOT_MODIFIED: &str = "NotModified";
 
 /// Codes by status.
 fn by_status() -> BTreeMap<u16, Vec<(&'static str, &'static str)>> {
@@ -54,22 +58,14 @@ pub fn responses() -> Node {
         }
         let schema = Node::object().with("allOf", [reference("schemas", "Error"), narrowed.into()]);
         let content = Node::object().with("schema", schema).with("example", example);
-        let response = Node::object().with("description", meanings.join(" ")).with_some("headers", headers(status));
+        let response = Node::object().with("description", meanings.join(" ")).with("headers", header::of_error(status));
         responses.set(name(status), response.with("content", Node::object().with("application/json", content)));
     }
+    let same = Node::object().with("description", "The client has this very answer already. There is no body.");
+    responses.set(NOT_MODIFIED, same.with("headers", header::of_answer(&[crate::header::ETAG])));
     // What is refused before it is a request has no body.
     let long = json!({ "description": "The address, with its query string, is longer than the server takes. There is no body." });
     responses.with(TOO_LONG, long)
-}
-
-fn headers(status: u16) -> Option<Node> {
-    let names: &[&str] = match status {
-        401 | 403 => &["WWW-Authenticate"],
-        405 => &["Allow"],
-        429 | 503 => &["Retry-After"],
-        _ => return None,
-    };
-    Some(names.iter().fold(Node::object(), |headers, name| headers.with(*name, reference("headers", name))))
 }
 
 fn name(status: u16) -> String {

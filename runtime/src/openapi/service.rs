@@ -1,72 +1,125 @@
-//! The paths that belong to no resource and need no token: the description itself, and whether the service is well.
+//! The paths that need no token: the description itself, whether the service is well, and files by their signed links.
 
 use serde_json::{Value, json};
 
 use super::node::Node;
-use super::{PATH, problem};
+use super::{PATH, header, problem, prose};
+use crate::attachment::{self, Part};
+use crate::catalog::Catalog;
+use crate::header::*;
 
-/// The tag of these operations.
+/// The tag of the operations that belong to no resource.
 pub const TAG: &str = "Service";
 
 /// Each path with its `GET`.
-pub fn operations() -> [(&'static str, Node); 4] {
-    let open = |id: &str, summary: &str, description: &str, errors: &[u16], example: Value| {
-        let schema = json!({ "type": "object", "description": description });
-        let content = json!({ "application/json": { "schema": schema, "example": example } });
-        let mut responses = Node::object().with("200", json!({ "description": summary, "content": content }));
-        problem::add(&mut responses, errors);
-        let operation = Node::object()
-            .with("operationId", id)
-            .with("tags", [TAG])
-            .with("summary", summary)
-            .with("description", format!("{description} Needs no token."))
-            .with("security", Vec::<Node>::new());
-        (operation, responses)
-    };
-    let (described, answers) = open(
-        "describe_api",
-        "The description",
-        "This OpenAPI description.",
-        &[405, 500, 503],
-        json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": {} }),
+pub fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
+    let mut operations = vec![
+        (PATH.to_string(), described()),
+        ("/health/live".into(), health("live", "Whether the process runs", "Answers while the process runs.")),
+        (
+            "/health/ready".into(),
+            health("ready", "Whether the service is ready", "Answers while the database does, else 503."),
+        ),
+        ("/health/metrics".into(), metrics()),
+    ];
+    if let Some(entry) = catalog.entries().iter().find(|entry| entry.is_attached()) {
+        operations.push((format!("{}/{{uuid}}/{{part}}", attachment::PATH), file(&prose::tag(entry.meta))));
+    }
+    operations
+}
+
+fn open(id: &str, tag: &str, summary: &str, description: &str) -> Node {
+    Node::object()
+        .with("operationId", id)
+        .with("tags", [tag])
+        .with("summary", summary)
+        .with("description", format!("{description} Needs no token."))
+        .with("security", Vec::<Node>::new())
+}
+
+fn answer(told: &str, headers: &[&str], content: Value) -> Node {
+    Node::object().with("description", told).with("headers", header::of(headers)).with("content", content)
+}
+
+fn described() -> Node {
+    let summary = "The description";
+    let schema = json!({ "type": "object", "description": "This OpenAPI description." });
+    let example = json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": {} });
+    let content = json!({ "application/json": { "schema": schema, "example": example } });
+    let mut responses = Node::object().with("200", answer(summary, &[ETAG, CACHE_CONTROL, REQUEST_ID], content)).with(
+        "304",
+        Node::object()
+            .with("description", "It has not changed.")
+            .with("headers", header::of(&[ETAG, CACHE_CONTROL, REQUEST_ID])),
     );
-    let earlier = json!([{
-        "name": "If-None-Match",
-        "in": "header",
-        "description": "The `ETag` of an earlier answer: 304 when nothing has changed since.",
-        "schema": { "type": "string" },
-        "example": "\"0123456789abcdef\"",
-    }]);
-    let answers = answers.with("304", json!({ "description": "It has not changed." }));
-    let described = described.with("parameters", earlier).with("responses", answers);
-    let (live, live_answers) = open(
-        "health_live",
-        "Whether the process runs",
-        "Answers while the process runs.",
-        &[405, 500, 503],
-        json!({ "status": "live" }),
-    );
-    let (ready, ready_answers) = open(
-        "health_ready",
-        "Whether the service is ready",
-        "Answers while the database does, else 503.",
-        &[405, 500, 503],
-        json!({ "status": "ready" }),
-    );
-    let (metrics, figures) = open(
-        "health_metrics",
-        "Figures on deliveries",
-        "Answers figures on the deliveries of webhooks, in the text format of Prometheus.",
-        &[405, 500, 503],
-        Value::Null,
-    );
+    problem::add(&mut responses, &[400, 405, 412, 500, 503]);
+    open("describe_api", TAG, summary, "This OpenAPI description.")
+        .with("parameters", header::refer(&[IF_MATCH, IF_NONE_MATCH]))
+        .with("responses", responses)
+}
+
+fn health(name: &str, summary: &str, description: &str) -> Node {
+    let schema = json!({ "type": "object", "description": description });
+    let content = json!({ "application/json": { "schema": schema, "example": { "status": name } } });
+    let mut responses = Node::object().with("200", answer(summary, &[REQUEST_ID], content));
+    problem::add(&mut responses, &[405, 500, 503]);
+    open(&format!("health_{name}"), TAG, summary, description).with("responses", responses)
+}
+
+fn metrics() -> Node {
     let text = json!({ "type": "string", "description": "One figure a line." });
     let content = json!({ "text/plain": { "schema": text, "example": "charter_webhook_due 0\n" } });
-    let figures = figures.with("200", json!({ "description": "The figures.", "content": content }));
-    [
-        (PATH, described),
-        ("/health/live", live.with("responses", live_answers)),
-        ("/health/ready", ready.with("responses", ready_answers)),
-        ("/health/metrics", metrics.with("responses", figures)),
-    ]
+    let mut responses = Node::object().with("200", answer("The figures.", &[REQUEST_ID], content));
+    problem::add(&mut responses, &[405, 500, 503]);
+    let description = "Answers figures on the deliveries of webhooks, in the text format of Prometheus.";
+    open("health_metrics", TAG, "Figures on deliveries", description).with("responses", responses)
+}
+
+/// A stored file: whole, a part of it, or nothing new.
+fn file(tag: &str) -> Node {
+    let parameter = |place: &str, name: &str, told: &str, schema: Value, example: Value| -> Node {
+        json!({ "name": name, "in": place, "required": true, "description": told, "schema": schema, "example": example })
+            .into()
+    };
+    let uuid = "4f1cbe52-6f0e-4b0c-9f3a-2d6f8f0a7c11";
+    let mut parameters = vec![
+        parameter("path", "uuid", "The UUID of the file.", json!({ "type": "string", "format": "uuid" }), json!(uuid)),
+        parameter(
+            "path",
+            "part",
+            "The file itself or its thumbnail.",
+            json!({ "type": "string", "enum": Part::ALL.map(Part::name) }),
+            json!(Part::File.name()),
+        ),
+        parameter(
+            "query",
+            "expires",
+            "When the link ends, in seconds since 1970.",
+            json!({ "type": "integer", "format": "int64" }),
+            json!(1_774_090_800),
+        ),
+        parameter(
+            "query",
+            "signature",
+            "What proves that all of the link is as it was made.",
+            json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
+            json!("5d41402abc4b2a76b9719d911017c592ae2b7a0d4e1f6c8b93a05e7f18d264ca"),
+        ),
+    ];
+    parameters.extend(header::refer(&[RANGE, IF_RANGE, IF_MATCH, IF_NONE_MATCH]));
+    // Bytes of any type have no schema.
+    let content = || json!({ "*/*": {} });
+    let whole = [&[ACCEPT_RANGES, DISPOSITION], &header::OF_FILE[..]].concat();
+    let part = [&[CONTENT_RANGE], &whole[..]].concat();
+    let same = Node::object().with("description", "It has not changed.").with("headers", header::of(&header::OF_FILE));
+    let mut responses = Node::object()
+        .with("200", answer("The file.", &whole, content()))
+        .with("206", answer("The part of the file that was asked for.", &part, content()))
+        .with("304", same);
+    problem::add(&mut responses, &[400, 403, 404, 405, 410, 412, 416, 500, 503]);
+    let description = "Answers a stored file to whoever has its link, which is made for an hour each time a record is \
+                       shown: follow it as it is. Only what is safe to show is shown in a browser, all else is saved.";
+    open("read_file", tag, "The bytes of a file", description)
+        .with("parameters", parameters)
+        .with("responses", responses)
 }

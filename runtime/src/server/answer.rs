@@ -6,6 +6,7 @@ use salvo::Response;
 use salvo::http::{HeaderValue, StatusCode};
 
 use crate::error::Error;
+use crate::header;
 
 /// What an endpoint answers.
 pub struct Answer {
@@ -52,21 +53,23 @@ impl Answer {
     pub fn error(error: &Error, request_id: &str) -> Answer {
         let body = error.body(request_id).to_string().into_bytes();
         let answer = Answer::json(error.status(), body);
-        let header = match error {
-            Error::Unauthenticated => ("www-authenticate", r#"Bearer realm="charter""#.to_string()),
-            Error::InvalidToken => ("www-authenticate", r#"Bearer realm="charter", error="invalid_token""#.to_string()),
-            Error::AbilityMissing(ability) => (
-                "www-authenticate",
-                format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#),
-            ),
-            Error::MethodNotAllowed(methods) => ("allow", methods.join(", ")),
-            Error::RangeNotSatisfiable(size) => ("content-range", format!("bytes */{size}")),
-            Error::RateLimited(seconds) => ("retry-after", seconds.to_string()),
-            Error::InProgress => ("retry-after", "1".to_string()),
-            Error::Unavailable(_) => ("retry-after", "5".to_string()),
+        let said = match error {
+            Error::Unauthenticated => r#"Bearer realm="charter""#.to_string(),
+            Error::InvalidToken => r#"Bearer realm="charter", error="invalid_token""#.to_string(),
+            Error::AbilityMissing(ability) => {
+                format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#)
+            }
+            Error::MethodNotAllowed(methods) => methods.join(", "),
+            Error::RangeNotSatisfiable(size) => format!("bytes */{size}"),
+            Error::RateLimited(seconds) => seconds.to_string(),
+            Error::InProgress => "1".to_string(),
+            Error::Unavailable(_) => "5".to_string(),
             _ => return answer,
         };
-        answer.with_text(header.0, &header.1)
+        match header::of_code(error.code()) {
+            Some(name) => answer.with_text(name, &said),
+            None => answer,
+        }
     }
 
     /// The same with a header of text; one that no header can hold is left out.

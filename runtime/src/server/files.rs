@@ -6,10 +6,11 @@ use std::sync::Arc;
 use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
-use super::{Answer, Answers};
+use super::{Answer, Answers, headers};
 use crate::attachment;
 use crate::context::State;
 use crate::error::{Error, Result};
+use crate::header;
 
 /// `GET /files/<uuid>/<part>?expires=...&signature=...`
 #[derive(Debug)]
@@ -23,14 +24,13 @@ impl Answers for Files {
         }
         let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
         let file = attachment::find(state, target).await?;
-        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-        let known = |tags: &str| tags.trim() == "*" || tags.split(',').any(|tag| weak(tag) == weak(&file.tag));
-        if header("if-none-match").is_some_and(known) {
+        let sent = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        if headers::conditions(request)?.not_modified(&file.tag)? {
             return surround(Answer::empty(StatusCode::NOT_MODIFIED), &file);
         }
         // A part is of use only to who has the rest of these very bytes.
-        let same = header("if-range").is_none_or(|tag| tag.trim() == file.tag);
-        let range = match header("range").filter(|_| same) {
+        let same = sent(header::IF_RANGE).is_none_or(|tag| tag.trim() == file.tag);
+        let range = match sent(header::RANGE).filter(|_| same) {
             Some(text) => range(text, file.size)?,
             None => None,
         };
@@ -42,11 +42,12 @@ impl Answers for Files {
             "HEAD" => Answer::empty(status),
             _ => Answer::stream(status, file.read(state, range.clone()).await?),
         };
-        answer = answer.with("content-length", length.into()).with("accept-ranges", HeaderValue::from_static("bytes"));
+        answer =
+            answer.with("content-length", length.into()).with(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         answer = answer.with("content-type", text(&file.media_type)?);
-        answer = answer.with("content-disposition", text(&file.disposition)?);
+        answer = answer.with(header::DISPOSITION, text(&file.disposition)?);
         if let Some(Range { start, end }) = range {
-            answer = answer.with("content-range", text(&format!("bytes {start}-{}/{}", end - 1, file.size))?);
+            answer = answer.with(header::CONTENT_RANGE, text(&format!("bytes {start}-{}/{}", end - 1, file.size))?);
         }
         surround(answer, &file)
     }
@@ -56,24 +57,18 @@ impl Answers for Files {
 fn surround(answer: Answer, file: &attachment::Delivery) -> Result<Answer> {
     let said = |answer: Answer, (name, value)| answer.with(name, HeaderValue::from_static(value));
     let answer = [
-        ("cache-control", "private"),
-        ("content-security-policy", "default-src 'none'; sandbox"),
-        ("referrer-policy", "no-referrer"),
-        ("x-content-type-options", "nosniff"),
+        (header::CACHE_CONTROL, "private"),
+        (header::SECURITY_POLICY, "default-src 'none'; sandbox"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::TYPE_OPTIONS, "nosniff"),
     ]
     .into_iter()
     .fold(answer, said);
-    Ok(answer.with("etag", text(&file.tag)?))
+    Ok(answer.with(header::ETAG, text(&file.tag)?))
 }
 
 fn text(value: &str) -> Result<HeaderValue> {
     HeaderValue::from_str(value).map_err(Error::internal)
-}
-
-/// A tag without the mark that it is a weak one.
-fn weak(tag: &str) -> &str {
-    let tag = tag.trim();
-    tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 /// The bytes that are asked for (RFC 9110, section 14). What cannot be read, and more than one range, is ignored: the

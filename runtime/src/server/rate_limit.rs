@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Answer;
 use crate::error::{Error, Result};
+use crate::header;
 
 const WINDOW: Duration = Duration::from_secs(60);
 /// More keys than this are swept when their minute is over.
@@ -91,9 +92,9 @@ impl Usage {
     /// Adds the headers that tell a client.
     pub fn tell(&self, answer: Answer) -> Answer {
         answer
-            .with("ratelimit-limit", self.limit.into())
-            .with("ratelimit-remaining", self.remaining.into())
-            .with("ratelimit-reset", self.reset.into())
+            .with(header::RATE_LIMIT, self.limit.into())
+            .with(header::RATE_LIMIT_REMAINING, self.remaining.into())
+            .with(header::RATE_LIMIT_RESET, self.reset.into())
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use salvo::http::header::IF_NONE_MATCH;
 use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
 use super::endpoint::only_get;
-use super::{Answer, Answers};
+use super::{Answer, Answers, headers};
 use crate::context::State;
 use crate::error::{Error, Result};
+use crate::header;
 
 /// The page loads nothing from elsewhere and talks to this server alone. The viewer writes its own style sheets.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
@@ -28,20 +28,13 @@ impl Answers for Described {
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
         let description = state.description()?;
-        let known = request.headers().get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-        let answer = if known.is_some_and(|known| is_known(known, &description.etag)) {
-            Answer::empty(StatusCode::NOT_MODIFIED)
-        } else {
-            Answer::json(StatusCode::OK, description.json.clone())
+        let answer = match headers::conditions(request)?.not_modified(&description.etag)? {
+            true => Answer::empty(StatusCode::NOT_MODIFIED),
+            false => Answer::json(StatusCode::OK, description.json.clone()),
         };
         let etag = HeaderValue::from_str(&description.etag).map_err(Error::internal)?;
-        Ok(answer.with("etag", etag).with("cache-control", HeaderValue::from_static("no-cache")))
+        Ok(answer.with(header::ETAG, etag).with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache")))
     }
-}
-
-/// Whether one of the tags of `If-None-Match` is this one.
-fn is_known(header: &str, etag: &str) -> bool {
-    header.split(',').map(|tag| tag.trim().trim_start_matches("W/")).any(|tag| tag == "*" || tag == etag)
 }
 
 /// The page at `/docs` and what it loads.
@@ -67,9 +60,9 @@ impl Answers for Page {
         };
         let age = if matches!(self, Page::Viewer) { "public, max-age=86400" } else { "no-cache" };
         Ok(Answer::bytes(kind, body)
-            .with("cache-control", HeaderValue::from_static(age))
-            .with("content-security-policy", HeaderValue::from_static(POLICY))
-            .with("x-content-type-options", HeaderValue::from_static("nosniff"))
-            .with("referrer-policy", HeaderValue::from_static("no-referrer")))
+            .with(header::CACHE_CONTROL, HeaderValue::from_static(age))
+            .with(header::SECURITY_POLICY, HeaderValue::from_static(POLICY))
+            .with(header::TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+            .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
     }
 }
