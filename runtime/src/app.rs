@@ -13,7 +13,7 @@ use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
 use crate::server::RateLimit;
-use crate::{attachment, audit, custom_field, seed, view, webhook};
+use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
 /// Runs the application's migrations in one direction.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -98,7 +98,7 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, address, custom_fields_changed) = Default::default();
+        let (clock, webhooks, tokens, totals, address, custom_fields_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
             db,
@@ -108,6 +108,7 @@ impl App {
             webhooks,
             sender,
             tokens,
+            totals,
             attachments,
             address,
             custom_fields_changed,
@@ -148,8 +149,17 @@ impl App {
     }
 
     pub(crate) async fn prepare_locked(&self, state: &Arc<State>) -> Result<()> {
-        (self.migrate)(&state.db, Direction::Up).await?;
+        self.migrate_up(state).await?;
         seed::reference(state, self.seeds).await
+    }
+
+    /// Applies every migration that is not applied, and makes sure that the tables are counted.
+    pub(crate) async fn migrate_up(&self, state: &State) -> Result<()> {
+        (self.migrate)(&state.db, Direction::Up).await?;
+        for table in total::install(&state.db, &state.catalog).await? {
+            tracing::debug!(table, "its records are counted from now on");
+        }
+        Ok(())
     }
 }
 

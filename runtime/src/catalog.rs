@@ -35,7 +35,16 @@ pub struct Entry {
     /// The other end of each derived field: by field name.
     derived: HashMap<&'static str, Source>,
     /// What must hold for a record to be there at all, as SQL on `t`: see [`standing`].
-    pub standing: Option<Arc<str>>,
+    pub standing: Option<Arc<Standing>>,
+}
+
+/// The condition that what a record cannot be without is there.
+#[derive(Debug)]
+pub struct Standing {
+    /// As SQL on `t`.
+    pub text: String,
+    /// The tables that it looks into.
+    pub tables: Vec<&'static str>,
 }
 
 /// Where the value of a field comes from.
@@ -81,7 +90,9 @@ impl Catalog {
                 Shape::of(meta, &derived, meta.fields.iter().filter(wanted))
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
-            let standing = standing(meta, &metas, "t", 1).map(Arc::from);
+            let mut tables = Vec::new();
+            let standing = standing(meta, &metas, "t", 1, &mut tables);
+            let standing = standing.map(|text| Arc::new(Standing { text, tables }));
             entries.push(Entry { meta, route, fields, list, single, derived, standing });
         }
         if problems.is_empty() {
@@ -280,12 +291,13 @@ pub fn snake_case(name: &str) -> String {
 /// The condition that no record is deleted that `meta`'s records cannot be without: a required reference to a deleted
 /// record hides the record that has it, and so on from there. Nothing when no reference leads to what is kept deleted.
 ///
-/// The text is SQL on `alias`. `depth` names the tables within, and ends what refers in a circle.
+/// The text is SQL on `alias`. `depth` names the tables within, and ends what refers in a circle; `tables` gathers them.
 fn standing(
     meta: &ResourceMeta,
     metas: &HashMap<&str, &'static ResourceMeta>,
     alias: &str,
     depth: usize,
+    tables: &mut Vec<&'static str>,
 ) -> Option<String> {
     let mut conditions = Vec::new();
     for field in meta.fields.iter().filter(|f| !f.nullable && depth <= DEEPEST) {
@@ -293,10 +305,11 @@ fn standing(
         let Some(target) = metas.get(resource) else { continue };
         let (inner, table, name) = (format!("s{depth}"), target.table, field.name);
         let deleted = target.soft_delete.then(|| format!("{inner}.\"deleted_at\" IS NULL"));
-        let further = standing(target, metas, &inner, depth + 1);
+        let further = standing(target, metas, &inner, depth + 1, tables);
         let required: Vec<String> = deleted.into_iter().chain(further).collect();
         if !required.is_empty() {
             let required = required.join(" AND ");
+            tables.push(table);
             conditions.push(format!(
                 "EXISTS (SELECT 1 FROM \"{table}\" AS {inner} WHERE {inner}.\"id\" = {alias}.\"{name}\" AND {required})"
             ));

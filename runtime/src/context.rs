@@ -16,6 +16,7 @@ use crate::db::{Connection, Db};
 use crate::error::Result;
 use crate::openapi::Description;
 use crate::server::RateLimit;
+use crate::total;
 use crate::webhook::{Exchange, Metrics};
 
 /// What all requests of an application share.
@@ -32,6 +33,8 @@ pub struct State {
     /// What sends their deliveries.
     pub sender: Arc<dyn Exchange>,
     pub tokens: TokenCache,
+    /// The totals that were counted.
+    pub totals: total::Known,
     /// Where the bytes of attachments are.
     pub attachments: Storage,
     /// Where the server listens, once it does.

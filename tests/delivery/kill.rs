@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use charter_runtime::db::{Db, Sql};
+use reqwest::Method;
 use serde_json::json;
 
 use super::processes::{self, setting};
@@ -124,7 +125,8 @@ async fn write(client: &Client, prefix: &str, stop: &AtomicBool, acknowledged: &
     while !stop.load(Ordering::Relaxed) {
         let name = format!("{prefix}-{}", number - usize::from(number % 3 == 2));
         number += 1;
-        match client.attempt("/roles", json!({ "name": name })).await {
+        let answer = client.attempt(Method::POST, "/roles", Some(json!({ "name": name }))).await;
+        match answer.map(|answer| answer.status) {
             Some(201) => drop(acknowledged.lock().expect("no writer panicked").insert(name)),
             Some(422) => {}
             Some(status) => panic!("{status}"),

@@ -5,7 +5,7 @@ mod fan_out;
 mod isolation;
 mod kill;
 mod manual;
-mod processes;
+pub mod processes;
 mod retention;
 mod schedule;
 mod streak;

@@ -10,7 +10,9 @@ mod page;
 mod refusal;
 mod sort;
 mod text;
+mod total;
 mod view;
+mod writers;
 
 use serde_json::Value;
 

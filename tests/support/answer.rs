@@ -15,10 +15,15 @@ pub struct Answer {
 
 impl Answer {
     pub async fn read(response: reqwest::Response) -> Answer {
+        Answer::try_read(response).await.expect("a whole body")
+    }
+
+    /// Nothing when the body does not arrive.
+    pub async fn try_read(response: reqwest::Response) -> Option<Answer> {
         let (status, headers, url) =
             (response.status().as_u16(), response.headers().clone(), response.url().to_string());
-        let text = response.text().await.expect("a whole body");
-        Answer { status, headers, text, url }
+        let text = response.text().await.ok()?;
+        Some(Answer { status, headers, text, url })
     }
 
     /// The body as JSON.

@@ -116,10 +116,13 @@ impl Client {
         Url::parse(&url).expect("a URL")
     }
 
-    /// POST to a server that may be gone before it answers; then there is no status.
-    pub async fn attempt(&self, path: &str, body: Value) -> Option<u16> {
-        let request = self.http.post(self.url(path)).json(&body).headers(self.headers.clone());
-        request.send().await.ok().map(|answer| answer.status().as_u16())
+    /// A request to a server that may be gone before it has answered; then there is no answer.
+    pub async fn attempt(&self, method: Method, path: &str, body: Option<Value>) -> Option<Answer> {
+        let mut request = self.http.request(method, self.url(path)).headers(self.headers.clone());
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        Answer::try_read(request.send().await.ok()?).await
     }
 
     async fn execute(&self, request: reqwest::RequestBuilder) -> Answer {

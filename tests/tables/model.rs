@@ -8,9 +8,17 @@ use charter_runtime::number::{Scaled, scale};
 use super::{Index, Table, Tables};
 
 /// Tables that belong to no resource: the files that no attachment has, the outbox, what is to be delivered, the answers
-/// that are kept for a repeated request, and the list of the migrations that were applied.
-const OTHERS: &[&str] =
-    &["attachment_leftovers", "events", "idempotency_keys", "webhook_deliveries", "seaql_migrations"];
+/// that are kept for a repeated request, the numbers that triggers keep, and the list of the migrations that were applied.
+const OTHERS: &[&str] = &[
+    "attachment_leftovers",
+    "events",
+    "idempotency_keys",
+    "record_blocks",
+    "record_changes",
+    "record_totals",
+    "webhook_deliveries",
+    "seaql_migrations",
+];
 
 /// Every difference between the tables and the resources; none when they agree.
 pub fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<String> {

@@ -16,6 +16,7 @@ mod m20261121_000008_platform_webhooks;
 mod m20261121_000009_platform_idempotency;
 mod m20261121_000010_platform_audit;
 mod m20261121_000011_platform_attachments;
+mod m20261121_000012_platform_totals;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -31,5 +32,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000009_platform_idempotency::Migration),
         Atomic::boxed(m20261121_000010_platform_audit::Migration),
         Atomic::boxed(m20261121_000011_platform_attachments::Migration),
+        Atomic::boxed(m20261121_000012_platform_totals::Migration),
     ]
 }

@@ -22,6 +22,6 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
             let steps = matches.get_one::<u32>("steps").copied().unwrap_or(1);
             (app.migrate)(&state.db, Direction::Down(steps)).await.map(drop)
         }
-        _ => (app.migrate)(&state.db, Direction::Up).await.map(drop),
+        _ => app.migrate_up(state).await,
     }
 }

@@ -1,4 +1,4 @@
-//! The server command that every application has: serve, migrate, user, token, routes, openapi, seed.
+//! The server command that every application has: serve, migrate, user, token, recount, routes, openapi, seed.
 
 mod account;
 mod first_start;
@@ -121,6 +121,12 @@ pub fn command(app: &App) -> Command {
         .args(SETTINGS.iter().map(Setting::argument))
         .subcommand(Command::new("serve").about("Migrate, seed the reference data, and serve"))
         .subcommands([migrate, user, token, listen::command()])
+        .subcommand(
+            Command::new("recount")
+                .about("Count the records again, after rows were loaded with the triggers off")
+                .arg(Arg::new("resource").help("The plural name of one resource; without it all are counted"))
+                .arg(format.clone()),
+        )
         .subcommand(Command::new("routes").about("List every path with the ability that it needs").arg(format.clone()))
         .subcommand(
             Command::new("openapi").about("Print the OpenAPI description of the API").arg(format.default_value("json")),
@@ -166,6 +172,7 @@ async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result
                 ("token", Some(("create", matches))) => account::create_token(state, matches).await,
                 ("token", Some(("list", matches))) => account::list_tokens(state, matches).await,
                 ("token", Some(("revoke", matches))) => account::revoke_token(state, matches).await,
+                ("recount", _) => serve::recount(state, matches).await,
                 ("seed", Some(("demo", matches))) => match &app.demo {
                     Some(sample) => serve::demo(sample, state, matches).await,
                     None => Ok(()),

@@ -1,4 +1,4 @@
-//! `serve`, `routes` and `seed demo`.
+//! `serve`, `routes`, `recount` and `seed demo`.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use crate::context::State;
 use crate::crud;
 use crate::error::Result;
 use crate::server;
+use crate::total;
 
 /// Migrates, seeds, listens, says where, and serves until it is told to stop.
 pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
@@ -31,6 +32,14 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
 pub fn routes(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let rows: Vec<_> = crud::routes(state).iter().map(|route| json!(route)).collect();
     output::print(matches, &["method", "path", "ability", "permission"], &rows)
+}
+
+/// Counts the records of each table again.
+pub async fn recount(state: &State, matches: &ArgMatches) -> Result<()> {
+    let resource = matches.get_one::<String>("resource").map(String::as_str);
+    let totals = total::recount(&state.db, &state.catalog, resource).await?;
+    let rows: Vec<_> = totals.iter().map(|(table, total)| json!({ "table": table, "total": total })).collect();
+    output::print(matches, &["table", "total"], &rows)
 }
 
 /// Fills the database with sample data.

@@ -3,16 +3,14 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use sea_orm::QueryResult;
-
+use super::page::{self, Page};
 use super::{include, store};
-use crate::catalog::{Entry, Source};
+use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
-use crate::query::{Condition, MOST_VALUES, Plan, Planner, Request, parse, write_condition, write_order};
-use crate::record::{Shape, write_from, write_record};
+use crate::query::{Condition, MOST_VALUES, Planner, Request, parse};
+use crate::record::write_record;
 use crate::view;
 
 /// Answers the page that a query string asks for, of the records for which `within` holds.
@@ -47,8 +45,7 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
     };
     include::prepare(&mut shape, entry, &plan.includes);
 
-    let rows = fetch(context, entry, &shape, &condition, &plan).await?;
-    let total = count(context, entry, &condition, &plan, rows.len()).await?;
+    let Page { rows, total } = page::read(context, entry, &shape, &condition, &plan).await?;
     let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
 
     let mut out = Vec::with_capacity(256 + rows.len() * 512);
@@ -61,7 +58,11 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
         related.write(&mut out, index);
         out.push(b'}');
     }
-    let _ = write!(out, "],\"meta\":{{\"total\":{total},\"per_page\":{},\"page\":{}", plan.per_page, plan.page);
+    out.extend_from_slice(b"],\"meta\":{");
+    if let Some(total) = total {
+        let _ = write!(out, "\"total\":{total},");
+    }
+    let _ = write!(out, "\"per_page\":{},\"page\":{}", plan.per_page, plan.page);
     if let Some(view) = &view {
         let _ = write!(out, ",\"view\":{}", view.meta());
     }
@@ -72,58 +73,4 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
 fn mentions_custom_fields(request: &Request) -> bool {
     let sorted = request.sort.iter().flatten().any(|key| key.contains("cf."));
     sorted || request.terms.iter().any(|term| term.name.contains("cf."))
-}
-
-async fn fetch(
-    context: &Context<'_>,
-    entry: &Entry,
-    shape: &Shape,
-    condition: &Condition,
-    plan: &Plan,
-) -> Result<Vec<QueryResult>> {
-    let mut asked = Vec::new();
-    condition.sources(&mut asked);
-    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(1024));
-    // SQLite reads whole rows before it sorts them. Of the many that the index of a custom field may find it takes the
-    // ids first, which are in the index.
-    if sql.dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch() {
-        shape.write_select(&mut sql, &[]);
-        sql.push(" WHERE t.\"id\" IN (SELECT t.\"id\"");
-        write_from(&mut sql, entry.meta.table, &asked);
-        write_page(&mut sql, condition, plan);
-        sql.push(") ORDER BY t.\"id\"");
-    } else {
-        let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
-        shape.write_select(&mut sql, &sources);
-        write_page(&mut sql, condition, plan);
-    }
-    sql.all(context.db()).await
-}
-
-/// Which records, in which order.
-fn write_page(sql: &mut Sql, condition: &Condition, plan: &Plan) {
-    sql.push(" WHERE ");
-    write_condition(sql, condition);
-    write_order(sql, &plan.order, condition);
-    sql.push(" LIMIT ").push(&plan.per_page.to_string());
-    // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
-    if plan.page > 1 {
-        sql.push(" OFFSET ").bind(plan.offset());
-    }
-}
-
-/// The exact total. A page that is not full tells it without counting.
-async fn count(context: &Context<'_>, entry: &Entry, condition: &Condition, plan: &Plan, found: usize) -> Result<i64> {
-    let found = i64::try_from(found).unwrap_or(i64::MAX);
-    if found < plan.per_page && (found > 0 || plan.page == 1) {
-        return Ok(plan.offset() + found);
-    }
-    let mut sources = Vec::new();
-    condition.sources(&mut sources);
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT COUNT(*) AS \"total\"");
-    write_from(&mut sql, entry.meta.table, &sources);
-    sql.push(" WHERE ");
-    write_condition(&mut sql, condition);
-    let row = sql.one(context.db()).await?;
-    Ok(row.map(|row| row.try_get("", "total")).transpose()?.unwrap_or(0))
 }

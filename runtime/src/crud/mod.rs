@@ -11,6 +11,7 @@ mod include;
 mod input;
 mod list;
 mod outcome;
+mod page;
 mod references;
 mod route;
 mod router;

@@ -110,14 +110,14 @@ fn meta() -> Node {
         },
     });
     let properties = Node::object()
-        .with("total", count("How many records there are on all pages.", 1))
+        .with("total", count("How many records there are on all pages; not with `count=none`.", 1))
         .with("per_page", count("How many a page holds.", 20))
         .with("page", count("Which page this is.", 1))
         .with("view", view);
     Node::object()
         .with("type", "object")
         .with("description", "Where a page stands in its list.")
-        .with("required", ["total", "per_page", "page"])
+        .with("required", ["per_page", "page"])
         .with("properties", properties)
 }
 

@@ -27,6 +27,15 @@ pub fn shared() -> Node {
             ),
         )
         .with(
+            "count",
+            query(
+                "count",
+                "Whether `meta` has the exact total (`exact`) or none (`none`), which costs nothing.",
+                json!({ "type": "string", "enum": ["exact", "none"], "default": "exact" }).into(),
+                json!("none"),
+            ),
+        )
+        .with(
             "view_id",
             query(
                 "view_id",
@@ -68,7 +77,7 @@ pub fn of_record(entry: &Entry) -> Vec<Node> {
 /// The parameters of a list: pages, order, what is shown, and each filter.
 pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
     let mut parameters: Vec<Node> =
-        ["page", "per_page", "view_id"].into_iter().map(|name| reference("parameters", name)).collect();
+        ["page", "per_page", "count", "view_id"].into_iter().map(|name| reference("parameters", name)).collect();
     parameters.extend(sort(entry));
     parameters.extend(of_record(entry));
     for field in entry.meta.fields.iter().filter(|field| query::asked(field)) {

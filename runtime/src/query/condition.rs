@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sea_orm::Value;
 
 use super::custom;
-use crate::catalog::Source;
+use crate::catalog::{Source, Standing};
 use crate::meta::FieldMeta;
 
 /// A condition in SQL's three-valued logic.
@@ -19,7 +19,7 @@ pub enum Condition {
         test: Test,
     },
     /// What the record cannot be without is there: SQL that was written when the application started.
-    Standing(Arc<str>),
+    Standing(Arc<Standing>),
     /// Some of a JSON list of ids is among these.
     Overlaps {
         field: &'static FieldMeta,
@@ -166,6 +166,28 @@ impl Condition {
             Condition::All(list) => list.iter().any(Condition::is_stretch),
             Condition::Test { target: Target::Custom { kind, .. }, test } => custom::is_stretch(*kind, test),
             _ => false,
+        }
+    }
+
+    /// Whether every record meets it, or every one that is not deleted.
+    pub fn is_everything(&self) -> bool {
+        match self {
+            Condition::All(list) => list.is_empty(),
+            Condition::Test { target: Target::Column(source), test: Test::Null { negated: false } } => {
+                source.is_own("deleted_at")
+            }
+            _ => false,
+        }
+    }
+
+    /// The tables that it looks into, beside that of the record.
+    pub fn tables(&self, found: &mut Vec<&'static str>) {
+        match self {
+            Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.tables(found)),
+            Condition::Not(inner) => inner.tables(found),
+            Condition::Test { target: Target::Column(source), .. } => found.extend(source.join.map(|meta| meta.table)),
+            Condition::Standing(standing) => found.extend(&standing.tables),
+            Condition::Test { .. } | Condition::Overlaps { .. } => {}
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Plan {
     pub order: Vec<Order>,
     pub page: i64,
     pub per_page: i64,
+    /// Whether the total is asked for.
+    pub counts: bool,
     pub includes: Vec<&'static IncludeMeta>,
     /// The fields of a sparse answer in the order of the record; `None` for the whole list item.
     pub fields: Option<Vec<&'static FieldMeta>>,
@@ -64,10 +66,18 @@ impl Planner<'_> {
         let order = self.orders(request.sort.as_deref().unwrap_or_default());
         let page = count(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
         let per_page = count(request.per_page.as_deref(), PER_PAGE, MOST_PER_PAGE, "per_page", &mut errors);
+        let counts = match request.count.as_deref() {
+            None | Some("exact") => true,
+            Some("none") => false,
+            Some(_) => {
+                errors.add("count", "must be exact or none");
+                true
+            }
+        };
         let includes = self.includes(&request.include, &mut errors);
         let fields = request.fields.as_ref().map(|names| self.fields(names, &mut errors));
         errors.into_result()?;
-        Ok(Plan { condition, order, page, per_page, includes, fields })
+        Ok(Plan { condition, order, page, per_page, counts, includes, fields })
     }
 
     /// Finds out where the predicate of each parameter begins: the name of a field may end like one, as in `is_not_eq`.

@@ -13,6 +13,7 @@ pub struct Request {
     pub sort: Option<Vec<String>>,
     pub page: Option<String>,
     pub per_page: Option<String>,
+    pub count: Option<String>,
     pub include: Vec<String>,
     pub fields: Option<Vec<String>>,
     pub view_id: Option<String>,

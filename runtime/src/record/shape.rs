@@ -104,7 +104,18 @@ impl Shape {
 
     /// Writes `SELECT ... FROM ... LEFT JOIN ...`; `sources` are those that the condition and the order need too.
     pub fn write_select(&self, sql: &mut Sql, sources: &[Source]) {
-        sql.push(&self.select).push(&self.from);
+        self.write_columns(sql);
+        self.write_tables(sql, sources);
+    }
+
+    /// Writes `SELECT ...`: the columns alone, to which more may be added.
+    pub fn write_columns(&self, sql: &mut Sql) {
+        sql.push(&self.select);
+    }
+
+    /// Writes ` FROM ... LEFT JOIN ...`.
+    pub fn write_tables(&self, sql: &mut Sql, sources: &[Source]) {
+        sql.push(&self.from);
         if sources.iter().any(|source| source.join.is_some()) {
             let mut joined = self.joined.clone();
             for source in sources {

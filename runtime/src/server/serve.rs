@@ -20,6 +20,7 @@ use crate::context::State;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::openapi;
+use crate::total;
 use crate::webhook::Engine;
 use crate::{crud, custom_field};
 
@@ -42,6 +43,8 @@ pub struct Running {
     pruning: tokio::task::JoinHandle<()>,
     /// What keeps the indexes of custom fields.
     keeper: tokio::task::JoinHandle<()>,
+    /// What adds up the totals.
+    folding: tokio::task::JoinHandle<()>,
     state: Arc<State>,
 }
 
@@ -70,7 +73,8 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let sweeper = tokio::spawn(attachment::sweep(state.clone()));
     let pruning = tokio::spawn(idempotency::keep_pruned(state.clone()));
     let keeper = tokio::spawn(custom_field::index::keep(state.clone()));
-    Ok(Running { address, handle, task, engine, sweeper, closer, pruning, keeper, state })
+    let folding = tokio::spawn(total::keep_folded(state.clone()));
+    Ok(Running { address, handle, task, engine, sweeper, closer, pruning, keeper, folding, state })
 }
 
 /// Every path of the application.
@@ -106,6 +110,7 @@ impl Running {
         self.sweeper.abort();
         // What it was about is made at the next start.
         self.keeper.abort();
+        self.folding.abort();
         self.state.db.close().await;
     }
 

@@ -1,0 +1,75 @@
+//! PostgreSQL's changes folded into the totals and blocks, so that readers have few of them to add up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::context::State;
+use crate::db::{Db, Dialect, Sql};
+use crate::error::Result;
+
+/// So many changes are folded in one transaction.
+const BATCH: u64 = 5_000;
+/// How long a process waits when it found few changes, and when it found many.
+const IDLE: Duration = Duration::from_millis(1_000);
+const BUSY: Duration = Duration::from_millis(100);
+/// As many as this are many.
+const MANY: u64 = 200;
+/// The number of the advisory lock: one process folds at a time. "Fold" in ASCII.
+pub(super) const LOCK: i64 = 0x466f_6c64;
+
+/// What is taken and what is added stand in one statement: a reader sees both or neither.
+const FOLD: &str = r#"
+WITH "gone" AS (
+    DELETE FROM "record_changes" WHERE "ctid" = ANY(ARRAY(SELECT "ctid" FROM "record_changes" LIMIT {batch}))
+    RETURNING "table", "block", "live"
+), "blocks" AS (
+    INSERT INTO "record_blocks" AS b ("table", "block", "live")
+    SELECT "table", "block", SUM("live") FROM "gone" GROUP BY "table", "block"
+    ON CONFLICT ("table", "block") DO UPDATE SET "live" = b."live" + excluded."live"
+), "totals" AS (
+    INSERT INTO "record_totals" AS t ("table", "live", "changes")
+    SELECT "table", SUM("live"), COUNT(*) FROM "gone" GROUP BY "table"
+    ON CONFLICT ("table") DO UPDATE SET "live" = t."live" + excluded."live", "changes" = t."changes" + excluded."changes"
+)
+SELECT COUNT(*) AS "folded" FROM "gone""#;
+
+/// Folds again and again until the task is aborted. SQLite has nothing to fold: its one writer keeps the numbers itself.
+pub async fn keep_folded(state: Arc<State>) {
+    if state.db.dialect() == Dialect::Sqlite {
+        return;
+    }
+    loop {
+        let pause = match fold(&state.db).await {
+            Ok(folded) if folded >= MANY => BUSY,
+            Ok(_) => IDLE,
+            Err(error) => {
+                tracing::error!(%error, "the changes of totals are not folded; trying again");
+                IDLE
+            }
+        };
+        sleep(pause).await;
+    }
+}
+
+/// Folds the changes that are there, unless another process is folding, and answers how many there were.
+///
+/// # Errors
+/// When the database fails; then nothing is folded.
+pub async fn fold(db: &Db) -> Result<u64> {
+    let any = Sql::new(db.dialect(), "SELECT 1 AS \"any\" FROM \"record_changes\" LIMIT 1");
+    if any.one(db.reader()).await?.is_none() {
+        return Ok(0);
+    }
+    let transaction = db.begin().await?;
+    let lock = format!("SELECT pg_try_advisory_xact_lock({LOCK}) AS \"held\"");
+    let held = Sql::new(db.dialect(), lock).one(&transaction).await?;
+    if !held.map(|row| row.try_get("", "held")).transpose()?.unwrap_or(false) {
+        return Ok(0);
+    }
+    let row = Sql::new(db.dialect(), FOLD.replace("{batch}", &BATCH.to_string())).one(&transaction).await?;
+    transaction.commit().await?;
+    let folded: i64 = row.map(|row| row.try_get("", "folded")).transpose()?.unwrap_or(0);
+    Ok(folded.unsigned_abs())
+}

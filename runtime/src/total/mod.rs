@@ -1,0 +1,16 @@
+//! Exact totals without counting: triggers keep the number of records of each table, and of every 4,096 ids in a row; and
+//! a total that was counted is remembered until a table changes that it depends on.
+//!
+//! A reader learns numbers and rows in one statement, and so from one snapshot. The number of changes that a snapshot
+//! sees of a table grows with every commit, and snapshots follow one another: the same number is the same state.
+
+mod fold;
+mod install;
+mod known;
+mod statement;
+mod trigger;
+
+pub use fold::{fold, keep_folded};
+pub use install::{install, recount};
+pub use known::{Known, Question};
+pub use statement::{BLOCK, write_changes, write_live, write_place};

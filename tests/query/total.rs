@@ -1,0 +1,210 @@
+//! Totals: exact after every write, whoever makes it, and however they are told.
+
+use charter_runtime::db::{Dialect, Sql};
+use charter_runtime::total;
+use serde_json::{Value, json};
+
+use super::ids;
+use crate::support::{Client, Server, Specimens, on_both};
+
+on_both!(
+    the_total_follows_every_write,
+    what_is_written_past_the_service_is_counted,
+    a_rolled_back_write_counts_nothing,
+    a_filtered_total_follows_the_record_and_those_it_refers_to,
+    a_filtered_total_is_counted_once_until_a_table_changes,
+    another_process_sees_what_this_one_changed,
+    what_was_loaded_with_the_triggers_off_is_there_after_a_recount,
+    a_deep_page_holds_what_a_walk_to_it_would_find,
+    a_list_without_a_total_does_not_count,
+    triggers_that_are_gone_come_back_at_the_next_start,
+);
+
+async fn total(client: &Client, path: &str) -> i64 {
+    client.get(path).await.ok()["meta"]["total"].as_i64().expect("a total")
+}
+
+/// The total of a full page: one that is not full tells it without asking.
+async fn full(client: &Client, query: &str) -> i64 {
+    total(client, &format!("/specimens?per_page=1{query}")).await
+}
+
+async fn the_total_follows_every_write(server: Server) {
+    let admin = server.admin();
+    let mut groups = Vec::new();
+    for number in 1..=4 {
+        let group = json!({ "name": format!("G{number}") });
+        groups.push(admin.post("/product_groups", group).await.created("product_group")["id"].clone());
+        assert_eq!(total(&admin, "/product_groups?per_page=1").await, number);
+    }
+    admin.put(&format!("/product_groups/{}", groups[0]), json!({ "name": "Other" })).await.ok();
+    assert_eq!(total(&admin, "/product_groups?per_page=1").await, 4);
+    admin.delete(&format!("/product_groups/{}", groups[1])).await.deleted();
+    assert_eq!(total(&admin, "/product_groups?per_page=1").await, 3);
+    assert_eq!(total(&admin, "/product_groups?per_page=1&page=9").await, 3, "an empty page tells it too");
+}
+
+/// Specimens past the service, with these ids.
+async fn insert(specimens: &Specimens, first: i64, last: i64) {
+    let numbers = match specimens.state.db.dialect() {
+        Dialect::Postgres => format!("SELECT generate_series({first}, {last}) AS n"),
+        Dialect::Sqlite => format!(
+            "WITH RECURSIVE s(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM s WHERE n < {last}) SELECT n FROM s"
+        ),
+    };
+    let time = "'2026-03-21T10:00:00+00:00'";
+    let insert = "INSERT INTO specimens (id, name, active, custom_fields, created_at, updated_at)";
+    specimens.sql(&format!("{insert} SELECT n, 'S', n % 3 = 0, '{{}}', {time}, {time} FROM ({numbers}) AS s")).await;
+}
+
+async fn what_is_written_past_the_service_is_counted(specimens: Specimens) {
+    let client = specimens.admin();
+    assert_eq!(full(&client, "").await, 10);
+    insert(&specimens, 5_000, 14_999).await;
+    assert_eq!(full(&client, "").await, 10_010);
+    specimens.sql("UPDATE specimens SET id = id + 100000 WHERE id BETWEEN 5000 AND 5009").await;
+    specimens.sql("DELETE FROM specimens WHERE id BETWEEN 5010 AND 9999").await;
+    assert_eq!(full(&client, "").await, 5_020);
+    assert_eq!(ids(&client, &[("page", "5011"), ("per_page", "1")]).await, [105_000]);
+    if specimens.state.db.dialect() == Dialect::Postgres {
+        total::fold(&specimens.state.db).await.expect("the changes are folded");
+        assert_eq!(full(&client, "").await, 5_020);
+        specimens.sql("TRUNCATE specimens").await;
+    } else {
+        specimens.sql("DELETE FROM specimens").await;
+    }
+    assert_eq!(total(&client, "/specimens?page=2").await, 0);
+}
+
+async fn a_rolled_back_write_counts_nothing(specimens: Specimens) {
+    let client = specimens.admin();
+    let transaction = specimens.state.db.begin().await.expect("a transaction begins");
+    let sql = Sql::new(specimens.state.db.dialect(), "DELETE FROM specimens");
+    assert_eq!(sql.run(&transaction).await.expect("it runs"), 10);
+    assert_eq!(full(&client, "").await, 10, "nobody sees what is not committed");
+    drop(transaction);
+    assert_eq!(full(&client, "").await, 10);
+}
+
+async fn a_filtered_total_follows_the_record_and_those_it_refers_to(server: Server) {
+    let admin = server.admin();
+    let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group");
+    for number in 0..3 {
+        let product =
+            json!({ "name": format!("P{number}"), "product_group_id": group["id"], "product_type": "rental" });
+        admin.post("/products", product).await.created("product");
+    }
+    let by_group = "/products?per_page=1&q[product_group_name_eq]=Lamps";
+    let by_name = "/products?per_page=1&q[name_cont]=P";
+    for _ in 0..2 {
+        assert_eq!((total(&admin, by_group).await, total(&admin, by_name).await), (3, 3));
+    }
+    let first = admin.get(by_name).await.records("products")[0]["id"].clone();
+    admin.put(&format!("/products/{first}"), json!({ "name": "Q" })).await.ok();
+    assert_eq!((total(&admin, by_group).await, total(&admin, by_name).await), (3, 2));
+    admin.put(&format!("/product_groups/{}", group["id"]), json!({ "name": "Lights" })).await.ok();
+    assert_eq!(total(&admin, &format!("{by_group}&page=2")).await, 0);
+    assert_eq!(total(&admin, "/products?per_page=1&q[product_group_name_eq]=Lights").await, 3);
+    admin.delete(&format!("/products/{first}")).await.deleted();
+    assert_eq!(total(&admin, "/products?per_page=1&q[product_group_name_eq]=Lights").await, 2);
+}
+
+/// Takes the triggers off a table, as a bulk load does.
+async fn off(specimens: &Specimens) {
+    let db = &specimens.state.db;
+    if db.dialect() == Dialect::Postgres {
+        return specimens.sql("ALTER TABLE specimens DISABLE TRIGGER USER").await;
+    }
+    let named = "SELECT name AS text FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'specimens'";
+    for name in specimens.texts(named).await {
+        specimens.sql(&format!("DROP TRIGGER \"{name}\"")).await;
+    }
+}
+
+async fn a_filtered_total_is_counted_once_until_a_table_changes(specimens: Specimens) {
+    let client = specimens.admin();
+    insert(&specimens, 100, 102).await;
+    assert_eq!(full(&client, "&q[name_eq]=S").await, 3);
+    // A change that nobody is told of shows that nothing is counted.
+    off(&specimens).await;
+    insert(&specimens, 103, 104).await;
+    assert_eq!(full(&client, "&q[name_eq]=S").await, 3);
+    assert_eq!(full(&client, "&q[name_eq]=S&page=2").await, 3, "whichever page");
+    assert_eq!(full(&client, "&q[name_eq]=S&q[id_gt]=0").await, 5, "another question is counted");
+    assert_eq!(ids(&client, &[("q[name_eq]", "S")]).await.len(), 5, "and so is a page that is not full");
+}
+
+async fn another_process_sees_what_this_one_changed(server: Server) {
+    let (admin, other) = (server.admin(), server.beside().await);
+    let there = other.admin();
+    for number in 1..=3 {
+        let name = if number < 3 { "Crew" } else { "Staff" };
+        admin.post("/roles", json!({ "name": format!("{name} {number}") })).await.created("role");
+        assert_eq!(total(&there, "/roles?per_page=1").await, number);
+        assert_eq!(total(&there, "/roles?per_page=1&q[name_cont]=crew").await, number.min(2));
+    }
+    other.state.db.close().await;
+}
+
+async fn what_was_loaded_with_the_triggers_off_is_there_after_a_recount(specimens: Specimens) {
+    let (client, state) = (specimens.admin(), &specimens.state);
+    assert_eq!(full(&client, "&q[id_gt]=0").await, 10);
+    off(&specimens).await;
+    insert(&specimens, 4_096, 9_999).await;
+    assert_eq!((full(&client, "").await, full(&client, "&q[id_gt]=0").await), (10, 10));
+    let counted = total::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
+    assert_eq!(counted, [("specimens", 5_914)]);
+    assert_eq!((full(&client, "").await, full(&client, "&q[id_gt]=0").await), (5_914, 5_914));
+    assert_eq!(ids(&client, &[("page", "5914"), ("per_page", "1")]).await, [9_999]);
+    let unknown = total::recount(&state.db, &state.catalog, Some("nothings")).await.expect_err("it is refused");
+    assert!(format!("{unknown:?}").contains("`nothings`"));
+}
+
+async fn a_deep_page_holds_what_a_walk_to_it_would_find(specimens: Specimens) {
+    let client = specimens.admin();
+    insert(&specimens, 3_000, 9_000).await;
+    insert(&specimens, 20_000, 26_000).await;
+    specimens.sql("DELETE FROM specimens WHERE id > 3000 AND id % 7 = 0").await;
+    let all = specimens.texts("SELECT CAST(id AS TEXT) AS text FROM specimens ORDER BY id").await;
+    let all: Vec<i64> = all.iter().map(|id| id.parse().expect("a number")).collect();
+    let pages = all.len().div_ceil(100);
+    for page in [41, 42, 43, 51, 60, 87, 88, pages - 1, pages, pages + 1] {
+        for sort in ["", "id"] {
+            let query = [("page", page.to_string()), ("per_page", "100".into()), ("sort", sort.into())];
+            let answer = client.list("/specimens", &query.each_ref().map(|(n, v)| (*n, v.as_str()))).await;
+            let found: Vec<i64> = answer.column("specimens", "id").iter().filter_map(Value::as_i64).collect();
+            let expected: Vec<i64> = all.iter().copied().skip((page - 1) * 100).take(100).collect();
+            assert_eq!(found, expected, "page {page} sort={sort}");
+            assert_eq!(answer.ok()["meta"]["total"], json!(all.len()), "page {page}");
+        }
+    }
+}
+
+async fn a_list_without_a_total_does_not_count(specimens: Specimens) {
+    let client = specimens.admin();
+    for query in ["", "&q[id_gt]=0", "&page=3"] {
+        let body = client.get(&format!("/specimens?count=none&per_page=2{query}")).await.ok();
+        let page = if query == "&page=3" { 3 } else { 1 };
+        assert_eq!(body["meta"], json!({ "per_page": 2, "page": page }), "{query}");
+        assert_eq!(body["specimens"].as_array().map(Vec::len), Some(2));
+    }
+    assert_eq!(client.get("/specimens?count=exact&per_page=2").await.ok()["meta"]["total"], json!(10));
+    for bad in ["", "no", "None", "0", "estimate"] {
+        assert_eq!(client.list("/specimens", &[("count", bad)]).await.invalid_fields(), ["count"], "{bad}");
+    }
+}
+
+async fn triggers_that_are_gone_come_back_at_the_next_start(specimens: Specimens) {
+    let (client, state) = (specimens.admin(), &specimens.state);
+    assert_eq!(total::install(&state.db, &state.catalog).await.expect("nothing is missing"), [""; 0]);
+    if state.db.dialect() == Dialect::Postgres {
+        specimens.sql("DROP TRIGGER charter_count_all_insert ON specimens").await;
+    } else {
+        off(&specimens).await;
+    }
+    insert(&specimens, 100, 119).await;
+    assert_eq!(total::install(&state.db, &state.catalog).await.expect("they are made"), ["specimens"]);
+    assert_eq!(full(&client, "").await, 30);
+    insert(&specimens, 120, 129).await;
+    assert_eq!(full(&client, "").await, 40);
+}
