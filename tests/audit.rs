@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::routes::attachments::Form;
 use crate::support::{Gatherings, Server, keys, on_both};
 
 on_both!(
@@ -11,6 +12,7 @@ on_both!(
     what_follows_from_a_change_is_entered_too,
     the_settings_and_saved_views_are_entered,
     secrets_are_never_entered,
+    what_is_written_and_never_shown_is_entered,
     the_operators_commands_are_entered_without_a_user,
     the_trail_is_filtered_and_sorted_like_any_list,
     reading_the_trail_needs_the_ability_and_the_permission,
@@ -105,6 +107,22 @@ async fn secrets_are_never_entered(server: Server) {
     let value = token["value"].as_str().expect("a secret");
     let digest = charter_runtime::auth::Secret::parse(value).expect("a token").digest_hex();
     assert!(!text.contains(value) && !text.contains(&digest) && !text.contains("token_hash"), "{text}");
+}
+
+/// What an attachment hangs on is in no answer, and no secret.
+async fn what_is_written_and_never_shown_is_entered(server: Server) {
+    let admin = server.admin();
+    let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
+    let form = Form::default().on(&member).file("a.txt", b"a");
+    let attachment = form.send(&admin).await.created("attachment");
+    admin.delete(&format!("/attachments/{}", attachment["id"])).await.deleted();
+    let entries = entries(&server, "attachments").await;
+    let of = |entry: &Value, side: &str| {
+        let changes = &entry["changes"];
+        [changes["attachable_type"][side].clone(), changes["attachable_id"][side].clone()]
+    };
+    let target = [json!("Member"), member["id"].clone()];
+    assert_eq!([of(&entries[0], "new"), of(&entries[1], "old")], [target.clone(), target]);
 }
 
 async fn the_operators_commands_are_entered_without_a_user(server: Server) {

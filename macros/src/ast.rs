@@ -137,6 +137,7 @@ pub struct Flags {
     pub required: Option<Span>,
     pub read_only: Option<Span>,
     pub immutable: Option<Span>,
+    pub write_only: Option<Span>,
     pub secret: Option<Span>,
     pub internal: Option<Span>,
     pub detail: Option<Span>,

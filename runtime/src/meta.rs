@@ -244,6 +244,8 @@ pub enum Access {
     ReadOnly,
     /// Given on create and never changed: a different value on update is 422.
     Immutable,
+    /// Written by the client and never shown or filtered, but no secret: the audit trail has it.
+    WriteOnly,
     /// Written by the client, never shown, logged or filtered.
     Secret,
     /// Neither written nor shown: the server's own columns.

@@ -1,7 +1,7 @@
 //! Every path of the API, in folders that mirror the URLs.
 
 mod activities;
-mod attachments;
+pub mod attachments;
 mod currencies;
 mod custom_fields;
 mod custom_views;

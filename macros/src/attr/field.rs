@@ -15,6 +15,7 @@ const FLAGS: &[&str] = &[
     "required",
     "read_only",
     "immutable",
+    "write_only",
     "secret",
     "internal",
     "detail",
@@ -55,7 +56,7 @@ const MEANT: &[(&str, &str)] = &[
     ("bool", "write `boolean`"),
     ("int", "write `integer`"),
     ("nullable", "make the type an `Option`"),
-    ("access", "write `read_only`, `immutable` or `secret`"),
+    ("access", "write `read_only`, `immutable`, `write_only` or `secret`"),
     ("type", "write the kind itself, such as `string(255)`"),
 ];
 
@@ -154,6 +155,7 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
         "required" => &mut flags.required,
         "read_only" => &mut flags.read_only,
         "immutable" => &mut flags.immutable,
+        "write_only" => &mut flags.write_only,
         "secret" => &mut flags.secret,
         "internal" => &mut flags.internal,
         "detail" => &mut flags.detail,

@@ -18,6 +18,7 @@ pub fn column(field: &Field, resource: &Resource, problems: &mut Problems) {
     let given = [
         ("read_only", flags.read_only),
         ("immutable", flags.immutable),
+        ("write_only", flags.write_only),
         ("secret", flags.secret),
         ("internal", flags.internal),
     ];
@@ -87,6 +88,7 @@ fn no_record(flags: &Flags, problems: &mut Problems) {
     let given = [
         ("read_only", flags.read_only),
         ("immutable", flags.immutable),
+        ("write_only", flags.write_only),
         ("secret", flags.secret),
         ("internal", flags.internal),
         ("detail", flags.detail),

@@ -175,6 +175,7 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     let access = [
         (flags.read_only, "read_only"),
         (flags.immutable, "immutable"),
+        (flags.write_only, "write_only"),
         (flags.secret, "secret"),
         (flags.internal, "internal"),
     ];
@@ -182,7 +183,7 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
         let access = variant(word);
         said.push(quote!(access: ::charter_runtime::generated::Access::#access));
     }
-    let hidden = flags.secret.is_some() || flags.internal.is_some();
+    let hidden = [flags.write_only, flags.secret, flags.internal].iter().any(Option::is_some);
     if hidden {
         said.push(quote!(shown: ::charter_runtime::generated::Shown::Never));
     } else if flags.detail.is_some() {

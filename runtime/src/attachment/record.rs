@@ -39,9 +39,9 @@ pub struct Model {
     #[field(timestamp(offset), read_only)]
     pub updated_at: DateTimeUtc,
     /// What it hangs on: the type name of a resource that declares `attachments`, and the id of a record.
-    #[field(string(64), required, secret)]
+    #[field(string(64), required, write_only)]
     pub attachable_type: String,
-    #[field(required, secret)]
+    #[field(required, write_only)]
     pub attachable_id: i64,
     /// The type of the thumbnail, when there is one.
     #[field(string(64), internal)]

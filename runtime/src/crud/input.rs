@@ -92,7 +92,7 @@ pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition]
 /// Whether a client may write the field at all.
 fn writable(field: &FieldMeta) -> bool {
     !matches!(field.kind, Kind::Derived { .. })
-        && matches!(field.access, Access::Writable | Access::Immutable | Access::Secret)
+        && matches!(field.access, Access::Writable | Access::Immutable | Access::WriteOnly | Access::Secret)
 }
 
 /// The value of a field that a new record was not given; `None` leaves it to a hook or to the table.

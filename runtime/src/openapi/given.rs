@@ -30,7 +30,7 @@ pub enum Write {
 /// Whether clients give the field at all in such a write.
 pub fn is_given(field: &FieldMeta, write: Write) -> bool {
     let fits = match field.access {
-        Access::Writable | Access::Secret => true,
+        Access::Writable | Access::WriteOnly | Access::Secret => true,
         Access::Immutable => write != Write::Update,
         Access::ReadOnly | Access::Internal => false,
     };
@@ -81,7 +81,7 @@ pub fn field(
     let description = prose::field(catalog, fields, field);
     merged(forms)
         .with_some("default", default(field).filter(|_| write != Write::Update))
-        .with_some("writeOnly", (field.access == Access::Secret).then_some(true))
+        .with_some("writeOnly", matches!(field.access, Access::WriteOnly | Access::Secret).then_some(true))
         .with("description", description)
         .with("examples", vec![example])
 }

@@ -160,7 +160,7 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
     match field.access {
         Access::ReadOnly => said.push("Read-only.".into()),
         Access::Immutable => said.push("Given on create and never changed.".into()),
-        Access::Secret => said.push("Written and never shown.".into()),
+        Access::WriteOnly | Access::Secret => said.push("Written and never shown.".into()),
         Access::Writable | Access::Internal => {}
     }
     said.join(" ")
