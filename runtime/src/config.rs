@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgMatches};
 
+use crate::attachment::Location;
 use crate::error::{Error, Result};
 use crate::webhook::Policy;
 use crate::webhook::address::Network;
@@ -37,6 +38,19 @@ pub const SETTINGS: &[Setting] = &[
         default: "./data",
         about: "Folder for the SQLite database, attached files and the secret key",
     },
+    Setting {
+        flag: "storage",
+        default: "",
+        about: "Where attached files are kept: `s3://<bucket>`, or with a prefix `s3://<bucket>/<prefix>`; by default the data folder",
+    },
+    Setting {
+        flag: "storage-endpoint",
+        default: "",
+        about: "Address of the S3-compatible service, such as `https://minio.example.com:9000`; by default Amazon's of the region",
+    },
+    Setting { flag: "storage-region", default: "us-east-1", about: "Region of the bucket" },
+    Setting { flag: "storage-access-key", default: "", about: "Id of the key that may use the bucket" },
+    Setting { flag: "storage-secret-key", default: "", about: "The secret of that key" },
     Setting {
         flag: "secret-key",
         default: "",
@@ -90,6 +104,8 @@ pub struct Config {
     pub listen: String,
     pub base_url: Option<String>,
     pub data_dir: PathBuf,
+    /// The bucket of attached files; without one they are in the data folder.
+    pub storage: Option<Location>,
     pub secret_key: Option<String>,
     pub admin_email: String,
     pub database_pool: u32,
@@ -106,7 +122,7 @@ pub struct Config {
 }
 
 impl std::fmt::Debug for Config {
-    /// Without the database's password and the key.
+    /// Without the database's password and the keys.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Config").field("listen", &self.listen).field("data_dir", &self.data_dir).finish_non_exhaustive()
     }
@@ -164,6 +180,7 @@ impl Config {
             database_url: optional("database-url").unwrap_or_else(|| sqlite_url(&data_dir)),
             listen: value("listen"),
             base_url: optional("base-url").map(|url| url.trim_end_matches('/').to_string()),
+            storage: Location::read(&optional, &mut problems),
             secret_key: optional("secret-key"),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,

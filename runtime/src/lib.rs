@@ -36,6 +36,7 @@ pub mod resource;
 pub mod seal;
 mod seed;
 pub mod server;
+mod tls;
 pub mod total;
 pub mod view;
 pub mod webhook;

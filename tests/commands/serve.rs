@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{blocking, on_both, status, token};
 use crate::support::program::{Program, Serving};
-use crate::support::{Client, Database, postgres};
+use crate::support::{Bucket, Client, Database, postgres};
 
 on_both!(
     the_first_start_prints_a_token_and_a_curl_line_that_works,
@@ -122,6 +122,43 @@ fn the_log_holds_no_secret(program: Program) {
         let line = said.err.lines().find(|line| line.contains(hidden));
         assert_eq!(line, None, "{hidden}");
     }
+}
+
+#[test]
+fn a_bucket_is_tried_out_at_the_start_and_its_refusal_is_told() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.expect("a runtime starts");
+    let bucket = runtime.block_on(Bucket::start());
+    let location = bucket.location();
+    let said = |secret: &str, last: &str| {
+        let program = Program::new(Database::Sqlite);
+        let mut command = program.command(&["serve", "--log", "trace"]);
+        command.env("CHARTER_STORAGE", format!("s3://{}/{}/", location.bucket, location.prefix));
+        command.env("CHARTER_STORAGE_ENDPOINT", location.endpoint.as_deref().expect("an address"));
+        command.env("CHARTER_STORAGE_REGION", &location.region).env("CHARTER_STORAGE_SECRET_KEY", secret);
+        command.env("CHARTER_STORAGE_ACCESS_KEY", &location.access_key);
+        let serving = Serving::start(command, "More tokens:");
+        let begun = Instant::now();
+        while !bucket.asked(last).iter().any(|line| line.contains("/started ")) {
+            assert!(begun.elapsed() < Duration::from_secs(10), "the bucket is not tried out");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // What the answer leads to.
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(status(&serving, "", "~/health/ready"), 200);
+        serving.signal("TERM");
+        serving.end()
+    };
+    let told = "attachments cannot be stored: look at the settings";
+    let wrong = said("another/secret", "PUT");
+    assert_eq!(wrong.code, 0);
+    assert!(wrong.err.contains(told) && wrong.err.contains("SignatureDoesNotMatch"), "{}", wrong.err);
+    let right = said(&location.secret_key, "DELETE");
+    assert!(!right.err.contains(told), "{}", right.err);
+    for secret in ["another/secret", &location.secret_key] {
+        assert!(![&wrong, &right].iter().any(|said| said.err.contains(secret) || said.out.contains(secret)));
+    }
+    assert!(bucket.objects().is_empty());
 }
 
 #[test]

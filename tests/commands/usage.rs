@@ -58,6 +58,7 @@ fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
         ("CHARTER_REQUEST_TIMEOUT", "0", "request-timeout must be a whole number from 1"),
         ("CHARTER_RATE_LIMIT", "many", "rate-limit must be a whole number"),
         ("CHARTER_BASE_URL", "ftp://x", "base-url must begin with http"),
+        ("CHARTER_STORAGE_SECRET_KEY", "hush", "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) is set, but storage"),
         ("CHARTER_LOG_FORMAT", "xml", "log-format must be `text` or `json`"),
     ] {
         for arguments in [&["serve"][..], &[], &["migrate", "status"]] {
@@ -68,6 +69,17 @@ fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
             assert!(!err.contains("hush"), "{err}");
         }
     }
+    let bucket = [("CHARTER_STORAGE", "s3://key:hush@files"), ("CHARTER_STORAGE_ENDPOINT", "minio:9000")];
+    let output = program.command(&["serve"]).envs(bucket).output().expect("the program runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    let told = [
+        "storage (CHARTER_STORAGE) must be like s3://bucket or s3://bucket/some/prefix",
+        "storage-endpoint (CHARTER_STORAGE_ENDPOINT) must be an address",
+        "storage-access-key (CHARTER_STORAGE_ACCESS_KEY) must be set",
+        "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) must be set",
+    ];
+    assert_eq!((output.status.code(), err.lines().count()), (Some(2), told.len()), "{err}");
+    assert!(told.iter().all(|told| err.contains(told)) && !err.contains("hush"), "{err}");
     assert!(std::fs::read_dir(program.path()).expect("a folder").next().is_none(), "nothing was made");
     // The variables of the tests are none of its business.
     let output = program.command(&["routes"]).env("CHARTER_TEST_REQUIRE_POSTGRES", "0").output();

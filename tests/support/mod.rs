@@ -1,6 +1,7 @@
 //! What the tests stand on: a server over a fresh database, a client, and records to begin with.
 
 mod answer;
+mod bucket;
 mod client;
 mod database;
 mod described;
@@ -10,17 +11,19 @@ pub mod postgres;
 pub mod program;
 mod receiver;
 mod server;
+mod sigv4;
 mod specimen;
 
 use serde_json::Value;
 
 pub use answer::Answer;
+pub use bucket::{Bucket, Fault};
 pub use client::Client;
 pub use database::Database;
 pub use gatherings::Gatherings;
 pub use lists::lists;
 pub use receiver::{Receiver, Reply};
-pub use server::{Prepared, Server, create, run};
+pub use server::{Fixture, Prepared, Server, create, run};
 pub use specimen::Specimens;
 
 /// Makes two tests of each of these functions, which take a running server: one on SQLite, one on PostgreSQL.

@@ -73,10 +73,7 @@ fn log() {
 
 impl Fixture for Server {
     async fn start(database: Database) -> Server {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        Server::open(charter::app(), database, place, nothing, |_| {}).await
+        Server::with(database, |_| {}).await
     }
 
     fn server(&self) -> &Server {
@@ -85,6 +82,14 @@ impl Fixture for Server {
 }
 
 impl Server {
+    /// The records service with other settings.
+    pub async fn with(database: Database, configure: impl FnOnce(&mut Config)) -> Server {
+        static SQLITE: OnceLock<Prepared> = OnceLock::new();
+        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        Server::open(charter::app(), database, place, nothing, configure).await
+    }
+
     /// Starts an application over a copy of what `place` holds, which the first caller makes.
     pub async fn open(
         app: App,
@@ -117,7 +122,14 @@ impl Server {
 
     /// Another node of the service, over the same database.
     pub async fn beside(&self) -> Server {
-        let state = charter::app().open(config(&self.url, &self.folder)).await.expect("the application opens");
+        self.beside_with(|_| {}).await
+    }
+
+    /// Another node with other settings.
+    pub async fn beside_with(&self, configure: impl FnOnce(&mut Config)) -> Server {
+        let mut config = config(&self.url, &self.folder);
+        configure(&mut config);
+        let state = charter::app().open(config).await.expect("the application opens");
         Server::serve(self.database, state, self.url.clone(), self.token.clone(), self.folder.clone()).await
     }
 
@@ -137,10 +149,7 @@ impl Server {
 
     /// The same service with other settings, beside this one and over a database of its own.
     pub async fn configured(&self, configure: impl FnOnce(&mut Config)) -> Server {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if self.database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        Server::open(charter::app(), self.database, place, nothing, configure).await
+        Server::with(self.database, configure).await
     }
 
     /// A client with the administrator's token for everything.
@@ -224,6 +233,7 @@ fn config(url: &str, folder: &Folder) -> Config {
         listen: "127.0.0.1:0".into(),
         base_url: None,
         data_dir: folder.path().to_path_buf(),
+        storage: None,
         secret_key: Some("of the tests".into()),
         admin_email: "admin@example.com".into(),
         database_pool: 4,

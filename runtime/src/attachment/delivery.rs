@@ -7,8 +7,9 @@ use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use sea_orm::entity::prelude::*;
 
+use super::presentation::Presentation;
 use super::storage::Part;
-use super::{access, file_name, link, media_type, record};
+use super::{access, link, record};
 use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
@@ -20,10 +21,7 @@ pub struct Delivery {
     uuid: Uuid,
     /// Its length in bytes.
     pub size: u64,
-    /// The header `Content-Type`.
-    pub media_type: String,
-    /// The header `Content-Disposition`.
-    pub disposition: String,
+    pub presentation: Presentation,
     /// The header `ETag`: the bytes under one UUID never change.
     pub tag: String,
 }
@@ -51,13 +49,11 @@ pub async fn find(state: &Arc<State>, target: &str) -> Result<Delivery> {
         Part::File => attachment.mime_type,
         Part::Thumb => attachment.thumb_type.ok_or(Error::NotFound)?,
     };
-    let shown = if media_type::is_shown(&media_type) { "inline" } else { "attachment" };
     Ok(Delivery {
         part,
         uuid,
         size: state.attachments.size(part, uuid).await?,
-        media_type: media_type::header(&media_type),
-        disposition: file_name::disposition(shown, &attachment.original_name),
+        presentation: Presentation::of(&media_type, &attachment.original_name),
         tag: format!("\"{uuid}-{}\"", part.name()),
     })
 }

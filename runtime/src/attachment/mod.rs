@@ -4,12 +4,15 @@
 //! without an owner stands in `attachment_leftovers` since before its first byte, so that [`sweep`] finds it.
 
 mod access;
+mod bucket;
 mod delivery;
 mod file_name;
 mod form;
 mod leftover;
 mod link;
+mod location;
 mod media_type;
+mod presentation;
 mod record;
 mod spool;
 mod storage;
@@ -20,6 +23,8 @@ mod upload;
 pub use access::{forget, hangs_on, reach};
 pub use delivery::{Delivery, find};
 pub use link::PATH;
+pub use location::Location;
+pub use presentation::Presentation;
 pub use record::route;
 pub use storage::{Part, Storage};
 pub use sweep::{sweep, sweep_once};

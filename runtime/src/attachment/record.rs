@@ -4,6 +4,7 @@ use charter_macros::Resource;
 use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
+use super::presentation::Presentation;
 use super::storage::Part;
 use super::{leftover, upload};
 use crate::crud::{BoxFuture, Context, Route};
@@ -29,8 +30,8 @@ pub struct Model {
     #[field(string(50))]
     pub category: Option<String>,
     #[field(string(1000))]
-    #[computed("url", from("uuid"))]
-    #[computed("thumb_url", from("uuid", "thumb_type"), nullable)]
+    #[computed("url", from("uuid", "mime_type", "original_name"))]
+    #[computed("thumb_url", from("uuid", "thumb_type", "original_name"), nullable)]
     pub description: Option<String>,
     #[field(reference("user"), read_only, default_caller)]
     pub uploaded_by: i64,
@@ -75,24 +76,23 @@ fn computed<'a>(
 ) -> BoxFuture<'a, Result<Vec<Vec<u8>>>> {
     Box::pin(async move {
         let missing = |name: &str| Error::internal(format!("`{name}` was not read"));
-        let uuid = shape.position("uuid").ok_or_else(|| missing("uuid"))?;
-        let (part, thumb_type) = match field.name {
-            "thumb_url" => (Part::Thumb, Some(shape.position("thumb_type").ok_or_else(|| missing("thumb_type"))?)),
-            _ => (Part::File, None),
+        let position = |name: &str| shape.position(name).ok_or_else(|| missing(name));
+        let (uuid, name) = (position("uuid")?, position("original_name")?);
+        let (part, media_type) = match field.name {
+            "thumb_url" => (Part::Thumb, position("thumb_type")?),
+            _ => (Part::File, position("mime_type")?),
         };
         let base_url = context.state().base_url();
         let mut values = Vec::with_capacity(rows.len());
         for row in rows {
-            let is_there = match thumb_type {
-                Some(position) => Cell::new(row, position)?.text()?.is_some(),
-                None => true,
-            };
-            if !is_there {
+            let Some(media_type) = Cell::new(row, media_type)?.text()? else {
                 values.push(b"null".to_vec());
                 continue;
-            }
+            };
             let uuid = Cell::new(row, uuid)?.uuid()?.ok_or_else(|| missing("uuid"))?;
-            let link = context.state().attachments.link(&base_url, part, uuid, context.now());
+            let name = Cell::new(row, name)?.text()?.ok_or_else(|| missing("original_name"))?;
+            let presentation = Presentation::of(media_type, name);
+            let link = context.state().attachments.link(&base_url, part, uuid, context.now(), presentation).await?;
             let mut value = Vec::with_capacity(link.len() + 2);
             write_text(&mut value, &link);
             values.push(value);

@@ -1,4 +1,4 @@
-//! Where the bytes are: a folder in the data folder.
+//! Where the bytes are: in a folder of the data folder, or in a bucket of an S3-compatible service.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,8 +14,10 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
+use super::bucket::{Bucket, away};
 use super::link::Signer;
 use super::media_type::IMAGES;
+use super::presentation::Presentation;
 use super::spool::{Spool, new_uuid, on_disk};
 use super::thumbnail::{self, Looked};
 use crate::config::Config;
@@ -42,19 +44,23 @@ impl Part {
             Part::Thumb => "thumb",
         }
     }
+}
 
-    /// Where it is in storage. The first two digits keep folders small.
-    fn path(self, uuid: Uuid) -> Path {
-        let name = uuid.to_string();
-        Path::from(format!("{}/{name}/{}", &name[..2], self.name()))
-    }
+/// What holds the objects. Their names are the same in both, so that a folder can be copied to a bucket.
+#[derive(Debug)]
+enum Place {
+    Folder(LocalFileSystem),
+    Bucket(Bucket),
 }
 
 /// The storage of an application's attachments, and the folder in which uploads are received.
 #[derive(Debug)]
 pub struct Storage {
-    files: LocalFileSystem,
-    /// Where uploads are until they are known to be good. It lies beside the files, so that moving one copies nothing.
+    place: Place,
+    /// What the name of every object begins with.
+    prefix: Path,
+    /// Where uploads are until they are known to be good. It lies beside the folder of the files, so that moving one
+    /// there copies nothing.
     spool: PathBuf,
     disk: Arc<Semaphore>,
     turns: Arc<Semaphore>,
@@ -65,20 +71,25 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Makes the folders.
+    /// Makes the folders, or makes ready to reach the bucket, which is not asked yet.
     ///
     /// # Errors
-    /// When the data folder cannot be written.
+    /// When the data folder cannot be written, or TLS not be set up.
     pub fn open(config: &Config) -> Result<Storage> {
         let problem = |path: &std::path::Path, error: &dyn std::fmt::Display| {
             Error::Internal(format!("the folder {}: {error}", path.display()))
         };
         let (root, spool) = (config.data_dir.join("attachments"), config.data_dir.join("uploads"));
-        for folder in [&root, &spool] {
-            std::fs::create_dir_all(folder).map_err(|error| problem(folder, &error))?;
-        }
-        let files = LocalFileSystem::new_with_prefix(&root).map_err(|error| problem(&root, &error))?;
-        let files = files.with_automatic_cleanup(true).with_fsync(true);
+        let make = |folder: &std::path::Path| std::fs::create_dir_all(folder).map_err(|error| problem(folder, &error));
+        make(&spool)?;
+        let (place, prefix) = match &config.storage {
+            Some(location) => (Place::Bucket(Bucket::open(location)?), Path::from(location.prefix.as_str())),
+            None => {
+                make(&root)?;
+                let files = LocalFileSystem::new_with_prefix(&root).map_err(|error| problem(&root, &error))?;
+                (Place::Folder(files.with_automatic_cleanup(true).with_fsync(true)), Path::default())
+            }
+        };
         let signer = match &config.secret_key {
             Some(key) => Signer::new(key)?,
             // A command that shows no links needs no key that lasts.
@@ -86,7 +97,35 @@ impl Storage {
         };
         let (disk, turns) = (Arc::new(Semaphore::new(WRITERS)), Arc::new(Semaphore::new(TURNS)));
         let images = Semaphore::new(1);
-        Ok(Storage { files, spool, disk, turns, images, signer, sweeper: Notify::new() })
+        Ok(Storage { place, prefix, spool, disk, turns, images, signer, sweeper: Notify::new() })
+    }
+
+    fn objects(&self) -> &dyn ObjectStore {
+        match &self.place {
+            Place::Folder(files) => files,
+            Place::Bucket(bucket) => bucket.objects(),
+        }
+    }
+
+    /// Where an object is. The first two digits keep folders small.
+    fn path(&self, part: Part, uuid: Uuid) -> Path {
+        let name = uuid.to_string();
+        [&name[..2], &name, part.name()].into_iter().fold(self.prefix.clone(), |path, part| path.join(part))
+    }
+
+    /// Writes an object to the bucket and deletes it, so that a key or a name that is wrong is known at the start.
+    ///
+    /// # Errors
+    /// When the bucket refuses; the log has why.
+    pub async fn try_out(&self) -> Result<()> {
+        let Place::Bucket(bucket) = &self.place else { return Ok(()) };
+        let at = self.prefix.clone().join("started");
+        let stored = bucket.objects().put(&at, PutPayload::new()).await.map(drop);
+        let done = match stored {
+            Ok(()) => bucket.objects().delete(&at).await,
+            refused => refused,
+        };
+        done.map_err(|error| away(&error.to_string()))
     }
 
     /// A place for an upload.
@@ -104,22 +143,28 @@ impl Storage {
         &self.spool
     }
 
-    /// Moves a received file into storage.
+    /// Moves a received file into storage, where it then lasts.
     pub async fn keep(&self, spool: &Spool, uuid: Uuid) -> Result<()> {
-        spool.sync().await?;
-        let to = self.files.path_to_filesystem(&Part::File.path(uuid)).map_err(Error::internal)?;
-        let from = spool.path().to_path_buf();
-        on_disk(&self.disk, move || move_durably(&from, &to)).await
+        let (from, to) = (spool.path().to_path_buf(), self.path(Part::File, uuid));
+        match &self.place {
+            Place::Bucket(bucket) => bucket.send(from, &to, spool.size()).await,
+            Place::Folder(files) => {
+                spool.sync().await?;
+                let to = files.path_to_filesystem(&to).map_err(Error::internal)?;
+                on_disk(&self.disk, move || move_durably(&from, &to)).await
+            }
+        }
     }
 
     /// Stores a small object.
     pub async fn put(&self, part: Part, uuid: Uuid, bytes: Bytes) -> Result<()> {
-        self.files.put(&part.path(uuid), PutPayload::from(bytes)).await.map(drop).map_err(away)
+        let stored = self.objects().put(&self.path(part, uuid), PutPayload::from(bytes)).await;
+        stored.map(drop).map_err(|error| away(&error.to_string()))
     }
 
     /// The length of an object in bytes.
     pub async fn size(&self, part: Part, uuid: Uuid) -> Result<u64> {
-        self.files.head(&part.path(uuid)).await.map(|meta| meta.size).map_err(away)
+        self.objects().head(&self.path(part, uuid)).await.map(|meta| meta.size).map_err(missing)
     }
 
     /// An object, or a part of it, as it is read.
@@ -130,16 +175,26 @@ impl Storage {
         range: Option<Range<u64>>,
     ) -> Result<BoxStream<'static, std::io::Result<Bytes>>> {
         let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
-        let found = self.files.get_opts(&part.path(uuid), options).await.map_err(away)?;
+        let found = self.objects().get_opts(&self.path(part, uuid), options).await.map_err(missing)?;
         Ok(found.into_stream().map(|piece| piece.map_err(std::io::Error::other)).boxed())
     }
 
-    /// A link to an object, for whoever gets it.
-    pub fn link(&self, base_url: &str, part: Part, uuid: Uuid, now: DateTime<Utc>) -> String {
-        format!("{base_url}{}", self.signer.link(part, uuid, now))
+    /// A link to an object, for whoever gets it: to this server, or to the bucket's.
+    pub async fn link(
+        &self,
+        base_url: &str,
+        part: Part,
+        uuid: Uuid,
+        now: DateTime<Utc>,
+        presentation: Presentation,
+    ) -> Result<String> {
+        match &self.place {
+            Place::Folder(_) => Ok(format!("{base_url}{}", self.signer.link(part, uuid, now))),
+            Place::Bucket(bucket) => bucket.link(&self.path(part, uuid), presentation).await,
+        }
     }
 
-    /// Checks a link of [`Storage::link`], given as its path and query string.
+    /// Checks a link to this server, given as its path and query string.
     pub fn check_link(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
         self.signer.check(target, now)
     }
@@ -159,9 +214,9 @@ impl Storage {
     /// Deletes all that is stored under a UUID. What is not there is no problem.
     pub async fn delete(&self, uuid: Uuid) -> Result<()> {
         for part in Part::ALL {
-            match self.files.delete(&part.path(uuid)).await {
+            match self.objects().delete(&self.path(part, uuid)).await {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(away(error)),
+                Err(error) => return Err(away(&error.to_string())),
             }
         }
         Ok(())
@@ -196,13 +251,10 @@ fn move_durably(from: &std::path::Path, to: &std::path::Path) -> std::io::Result
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// A storage that fails is a reason to try again later; why it failed is for the log.
-fn away(error: object_store::Error) -> Error {
+/// What is read may be gone; else the storage failed.
+fn missing(error: object_store::Error) -> Error {
     match error {
         object_store::Error::NotFound { .. } => Error::NotFound,
-        error => {
-            tracing::warn!(%error, "the storage of attachments failed");
-            Error::Unavailable("The file storage cannot be reached. Try again in a moment.".into())
-        }
+        error => away(&error.to_string()),
     }
 }

@@ -16,6 +16,9 @@ const BATCH: u32 = 100;
 
 /// Sweeps at once and then for as long as the server runs. A failure is logged and tried again the next time.
 pub async fn sweep(state: Arc<State>) {
+    if state.attachments.try_out().await.is_err() {
+        tracing::error!(storage = ?state.config.storage, "attachments cannot be stored: look at the settings");
+    }
     loop {
         if let Err(error) = sweep_once(&state).await {
             tracing::warn!(%error, "sweeping attachments failed");

@@ -44,8 +44,8 @@ impl Answers for Files {
         };
         answer =
             answer.with("content-length", length.into()).with(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        answer = answer.with("content-type", text(&file.media_type)?);
-        answer = answer.with(header::DISPOSITION, text(&file.disposition)?);
+        answer = answer.with("content-type", text(&file.presentation.media_type)?);
+        answer = answer.with(header::DISPOSITION, text(&file.presentation.disposition)?);
         if let Some(Range { start, end }) = range {
             answer = answer.with(header::CONTENT_RANGE, text(&format!("bytes {start}-{}/{}", end - 1, file.size))?);
         }

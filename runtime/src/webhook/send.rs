@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Response, redirect, retry};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::RootCertStore;
 
 use super::address::{Place, Policy, Refusal};
 use super::exchange::{Attempt, Exchange, Outcome};
@@ -15,6 +15,7 @@ use super::name::{Lookup, NameProblem, Names, system_lookup};
 use super::signature::{ATTEMPT, EVENT, Secrets};
 use crate::crud::BoxFuture;
 use crate::error::{Error, Result};
+use crate::tls;
 
 /// How long an exchange may take and how much of the answer is taken.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +67,7 @@ impl Sender {
     /// # Errors
     /// When TLS cannot be set up.
     pub fn new(policy: Policy) -> Result<Sender> {
-        Sender::with(policy, system_lookup(), Limits::default(), roots())
+        Sender::with(policy, system_lookup(), Limits::default(), tls::authorities())
     }
 
     /// A sender with other limits, other names and other authorities.
@@ -75,11 +76,8 @@ impl Sender {
     /// When TLS cannot be set up.
     pub fn with(policy: Policy, lookup: Lookup, limits: Limits, roots: RootCertStore) -> Result<Sender> {
         let names = Names::new(policy.clone(), lookup, limits.lookup);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let tls = tls.map_err(Error::internal)?.with_root_certificates(roots).with_no_client_auth();
         let client = Client::builder()
-            .tls_backend_preconfigured(tls)
+            .tls_backend_preconfigured(tls::trusting(roots)?)
             .dns_resolver(Arc::new(names.clone()))
             .user_agent(concat!("Charter/", env!("CARGO_PKG_VERSION")))
             .no_proxy()
@@ -183,16 +181,6 @@ fn inner<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError + 
 /// `15` or `0.25`
 fn seconds(duration: Duration) -> f64 {
     duration.as_secs_f64()
-}
-
-/// The system's authorities, or those of the browsers where the system has none.
-fn roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    roots
 }
 
 /// The beginning of a body as text of at most so many bytes, cut between characters, without what a database refuses.

@@ -1,5 +1,7 @@
 //! `/attachments`, `/members/{id}/attachments`, and the links to the files.
 
+mod away;
+mod bucket;
 mod create;
 mod failure;
 mod limits;

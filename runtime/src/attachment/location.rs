@@ -1,0 +1,166 @@
+//! The bucket that the settings name: read, judged, and told without its secret.
+
+use std::fmt;
+
+use url::Url;
+
+/// Where the files of attachments are, when it is not the data folder.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Location {
+    pub bucket: String,
+    /// What the name of every object begins with, without a slash at either end; empty for nothing.
+    pub prefix: String,
+    /// The address of the service without a slash at its end; Amazon's when there is none.
+    pub endpoint: Option<String>,
+    pub region: String,
+    /// The id of a key, which stands in every link.
+    pub access_key: String,
+    pub secret_key: String,
+}
+
+impl fmt::Debug for Location {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}/{} at {}", self.bucket, self.prefix, self.endpoint.as_deref().unwrap_or("Amazon"))
+    }
+}
+
+impl Location {
+    /// Reads the settings that begin with `storage`; `value` answers what one of them is set to. No problem repeats a
+    /// value, which may hold a secret in the wrong place.
+    pub fn read(value: &dyn Fn(&str) -> Option<String>, problems: &mut Vec<String>) -> Option<Location> {
+        let Some(storage) = value("storage") else {
+            for flag in ["storage-endpoint", "storage-access-key", "storage-secret-key"] {
+                if value(flag).is_some() {
+                    problems.push(format!("{} is set, but storage names no bucket", named(flag)));
+                }
+            }
+            return None;
+        };
+        let place = storage.strip_prefix("s3://").map(|place| place.split_once('/').unwrap_or((place, "")));
+        let (bucket, prefix) = place.unwrap_or_default();
+        let prefix = prefix.trim_matches('/');
+        if !is_bucket(bucket) || !is_prefix(prefix) {
+            problems.push(format!("{} must be like s3://bucket or s3://bucket/some/prefix", named("storage")));
+        }
+        let endpoint = value("storage-endpoint").map(|endpoint| endpoint.trim_end_matches('/').to_string());
+        if endpoint.as_deref().is_some_and(|endpoint| !is_endpoint(endpoint)) {
+            let flag = named("storage-endpoint");
+            problems.push(format!("{flag} must be an address such as https://minio.example.com:9000, and no more"));
+        }
+        let region = value("storage-region").unwrap_or_default();
+        if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+            problems.push(format!("{} must be the name of a region such as eu-central-1", named("storage-region")));
+        }
+        let mut key = |flag: &str| {
+            let key = value(flag);
+            match &key {
+                None => problems.push(format!("{} must be set, because storage names a bucket", named(flag))),
+                // It goes into headers.
+                Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                    problems.push(format!("{} must have visible ASCII characters alone", named(flag)));
+                }
+                Some(_) => {}
+            }
+            key.unwrap_or_default()
+        };
+        let (access_key, secret_key) = (key("storage-access-key"), key("storage-secret-key"));
+        Some(Location { bucket: bucket.into(), prefix: prefix.into(), endpoint, region, access_key, secret_key })
+    }
+}
+
+/// `storage-endpoint (CHARTER_STORAGE_ENDPOINT)`
+fn named(flag: &str) -> String {
+    format!("{flag} (CHARTER_{})", flag.replace('-', "_").to_ascii_uppercase())
+}
+
+/// Amazon's rules, and what other services allow beside them.
+fn is_bucket(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (3..=63).contains(&name.len()) && name.bytes().all(plain) && !name.starts_with('.') && !name.contains("..")
+}
+
+/// Segments that mean the same in every client.
+fn is_prefix(prefix: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let fits = |part: &str| !part.is_empty() && !matches!(part, "." | "..") && part.bytes().all(plain);
+    prefix.len() <= 512 && (prefix.is_empty() || prefix.split('/').all(fits))
+}
+
+fn is_endpoint(text: &str) -> bool {
+    let Ok(url) = Url::parse(text) else { return false };
+    let alone = url.username().is_empty() && url.password().is_none();
+    matches!(url.scheme(), "http" | "https") && alone && url.query().is_none() && url.fragment().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(settings: &[(&str, &str)]) -> (Option<Location>, String) {
+        let value = |flag: &str| settings.iter().find(|(name, _)| *name == flag).map(|(_, value)| value.to_string());
+        let mut problems = Vec::new();
+        let location = Location::read(&value, &mut problems);
+        (location, problems.join("\n"))
+    }
+
+    fn keyed(storage: &str, more: &[(&str, &str)]) -> (Option<Location>, String) {
+        let keys = [("storage", storage), ("storage-access-key", "AKIA"), ("storage-secret-key", "hush/+=")];
+        read(&[more, &keys].concat())
+    }
+
+    #[test]
+    fn a_bucket_is_read_with_its_prefix_and_its_service() {
+        assert_eq!(read(&[]), (None, String::new()));
+        let (location, problems) = keyed("s3://files/", &[("storage-region", "eu-central-1")]);
+        let location = location.unwrap();
+        assert_eq!((problems.as_str(), &*location.bucket, &*location.prefix), ("", "files", ""));
+        assert_eq!((location.endpoint, &*location.region), (None, "eu-central-1"));
+        let (location, problems) =
+            keyed("s3://my.files-1/of/charter/", &[("storage-endpoint", "http://10.0.0.7:9000/")]);
+        let location = location.unwrap();
+        assert_eq!((problems.as_str(), &*location.bucket, &*location.prefix), ("", "my.files-1", "of/charter"));
+        assert_eq!(location.endpoint.as_deref(), Some("http://10.0.0.7:9000"));
+        let told = format!("{location:?}");
+        assert!(told.contains("my.files-1") && !told.contains("hush") && !told.contains("AKIA"), "{told}");
+    }
+
+    #[test]
+    fn every_problem_names_its_setting_and_no_value() {
+        for storage in [
+            "files",
+            "s3:/files",
+            "s3://",
+            "s3://ab",
+            "s3://a b c",
+            "s3://key:hush@files",
+            "s3://files/a//b",
+            "s3://files/../b",
+            "s3://files/ü",
+            "https://files",
+        ] {
+            let (_, problems) = keyed(storage, &[]);
+            assert!(
+                problems.starts_with("storage (CHARTER_STORAGE) must be like s3://bucket"),
+                "{storage}: {problems}"
+            );
+            assert!(!problems.contains("hush"), "{problems}");
+        }
+        for endpoint in ["minio:9000", "ftp://x", "https://a:hush@x", "https://x?a=b", "https://x#a", "https://"] {
+            let (_, problems) = keyed("s3://files", &[("storage-endpoint", endpoint)]);
+            assert!(problems.starts_with("storage-endpoint (CHARTER_STORAGE_ENDPOINT) must"), "{endpoint}: {problems}");
+            assert!(!problems.contains("hush"), "{problems}");
+        }
+        let (_, problems) = keyed("s3://files", &[("storage-region", "eu central")]);
+        assert!(problems.starts_with("storage-region (CHARTER_STORAGE_REGION) must"), "{problems}");
+        let (_, problems) = read(&[("storage", "s3://files"), ("storage-access-key", "a\nb")]);
+        assert_eq!(
+            problems,
+            "storage-access-key (CHARTER_STORAGE_ACCESS_KEY) must have visible ASCII characters alone\n\
+             storage-secret-key (CHARTER_STORAGE_SECRET_KEY) must be set, because storage names a bucket"
+        );
+        let (location, problems) = read(&[("storage-secret-key", "hush")]);
+        let expected = "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) is set, but storage names no bucket";
+        assert_eq!((location, problems.as_str()), (None, expected));
+    }
+}
