@@ -1,4 +1,5 @@
-//! A resource is one YAML file and one migration: added to a copy of the example application, built and called.
+//! A resource is one YAML file and the migration that is written from it: added to a copy of the example application,
+//! built and called.
 
 #[path = "support/postgres.rs"]
 mod postgres;
@@ -37,9 +38,13 @@ async fn a_resource_is_one_yaml_file_and_one_migration() {
     let before = workspace.files();
     let example = Example::read();
     fs::write(workspace.application().join("resources/supplier.yaml"), example.yaml).unwrap();
-    fs::write(workspace.application().join("migrations/m20261122_000001_suppliers.rs"), example.migration).unwrap();
+    workspace.charter(&["migration", "new", "suppliers"]);
     let added: Vec<_> = workspace.files().difference(&before).cloned().collect();
-    assert_eq!(added, ["migrations/m20261122_000001_suppliers.rs", "resources/supplier.yaml"]);
+    let [migration, snapshot, yaml] = added.as_slice() else { panic!("{added:?}") };
+    assert!(migration.starts_with("migrations/m") && migration.ends_with("_suppliers.rs"), "{migration}");
+    assert_eq!([snapshot, yaml], ["migrations/snapshot/supplier.yaml", "resources/supplier.yaml"]);
+    assert_eq!(fs::read_to_string(workspace.application().join(migration)).unwrap(), example.migration);
+    workspace.charter(&["migration", "new", "--check"]);
 
     let executable = workspace.build();
     try_out(&Program::start(&executable, None)).await;
@@ -108,17 +113,21 @@ impl Workspace {
     /// this workspace's own goes, and the executable elsewhere.
     fn build(&self) -> PathBuf {
         let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it stands in the target folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        // Those that describe the package under test: build scripts look at them and would run anew.
-        for (name, _) in std::env::vars_os() {
-            if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
-                cargo.env_remove(name);
-            }
-        }
+        let mut cargo = cargo();
         cargo.args(["build", "--offline", "--bin", "lending", "--target-dir", "target"]).current_dir(&self.0);
         let output = cargo.env("CARGO_BUILD_BUILD_DIR", shared).output().expect("cargo runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         self.0.join("target/debug/lending")
+    }
+
+    /// Runs `cargo charter` in the folder of the application.
+    fn charter(&self, arguments: &[&str]) {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let mut cargo = cargo();
+        cargo.args(["run", "--quiet", "--offline", "--package", "charter-codegen", "--bin", "cargo-charter"]);
+        cargo.arg("--manifest-path").arg(manifest).arg("--").args(arguments).current_dir(self.application());
+        let output = cargo.output().expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
     /// The files of the application by their paths.
@@ -127,6 +136,17 @@ impl Workspace {
         collect(&self.application(), "", &mut found);
         found
     }
+}
+
+/// Cargo, without what describes the package under test: build scripts look at that and would run anew.
+fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// The manifest of the workspace, whose only member is the copy and whose own crates are this repository's.

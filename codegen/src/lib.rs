@@ -5,6 +5,7 @@ mod diagnostic;
 pub mod diff;
 mod emit;
 mod lower;
+pub mod migration;
 mod migrations;
 mod model;
 mod names;

@@ -1,4 +1,4 @@
-//! `cargo charter`: checks, shows and compares resources; it works while the application does not compile.
+//! `cargo charter`: checks, shows and compares resources, and writes their migrations; it works while the application does not compile.
 
 mod command;
 
@@ -34,6 +34,8 @@ enum Command {
         format: Format,
     },
     Diff(command::diff::Arguments),
+    /// Write migrations from what changed
+    Migration(command::migration::Arguments),
     /// Print the Rust that is generated for a resource (`resources` is the index)
     Expand {
         /// The name of a resource
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
     let code = match Arguments::parse_from(arguments).command {
         Command::Check { folder, format } => compiled(&folder, |result| check(result, format)),
         Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
+        Command::Migration(arguments) => command::migration::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {
             print!("{}", reference::schema());

@@ -19,6 +19,8 @@
 //! so that rows loaded past the application are valid too. Times have none: SQLite's own `CURRENT_TIMESTAMP` is
 //! written in a form that does not compare with the one that the application writes.
 
+mod storage;
+
 use sea_orm_migration::sea_orm::DbBackend;
 use sea_orm_migration::sea_query::{Alias, ColumnDef, Expr};
 
@@ -28,7 +30,7 @@ const WORD: u32 = 64;
 /// One column of a table, as data: what it is stored as is decided when the database is known.
 #[derive(Debug, Clone)]
 pub struct Column {
-    name: String,
+    pub(crate) name: String,
     kind: Kind,
     nullable: bool,
     default: Option<Literal>,
@@ -243,7 +245,7 @@ impl Column {
     }
 
     /// A default as this database stores it.
-    fn stored(&self, literal: &Literal, database: DbBackend) -> Expr {
+    pub(crate) fn stored(&self, literal: &Literal, database: DbBackend) -> Expr {
         match (self.kind, literal) {
             (Kind::Decimal { places, .. }, literal) => {
                 let number = match literal {
@@ -254,6 +256,14 @@ impl Column {
                 let scaled = scaled(&number, places)
                     .unwrap_or_else(|| panic!("{}: {number} is not a number of {places} places", self.name));
                 if database == DbBackend::Sqlite { Expr::val(scaled) } else { Expr::cust(number) }
+            }
+            // SQLite keeps the bytes.
+            (Kind::Uuid, Literal::Text(value)) if database == DbBackend::Sqlite => {
+                Expr::cust(format!("X'{}'", value.replace('-', "")))
+            }
+            (Kind::Uuid | Kind::Json { .. }, Literal::Text(value)) if database == DbBackend::Postgres => {
+                let kind = if matches!(self.kind, Kind::Uuid) { "uuid" } else { "jsonb" };
+                Expr::cust(format!("'{}'::{kind}", value.replace('\'', "''")))
             }
             (_, Literal::Boolean(value)) => Expr::val(*value),
             (_, Literal::Integer(value)) => Expr::val(*value),

@@ -21,9 +21,12 @@
 // So that the service's migrations read like those of any application.
 extern crate self as charter_migrations;
 
+mod alter;
 mod atomic;
 pub mod column;
+mod patience;
 mod platform;
+mod sqlite;
 mod table;
 
 /// The tables of the records service, one for each file in `resources/`: `build.rs` lists the folder.

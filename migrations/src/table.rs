@@ -5,10 +5,11 @@
 //! PostgreSQL takes is cut, and a fingerprint of the whole stands before its ending.
 
 use sea_orm_migration::SchemaManager;
-use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr};
-use sea_orm_migration::sea_query::{self, Alias, ConditionalStatement, Expr, ExprTrait, Index};
+use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
+use sea_orm_migration::sea_query::{self, Alias};
 
-use crate::Column;
+use crate::patience::Patience;
+use crate::{Column, sqlite};
 
 /// The column that is set when a record of a resource with soft deletes is deleted.
 const DELETED_AT: &str = "deleted_at";
@@ -18,13 +19,21 @@ const LONGEST: usize = 49;
 
 /// A table in the database that is being migrated.
 pub struct Table<'m> {
-    manager: &'m SchemaManager<'m>,
-    name: &'m str,
+    pub(crate) manager: &'m SchemaManager<'m>,
+    pub(crate) name: &'m str,
+    /// On PostgreSQL, indexes are made and dropped beside those who write.
+    pub(crate) online: bool,
 }
 
 impl<'m> Table<'m> {
     pub fn on(manager: &'m SchemaManager<'m>, name: &'m str) -> Table<'m> {
-        Table { manager, name }
+        Table { manager, name, online: false }
+    }
+
+    /// A table that others write to meanwhile. The migration must have no transaction around it, which
+    /// `use_transaction` says; each call stands by itself, and can be made again when the next one failed.
+    pub fn online(manager: &'m SchemaManager<'m>, name: &'m str) -> Table<'m> {
+        Table { manager, name, online: true }
     }
 
     /// Makes the table with these columns and the foreign keys that they declare.
@@ -49,11 +58,30 @@ impl<'m> Table<'m> {
         self.manager.alter_table(statement).await
     }
 
-    /// Drops a column. On SQLite its indexes must have been dropped before, and it cannot be a reference.
+    /// Drops a column, and with it the indexes that it is in.
     pub async fn remove(&self, column: &str) -> Result<(), DbErr> {
+        if column == DELETED_AT {
+            self.forget_count().await?;
+        }
+        if self.database() == DbBackend::Sqlite {
+            // SQLite refuses to drop a column that an index or a constraint names.
+            for index in self.indexes_with(column).await? {
+                self.run(&format!("DROP INDEX \"{index}\"")).await?;
+            }
+            self.edit(|text| sqlite::with_column(text, column, sqlite::without_reference)).await?;
+        }
         let statement =
             sea_query::Table::alter().table(Alias::new(self.name)).drop_column(Alias::new(column)).to_owned();
         self.manager.alter_table(statement).await
+    }
+
+    async fn indexes_with(&self, column: &str) -> Result<Vec<String>, DbErr> {
+        let query = format!(
+            "SELECT DISTINCT i.name FROM pragma_index_list('{}') AS i, pragma_index_xinfo(i.name) AS c
+             WHERE c.name = '{column}' AND i.origin = 'c'",
+            self.name
+        );
+        self.texts(&query).await
     }
 
     /// An index over these columns in this order.
@@ -92,7 +120,7 @@ impl<'m> Table<'m> {
             DbBackend::Sqlite => format!("\"{column}\" COLLATE NOCASE"),
             _ => format!("charter_fold(\"{column}\")"),
         };
-        self.run(&format!("CREATE UNIQUE INDEX \"{name}\" ON \"{table}\" ({folded})")).await
+        self.make_index(true, &name, &format!("ON \"{table}\" ({folded})")).await
     }
 
     /// An index that finds substrings of this column without regard to case, on PostgreSQL.
@@ -100,9 +128,8 @@ impl<'m> Table<'m> {
     /// It serves `charter_fold(column) LIKE '%…%'` for three characters and more.
     pub async fn search(&self, column: &str) -> Result<(), DbErr> {
         let (table, name) = (self.name, self.index_name(&[column], "trgm"));
-        let statement =
-            format!("CREATE INDEX \"{name}\" ON \"{table}\" USING gin (charter_fold(\"{column}\") gin_trgm_ops)");
-        self.run_on_postgres(&statement).await
+        let over = format!("ON \"{table}\" USING gin (charter_fold(\"{column}\") gin_trgm_ops)");
+        self.make_index_on_postgres(&name, &over).await
     }
 
     /// An index that lists the rows that are not deleted in the order of this text, on PostgreSQL.
@@ -111,39 +138,53 @@ impl<'m> Table<'m> {
     /// point, then by id. The text may have 255 characters, so that it fits into a page of the index twice.
     pub async fn order_live(&self, column: &str) -> Result<(), DbErr> {
         let (table, name) = (self.name, self.index_name(&[column], "sort"));
-        let statement = format!(
-            "CREATE INDEX \"{name}\" ON \"{table}\" (charter_fold(\"{column}\"), \"{column}\", \"id\")
-             WHERE \"{DELETED_AT}\" IS NULL"
-        );
-        self.run_on_postgres(&statement).await
+        let over =
+            format!("ON \"{table}\" (charter_fold(\"{column}\"), \"{column}\", \"id\") WHERE \"{DELETED_AT}\" IS NULL");
+        self.make_index_on_postgres(&name, &over).await
     }
 
     /// An index that finds what a JSON column contains (`@>`), on PostgreSQL.
     pub async fn contents(&self, column: &str) -> Result<(), DbErr> {
         let (table, name) = (self.name, self.index_name(&[column], "gin"));
-        let statement = format!("CREATE INDEX \"{name}\" ON \"{table}\" USING gin (\"{column}\" jsonb_path_ops)");
-        self.run_on_postgres(&statement).await
+        self.make_index_on_postgres(&name, &format!("ON \"{table}\" USING gin (\"{column}\" jsonb_path_ops)")).await
     }
 
     /// Drops the index of this name, where there is one: those for substrings and JSON are PostgreSQL's alone.
     pub async fn drop_index(&self, name: &str) -> Result<(), DbErr> {
-        self.run(&format!("DROP INDEX IF EXISTS \"{name}\"")).await
+        let concurrently = self.concurrently();
+        self.run(&format!("DROP INDEX {concurrently}IF EXISTS \"{name}\"")).await
     }
 
     async fn btree(&self, columns: &[&str], rows: Rows, unique: bool) -> Result<(), DbErr> {
-        let mut statement = Index::create();
-        statement.table(Alias::new(self.name));
-        statement.name(self.index_name(columns, if unique { "key" } else { "idx" }));
-        for column in columns {
-            statement.col(Alias::new(*column));
+        let name = self.index_name(columns, if unique { "key" } else { "idx" });
+        let columns: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
+        let live = if rows == Rows::Live { format!(" WHERE \"{DELETED_AT}\" IS NULL") } else { String::new() };
+        self.make_index(unique, &name, &format!("ON \"{}\" ({}){live}", self.name, columns.join(", "))).await
+    }
+
+    async fn make_index_on_postgres(&self, name: &str, over: &str) -> Result<(), DbErr> {
+        if self.database() == DbBackend::Postgres { self.make_index(false, name, over).await } else { Ok(()) }
+    }
+
+    async fn make_index(&self, unique: bool, name: &str, over: &str) -> Result<(), DbErr> {
+        let concurrently = self.concurrently();
+        if !concurrently.is_empty() {
+            // One that was given up half-way stays and is of no use.
+            let left = format!(
+                "SELECT indexrelid::regclass::text FROM pg_index
+                 WHERE indexrelid = to_regclass('\"{name}\"') AND NOT indisvalid"
+            );
+            if !self.texts(&left).await?.is_empty() {
+                self.drop_index(name).await?;
+            }
         }
-        if unique {
-            statement.unique();
-        }
-        if rows == Rows::Live {
-            statement.and_where(Expr::col(Alias::new(DELETED_AT)).is_null());
-        }
-        self.manager.create_index(statement).await
+        let kind = if unique { "UNIQUE INDEX" } else { "INDEX" };
+        let absent = if self.online { "IF NOT EXISTS " } else { "" };
+        self.run(&format!("CREATE {kind} {concurrently}{absent}\"{name}\" {over}")).await
+    }
+
+    fn concurrently(&self) -> &'static str {
+        if self.online && self.database() == DbBackend::Postgres { "CONCURRENTLY " } else { "" }
     }
 
     fn index_name(&self, columns: &[&str], ending: &str) -> String {
@@ -155,16 +196,28 @@ impl<'m> Table<'m> {
         }
     }
 
-    fn database(&self) -> DbBackend {
+    pub(crate) fn database(&self) -> DbBackend {
         self.manager.get_database_backend()
     }
 
-    async fn run_on_postgres(&self, statement: &str) -> Result<(), DbErr> {
-        if self.database() == DbBackend::Postgres { self.run(statement).await } else { Ok(()) }
-    }
-
-    async fn run(&self, statement: &str) -> Result<(), DbErr> {
-        self.manager.get_connection().execute_unprepared(statement).await.map(|_| ())
+    pub(crate) async fn run(&self, statement: &str) -> Result<(), DbErr> {
+        let connection = self.manager.get_connection();
+        // An index that is made beside others has no transaction, and waits for theirs without keeping anybody out.
+        if !self.online || self.database() != DbBackend::Postgres || statement.contains(" CONCURRENTLY ") {
+            return connection.execute_unprepared(statement).await.map(|_| ());
+        }
+        let mut patience = Patience::default();
+        loop {
+            let transaction = connection.begin().await?;
+            patience.begin(&transaction).await?;
+            match transaction.execute_unprepared(statement).await {
+                Ok(_) => return transaction.commit().await,
+                Err(problem) => {
+                    transaction.rollback().await?;
+                    patience.pause(connection, problem).await?;
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! An application: its resources, its migrations, its reference data; and how it is opened.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement};
 use sea_orm_migration::MigratorTrait;
 
 use crate::auth;
@@ -29,6 +30,9 @@ pub struct Demo {
 
 /// The number of the advisory lock that starting processes take: "Charter" in ASCII.
 const START_LOCK: i64 = 0x43_68_61_72_74_65_72;
+
+/// How long a process that starts waits before it asks for the lock again.
+const START_PAUSE: Duration = Duration::from_millis(50);
 
 /// Where migrations go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +137,12 @@ impl App {
         match state.db.dialect() {
             Dialect::Postgres => {
                 let guard = state.db.begin().await?;
-                guard.execute_unprepared(&format!("SELECT pg_advisory_xact_lock({START_LOCK})")).await?;
+                // Asked for again and again: a statement that waits for it would be waited for in turn, by the holder
+                // that makes an index beside others.
+                let question = format!("SELECT pg_try_advisory_xact_lock({START_LOCK}) AS taken");
+                while !taken(guard.query_one_raw(Statement::from_string(DbBackend::Postgres, &question)).await?)? {
+                    tokio::time::sleep(START_PAUSE).await;
+                }
                 Ok(StartLock::Transaction(guard))
             }
             Dialect::Sqlite => {
@@ -161,6 +170,11 @@ impl App {
         }
         Ok(())
     }
+}
+
+/// Whether the lock was free.
+fn taken(row: Option<QueryResult>) -> Result<bool> {
+    row.map_or(Ok(false), |row| Ok(row.try_get("", "taken")?))
 }
 
 /// Held while a process prepares the database; the end of the process releases it too.

@@ -1,13 +1,32 @@
 //! The commands of `cargo charter` that compare and write: each in a file of its own.
 
 pub mod diff;
+pub mod migration;
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
 
 use crate::USAGE;
+
+/// The folder of the application's migrations: the one at or below `migrations` that has a snapshot beside it, as where
+/// they stand in a crate of their own; `migrations` itself where none has.
+pub fn migrations() -> PathBuf {
+    let folder = PathBuf::from("migrations");
+    with_snapshot(&folder, 3).unwrap_or(folder)
+}
+
+fn with_snapshot(folder: &Path, depth: usize) -> Option<PathBuf> {
+    if folder.join("snapshot").is_dir() {
+        return Some(folder.to_owned());
+    }
+    let mut below: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    below.sort();
+    let below = below.iter().filter(|path| depth > 0 && path.is_dir());
+    below.into_iter().find_map(|path| with_snapshot(path, depth - 1))
+}
 
 /// The snapshot of a folder of resources; a code to end with, and the report told, where it has problems.
 pub fn present(folder: &Path) -> Result<Snapshot, u8> {

@@ -24,7 +24,9 @@ fn compare(before: &Action, after: &Action, changes: &mut Changes<'_>) {
     changes.breaking_if("`on`", &before.on, &after.on, "the address is another");
     changes.breaking_if("`method`", &before.method, &after.method, "the old method is refused");
     let key = |action: &Action| action.answer.clone().unwrap_or_else(|| "the record".to_owned());
-    changes.breaking_if("the answer", &key(before), &key(after), "it stands under another key");
+    let event = |action: &Action| action.event.clone().unwrap_or_else(|| "updated".to_owned());
+    changes.breaking_if("`event`", &event(before), &event(after), "webhooks wait for the old one");
+    changes.breaking_if("the answer", &key(before), &key(after), "it is another");
     field::compare_all(&fields(&before.input, &after.input), Role::Input, &mut changes.within("input"));
     field::compare_all(&fields(&before.output, &after.output), Role::Output, &mut changes.within("output"));
 }

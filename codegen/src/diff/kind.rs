@@ -75,6 +75,7 @@ pub fn converts(before: &Kind, after: &Kind) -> Conversion {
         (Kind::Ref(_), Kind::BigInt) => Whole,
         (Kind::BigInt, Kind::Ref(_)) => Checked,
         (Kind::Integer | Kind::Code | Kind::BigInt, Kind::Decimal(..)) => Checked,
+        (Kind::Decimal(..), Kind::Integer | Kind::BigInt) => Checked,
         (Kind::Decimal(then, then_places), Kind::Decimal(now, places)) => {
             match then_places <= places && then - then_places <= now - places {
                 true => Whole,

@@ -10,7 +10,7 @@ mod resource;
 use crate::snapshot::Snapshot;
 
 pub use kind::{Conversion, converts};
-pub use rename::{Pair, fields, resources};
+pub use rename::{Pair, fields, followed, resources};
 
 /// What a change means for those who call the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +46,7 @@ impl Diff {
     /// Compares two snapshots. `renamed_from` in the later one is what tells a rename from a removal and an addition.
     pub fn between(before: &Snapshot, after: &Snapshot) -> Diff {
         let mut diff = Diff::default();
+        let before = &followed(before, after);
         for pair in resources(before, after) {
             let name = pair.after.or(pair.before).map_or("", |resource| resource.name.as_str());
             resource::compare(&pair, &mut Changes { diff: &mut diff, resource: name, at: String::new() });

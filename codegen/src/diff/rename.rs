@@ -2,13 +2,50 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::snapshot::{Field, Resource, Snapshot};
+use crate::snapshot::{Field, Kind, Resource, Snapshot};
 
 /// The same thing in two snapshots; in one alone where it was added or removed.
 #[derive(Debug)]
 pub struct Pair<'a, T> {
     pub before: Option<&'a T>,
     pub after: Option<&'a T>,
+}
+
+/// The earlier snapshot with every reference under the name that its resource has later, so that a rename is told once,
+/// where it is declared. A polymorphic reference is left: its rows hold the former name.
+pub fn followed(before: &Snapshot, after: &Snapshot) -> Snapshot {
+    let mut followed = before.clone();
+    let pairs = resources(before, after);
+    let renames = pairs.iter().filter_map(|pair| Some((pair.before?.name.as_str(), pair.after?.name.as_str())));
+    let renames: BTreeMap<&str, &str> = renames.filter(|(then, now)| then != now).collect();
+    if renames.is_empty() {
+        return followed;
+    }
+    let follow = |name: &mut String| {
+        if let Some(now) = renames.get(name.as_str()) {
+            *name = (*now).to_owned();
+        }
+    };
+    let follow_path = |path: &mut String| {
+        if let Some((head, tail)) = path.split_once('.')
+            && let Some(now) = renames.get(head)
+        {
+            *path = format!("{now}.{tail}");
+        }
+    };
+    for resource in followed.resources.values_mut() {
+        resource.includes.values_mut().for_each(|include| follow_path(&mut include.loads));
+        let actions = resource.actions.values_mut();
+        let parameters = actions.flat_map(|action| action.input.values_mut().chain(action.output.values_mut()));
+        for field in resource.fields.values_mut().chain(parameters) {
+            field.rules.get_mut("exists").into_iter().for_each(follow_path);
+            match &mut field.kind {
+                Kind::Ref(name) | Kind::RefList(name) | Kind::Embedded { resource: name, .. } => follow(name),
+                _ => {}
+            }
+        }
+    }
+    followed
 }
 
 /// The resources of two snapshots.

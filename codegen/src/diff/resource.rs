@@ -32,7 +32,11 @@ fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
 
 fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     let key = "one record stands under this key, and events begin with it";
-    changes.breaking_if("the name", &before.name, &after.name, key);
+    if before.name != after.name {
+        let stays = "saved views, custom fields and polymorphic references keep the former name".to_owned();
+        let message = format!("the name was `{}` and is `{}`: {key}", before.name, after.name);
+        changes.push_with(Effect::Breaking, message, Some(stays));
+    }
     changes.breaking_if("`plural`", &before.plural, &after.plural, "a list stands under this key");
     changes.breaking_if("the path", &before.path, &after.path, "the old address is not found");
     changes.breaking_if("`timestamps`", &before.timestamps, &after.timestamps, "times go out in another form");

@@ -223,6 +223,7 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
     Action {
         on: action.on.word().to_owned(),
         method: action.method.word().to_owned(),
+        event: action.event.as_ref().map(|event| event.value.clone()),
         input: fields(&action.input),
         answer,
         output,

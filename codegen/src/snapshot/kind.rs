@@ -6,9 +6,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What values a field holds. The words of an enum and the numbers of a code stand beside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Kind {
     String(u32),
+    #[default]
     Text,
     Integer,
     BigInt,

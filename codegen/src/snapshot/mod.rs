@@ -1,8 +1,8 @@
 //! What a model promises and stores, resolved and in one canonical form, so that two of them can be compared.
 //!
-//! A snapshot is taken of a checked schema. Kept as one small YAML file for each resource, it says what the last
-//! migration reached. Everything stands in the order of its name, so that two branches that change different things
-//! merge.
+//! A snapshot is taken of a checked schema. What tables depend on is kept as one small YAML file for each resource, and
+//! says what the last migration reached. Everything stands in the order of its name, so that two branches that change
+//! different things merge.
 
 mod capture;
 mod folder;
@@ -22,34 +22,40 @@ pub struct Snapshot {
     pub resources: BTreeMap<String, Resource>,
 }
 
-/// One resource.
+/// One resource. What is not read and written is not kept, as no table depends on it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
     #[serde(skip)]
     pub name: String,
-    /// Its name before, where the YAML says so; a snapshot that is kept has none.
+    /// Its name before, where the YAML says so.
     #[serde(skip)]
     pub renamed_from: Option<String>,
+    #[serde(skip)]
     pub plural: String,
+    #[serde(skip)]
     pub label: String,
     pub table: String,
     /// `products`, or `products/{product_id}/accessories`.
+    #[serde(skip)]
     pub path: String,
+    #[serde(skip)]
     pub ability: String,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub read_permission: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub write_permission: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub owner: Option<String>,
+    #[serde(skip)]
     pub operations: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub singleton: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub soft_delete: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub events: bool,
+    #[serde(skip)]
     pub timestamps: String,
     pub fields: BTreeMap<String, Field>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -58,59 +64,59 @@ pub struct Resource {
     pub indexes: Vec<Vec<String>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub search: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub includes: BTreeMap<String, Include>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub actions: BTreeMap<String, Action>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub hooks: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub seed: Option<String>,
 }
 
 /// A field of a record, a parameter of an action or a field of its answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
     #[serde(skip)]
     pub name: String,
-    /// Its name before, where the YAML says so; a snapshot that is kept has none.
+    /// Its name before, where the YAML says so.
     #[serde(skip)]
     pub renamed_from: Option<String>,
-    /// What rows that are there get, where the YAML says so; a snapshot that is kept has none.
+    /// What rows that are there get, where the YAML says so.
     #[serde(skip)]
     pub backfill: Option<Default>,
-    /// Its place among the fields of the declaration; a snapshot that is kept does not tell.
+    /// Its place among the fields of the declaration.
     #[serde(skip)]
     pub position: usize,
     #[serde(rename = "type")]
     pub kind: Kind,
     /// The words of an enum.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub values: Vec<String>,
     /// The numbers of a code with their labels.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub codes: BTreeMap<i32, String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub nullable: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub required: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub default: Default,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub access: Access,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub shown: Shown,
     /// By key, as they are written: `min: 0`, `unique: true`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rules: BTreeMap<String, String>,
     /// What `q` can ask of it.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub predicates: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub sorts: bool,
     /// Whose value it shows: `product_group_id.name`.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub from: Option<String>,
 }
 
@@ -130,8 +136,7 @@ pub enum Default {
 }
 
 /// Who writes a field, and when.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
     #[default]
     Writable,
@@ -141,8 +146,7 @@ pub enum Access {
 }
 
 /// In which answers a field appears.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shown {
     #[default]
     Always,
@@ -151,28 +155,24 @@ pub enum Shown {
 }
 
 /// What an include loads, and which fields of it are written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Include {
     /// `product_group_id`, `stock_level.product_id` or `custom_fields`.
     pub loads: String,
     /// Empty for those of the list item.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub fields: Vec<String>,
 }
 
 /// A named operation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Action {
     pub on: String,
     pub method: String,
-    #[serde(default, skip_serializing_if = "is_default")]
+    /// What its event is called in place of `updated`.
+    pub event: Option<String>,
     pub input: BTreeMap<String, Field>,
     /// The key of its answer, or `the new record`; none where it answers the record.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub answer: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
     pub output: BTreeMap<String, Field>,
 }
 
@@ -197,6 +197,11 @@ impl Field {
     /// Whether the table has a column for it.
     pub fn is_column(&self) -> bool {
         self.from.is_none() && !matches!(self.kind, Kind::Embedded { .. })
+    }
+
+    /// Whether a table depends on it: also on what makes the rows of another go with its own.
+    pub fn is_stored(&self) -> bool {
+        self.is_column() || matches!(self.kind, Kind::Embedded { .. })
     }
 
     /// Whether clients see it in an answer.

@@ -67,10 +67,15 @@ impl MigrationTrait for HalfWay {
     }
 }
 
+async fn connect(url: &str) -> DatabaseConnection {
+    Connector::connect(ConnectOptions::new(url).max_connections(1).to_owned()).await.unwrap()
+}
+
 /// A database that goes when this is dropped.
 pub struct Database {
     pub connection: DatabaseConnection,
     file: Option<std::path::PathBuf>,
+    url: String,
 }
 
 impl Database {
@@ -78,15 +83,24 @@ impl Database {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let file = std::env::temp_dir().join(format!("charter-migrations-{}-{number}.sqlite", std::process::id()));
-        let connection = Connector::connect(format!("sqlite://{}?mode=rwc", file.display())).await.unwrap();
-        Database { connection, file: Some(file) }
+        // One connection, as the application writes by one.
+        Database::open(format!("sqlite://{}?mode=rwc", file.display()), Some(file)).await
     }
 
     pub async fn postgres() -> Option<Database> {
         let url = postgres::server()?.create_database(None);
         // One connection, on which a test may prepare a statement and then ask for its plan.
-        let options = ConnectOptions::new(url).max_connections(1).to_owned();
-        Some(Database { connection: Connector::connect(options).await.unwrap(), file: None })
+        Some(Database::open(url, None).await)
+    }
+
+    async fn open(url: String, file: Option<std::path::PathBuf>) -> Database {
+        let connection = connect(&url).await;
+        Database { connection, file, url }
+    }
+
+    /// Another connection to it.
+    pub async fn another(&self) -> DatabaseConnection {
+        connect(&self.url).await
     }
 
     pub fn is_postgres(&self) -> bool {
@@ -123,6 +137,50 @@ impl Database {
     pub async fn pending(&self) -> Vec<String> {
         let pending = Migrator::get_pending_migrations(&self.connection).await.unwrap();
         pending.iter().map(|migration| migration.name().to_owned()).collect()
+    }
+
+    /// Runs a statement that the other database does not know.
+    pub async fn run_quietly(&self, statement: &str) {
+        let _ = self.connection.execute_unprepared(statement).await;
+    }
+
+    /// The tables as each database understands them, whatever words they were made with and in whatever order.
+    pub async fn tables(&self) -> Vec<String> {
+        let query = if self.is_postgres() {
+            "SELECT 'table ' || tablename FROM pg_tables WHERE schemaname = 'public'
+             UNION ALL SELECT 'column ' || attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod)
+                 || CASE WHEN attcollation <> 0 THEN ' ' || attcollation::regcollation ELSE '' END
+                 || CASE WHEN attnotnull THEN '' ELSE ' null' END || attidentity::text || coalesce(' = ' || pg_get_expr(adbin, adrelid), '')
+                 FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+                     LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+                 WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped
+             UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+             UNION ALL SELECT conname || ' ' || convalidated || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+                 WHERE connamespace = 'public'::regnamespace
+             UNION ALL SELECT 'sequence ' || sequencename FROM pg_sequences WHERE schemaname = 'public'
+             UNION ALL SELECT 'not valid ' || indexrelid::regclass FROM pg_index WHERE NOT indisvalid
+             ORDER BY 1"
+        } else {
+            "SELECT 'table ' || name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+             UNION ALL SELECT 'column ' || t.name || '.' || c.name || ' ' || lower(c.type) || ' ' || c.\"notnull\"
+                 || coalesce(' = ' || c.dflt_value, '') || ' ' || c.pk
+                 FROM sqlite_master AS t, pragma_table_info(t.name) AS c
+                 WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+             UNION ALL SELECT 'reference ' || t.name || '.' || f.\"from\" || ' ' || f.\"table\" || ' ' || f.on_delete
+                 FROM sqlite_master AS t, pragma_foreign_key_list(t.name) AS f WHERE t.type = 'table'
+             UNION ALL SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL
+             ORDER BY 1"
+        };
+        let mut lines = self.texts(query).await;
+        if !self.is_postgres() {
+            // No pragma tells how a constraint is called.
+            for text in self.texts("SELECT sql FROM sqlite_master WHERE type = 'table'").await {
+                let constraints = text.split("CONSTRAINT \"").skip(1).filter_map(|rest| rest.split('"').next());
+                lines.extend(constraints.map(|name| format!("constraint {name}")));
+            }
+            lines.sort();
+        }
+        lines
     }
 
     /// Everything that a migration can make, but what belongs to an extension.

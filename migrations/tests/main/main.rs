@@ -1,8 +1,15 @@
 //! The migrations against real databases: SQLite, and PostgreSQL where it is installed.
 
+mod beside;
 mod database;
+mod declared;
 mod history;
+mod model;
 mod plans;
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
+mod printed;
+mod reached;
+mod steps;
 mod tables;
+mod walk;

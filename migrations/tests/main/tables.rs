@@ -7,6 +7,8 @@ use crate::database::{Database, on_both};
 on_both! {
     every_kind_is_stored_as_documented
     a_table_with_rows_can_be_changed
+    what_stands_around_a_changed_column_stays
+    triggers_that_count_go_before_what_they_know
     long_names_of_indexes_stay_apart
 }
 
@@ -106,6 +108,73 @@ async fn a_table_with_rows_can_be_changed(database: Database) {
     things.remove("price").await.unwrap();
     let names: Vec<String> = columns(&database, "things").await;
     assert!(names.iter().all(|column| !column.starts_with("price")), "{names:?}");
+}
+
+async fn what_stands_around_a_changed_column_stays(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let owners = Table::on(&manager, "owners");
+    owners.create([id(), string("name", 40).nullable()]).await.unwrap();
+    let things = Table::on(&manager, "things");
+    things.create([id(), string("name", 40), reference("owner_id", "owners")]).await.unwrap();
+    things.index(&["name"]).await.unwrap();
+    if database.is_postgres() {
+        let body = "BEGIN INSERT INTO owners (name) VALUES (NEW.name); RETURN NEW; END";
+        database.run(&format!("CREATE FUNCTION log() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")).await.unwrap();
+        let trigger = "CREATE TRIGGER log AFTER INSERT ON things FOR EACH ROW EXECUTE FUNCTION log()";
+        database.run(trigger).await.unwrap();
+    } else {
+        let body = "BEGIN INSERT INTO owners (name) VALUES (NEW.name); END";
+        database.run(&format!("CREATE TRIGGER log AFTER INSERT ON things {body}")).await.unwrap();
+    }
+    database.run("INSERT INTO owners (name) VALUES ('o')").await.unwrap();
+    for _ in 0..3 {
+        database.run("INSERT INTO things (name, owner_id) VALUES ('a', 1)").await.unwrap();
+    }
+    database.run("DELETE FROM things WHERE id > 1").await.unwrap();
+
+    things.change(string("name", 40), string("name", 80).nullable()).await.unwrap();
+    owners.change(string("name", 40).nullable(), text("name").nullable()).await.unwrap();
+    database.run("INSERT INTO things (name, owner_id) VALUES ('b', 1)").await.unwrap();
+    // The row, the last id that was given, what refers, the index, the trigger.
+    let rows = "SELECT CAST(id AS varchar(9)) || name FROM things ORDER BY id";
+    assert_eq!(database.texts(rows).await, ["1a", "4b"]);
+    database.run("INSERT INTO things (name, owner_id) VALUES ('c', 9)").await.unwrap_err();
+    database.run("DELETE FROM owners WHERE id = 1").await.unwrap_err();
+    assert!(database.tables().await.iter().any(|line| line.contains("things_name_idx")));
+    assert_eq!(database.texts("SELECT name FROM owners ORDER BY id").await, ["o", "a", "a", "a", "b"]);
+}
+
+async fn triggers_that_count_go_before_what_they_know(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    for migration in charter_migrations::platform() {
+        migration.up(&manager).await.unwrap();
+    }
+    let things = Table::on(&manager, "things");
+    things.create([id(), string("name", 40), timestamp("deleted_at").nullable()]).await.unwrap();
+    let counts = if database.is_postgres() {
+        "CREATE TRIGGER charter_count_live_insert AFTER INSERT ON {table} REFERENCING NEW TABLE AS new_rows
+             FOR EACH STATEMENT EXECUTE FUNCTION charter_count_live()"
+    } else {
+        "CREATE TRIGGER charter_count_live_insert_{table} AFTER INSERT ON {table} BEGIN
+             UPDATE record_totals SET live = live + (NEW.deleted_at IS NULL) WHERE \"table\" = '{table}'; END"
+    };
+    let triggers = match database.is_postgres() {
+        true => "SELECT tgname::text FROM pg_trigger WHERE tgname LIKE 'charter%'",
+        false => "SELECT name FROM sqlite_schema WHERE type = 'trigger'",
+    };
+    database.run(&counts.replace("{table}", "things")).await.unwrap();
+    things.rename("items").await.unwrap();
+    assert_eq!(database.texts(triggers).await, Vec::<String>::new());
+
+    database.run(&counts.replace("{table}", "items")).await.unwrap();
+    let items = Table::on(&manager, "items");
+    items.remove("name").await.unwrap();
+    assert_eq!(database.texts(triggers).await.len(), 1);
+    items.remove("deleted_at").await.unwrap();
+    assert_eq!(database.texts(triggers).await, Vec::<String>::new());
+    let row =
+        if database.is_postgres() { "INSERT INTO items DEFAULT VALUES" } else { "INSERT INTO items (id) VALUES (1)" };
+    database.run(row).await.unwrap();
 }
 
 async fn long_names_of_indexes_stay_apart(database: Database) {

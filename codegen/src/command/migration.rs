@@ -1,0 +1,257 @@
+//! `cargo charter migration`: writes the migration from the last snapshot to the YAML as it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use charter_codegen::migration::sql::{Dialect, statements};
+use charter_codegen::migration::{Plan, Step, rust};
+use charter_codegen::snapshot::Snapshot;
+use clap::{Args, Subcommand};
+
+use crate::command::{migrations, present};
+use crate::{DONE, PROBLEMS, USAGE};
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Write the migration from the last snapshot to the YAML as it is, and the snapshot that it reaches
+    New {
+        /// What it does, in snake_case: `add_colour`
+        #[arg(required_unless_present = "check")]
+        name: Option<String>,
+        /// Write it although it loses data
+        #[arg(long)]
+        allow_destructive: bool,
+        /// Write nothing, and print the SQL for both databases
+        #[arg(long)]
+        dry_run: bool,
+        /// Write nothing, and fail when the YAML and the snapshot differ
+        #[arg(long, conflicts_with_all = ["name", "dry_run", "allow_destructive"])]
+        check: bool,
+        #[command(flatten)]
+        folders: Folders,
+    },
+    /// Take the YAML as it is for what the migrations have reached, when they were written by hand
+    Snapshot {
+        #[command(flatten)]
+        folders: Folders,
+    },
+}
+
+#[derive(Args)]
+struct Folders {
+    /// The folder of the resources
+    #[arg(long, default_value = "resources")]
+    dir: PathBuf,
+    /// The folder of the migrations, with the snapshot in `snapshot` below it; found below `migrations` by itself
+    #[arg(long)]
+    migrations: Option<PathBuf>,
+}
+
+impl Folders {
+    fn migrations(&self) -> PathBuf {
+        self.migrations.clone().unwrap_or_else(migrations)
+    }
+
+    fn snapshot(&self) -> PathBuf {
+        self.migrations().join("snapshot")
+    }
+
+    /// The last snapshot and the present one.
+    fn both(&self) -> Result<(Snapshot, Snapshot), u8> {
+        let now = present(&self.dir)?;
+        let before = Snapshot::read(&self.snapshot()).map_err(|problem| told(&problem, USAGE))?;
+        Ok((before, now))
+    }
+}
+
+fn told(problem: &str, code: u8) -> u8 {
+    eprintln!("{problem}");
+    code
+}
+
+pub fn run(arguments: &Arguments) -> u8 {
+    let result = match &arguments.action {
+        Action::Snapshot { folders } => take_snapshot(folders),
+        Action::New { check: true, folders, .. } => check(folders),
+        Action::New { name, allow_destructive, dry_run, folders, .. } => {
+            let name = name.as_deref().unwrap_or_default();
+            new(name, *allow_destructive, *dry_run, folders)
+        }
+    };
+    result.unwrap_or_else(|code| code)
+}
+
+fn take_snapshot(folders: &Folders) -> Result<u8, u8> {
+    let now = present(&folders.dir)?;
+    report_written(&folders.snapshot(), now.write(&folders.snapshot()))?;
+    Ok(DONE)
+}
+
+fn check(folders: &Folders) -> Result<u8, u8> {
+    let (before, now) = folders.both()?;
+    if before == now.kept() {
+        println!("the snapshot is that of the resources");
+        return Ok(DONE);
+    }
+    let plan = Plan::between(&before, &now);
+    plan.lines().iter().chain(&plan.refused).for_each(|line| println!("{line}"));
+    Err(told(
+        "\nthe migrations have not reached this: `cargo charter migration new <name>` writes what is missing",
+        PROBLEMS,
+    ))
+}
+
+fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) -> Result<u8, u8> {
+    if !is_word(name) {
+        return Err(told(&format!("`{name}` is not a name in snake_case, as `add_colour`"), USAGE));
+    }
+    let (before, now) = folders.both()?;
+    if before == now.kept() {
+        println!("nothing changed since the last migration");
+        return Ok(DONE);
+    }
+    let plan = Plan::between(&before, &now);
+    if !plan.refused.is_empty() {
+        return Err(told(&format!("this cannot be migrated:\n  {}", plan.refused.join("\n  ")), PROBLEMS));
+    }
+    let lost = format!("this loses data:\n  {}", plan.lost.join("\n  "));
+    if dry_run {
+        if !plan.lost.is_empty() {
+            println!("-- {}\n", lost.replace('\n', "\n-- "));
+        }
+        print!("{}", sql(&plan));
+        return Ok(DONE);
+    }
+    if !plan.lost.is_empty() && !allow_destructive {
+        let help = "`--allow-destructive` writes it all the same; what is only called otherwise says `renamed_from`";
+        return Err(told(&format!("{lost}\n{help}"), PROBLEMS));
+    }
+    write(name, &plan, folders)?;
+    report_written(&folders.snapshot(), now.write(&folders.snapshot()))?;
+    if plan.is_empty() {
+        println!("the tables stay as they are");
+    }
+    Ok(DONE)
+}
+
+/// Lower-case letters, digits and single underscores between them.
+fn is_word(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    !name.is_empty() && name.split('_').all(|part| !part.is_empty() && part.bytes().all(plain))
+}
+
+fn write(name: &str, plan: &Plan, folders: &Folders) -> Result<(), u8> {
+    let folder = &folders.migrations();
+    let refused =
+        |problem: std::io::Error| told(&format!("{} cannot be written: {problem}", folder.display()), PROBLEMS);
+    fs::create_dir_all(folder).map_err(refused)?;
+    let sentence = name.replace('_', " ");
+    let sentence = sentence[..1].to_uppercase() + &sentence[1..];
+    let mut number = Number::after(folder).map_err(refused)?;
+    let parts = [(&plan.whole, false, String::new()), (&plan.online, true, "_online".to_owned())];
+    for (steps, online, ending) in parts.into_iter().filter(|(steps, ..)| !steps.is_empty()) {
+        let path = folder.join(format!("{number}_{name}{ending}.rs"));
+        let text = rust::formatted(&rust::file(&format!("{sentence}."), steps, online), folder);
+        fs::write(&path, text).map_err(refused)?;
+        println!("wrote {}", path.display());
+        number.count += 1;
+    }
+    Ok(())
+}
+
+fn report_written(folder: &Path, written: Result<Vec<String>, String>) -> Result<(), u8> {
+    for name in written.map_err(|problem| told(&problem, PROBLEMS))? {
+        let path = folder.join(name);
+        let verb = if path.exists() { "wrote" } else { "removed" };
+        println!("{verb} {}", path.display());
+    }
+    Ok(())
+}
+
+/// The steps as SQL, for each database and both ways.
+fn sql(plan: &Plan) -> String {
+    let mut text = String::new();
+    for (name, dialect) in [("SQLite", Dialect::Sqlite), ("PostgreSQL", Dialect::Postgres)] {
+        let ways = [
+            ("up", &plan.whole, false),
+            ("up, online", &plan.online, true),
+            ("down, online", &Plan::undo(&plan.online), true),
+            ("down", &Plan::undo(&plan.whole), false),
+        ];
+        for (way, steps, online) in ways.into_iter().filter(|(_, steps, _)| !steps.is_empty()) {
+            text.push_str(&format!("-- {name}, {way}\n"));
+            for step in steps.iter() {
+                if let Step::Fill { .. } = step {
+                    text.push_str("-- in batches of 1000 rows:\n");
+                }
+                statements(step, dialect, online).iter().for_each(|one| text.push_str(&format!("{one};\n")));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The beginning of a migration's name, which gives the order: `m20261121_000001`.
+struct Number {
+    date: String,
+    count: u32,
+}
+
+impl Number {
+    /// The first one of today; behind those that are there, whatever their date.
+    fn after(folder: &Path) -> std::io::Result<Number> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let mut number = Number { date: date(since.as_secs() / 86_400), count: 1 };
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let mut parts = name.trim_start_matches('m').splitn(3, '_');
+            let (Some(date), Some(count)) = (parts.next(), parts.next()) else { continue };
+            let Ok(count) = count.parse::<u32>() else { continue };
+            if name.starts_with('m') && name.ends_with(".rs") && (date, count) >= (number.date.as_str(), number.count) {
+                number = Number { date: date.to_owned(), count: count + 1 };
+            }
+        }
+        Ok(number)
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "m{}_{:06}", self.date, self.count)
+    }
+}
+
+/// `20261121`, of days since 1970 (Howard Hinnant's `civil_from_days`).
+fn date(days: u64) -> String {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}{month:02}{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_are_dates() {
+        let pairs =
+            [(0, "19700101"), (11_016, "20000229"), (19_782, "20240229"), (20_778, "20261121"), (20_818, "20261231")];
+        for (days, expected) in pairs {
+            assert_eq!(date(days), expected);
+        }
+    }
+}

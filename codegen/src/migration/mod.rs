@@ -1,0 +1,10 @@
+//! Migrations from the difference of two snapshots: steps, and what they are as Rust and as SQL.
+
+pub mod plan;
+pub mod rust;
+pub mod sql;
+pub mod step;
+pub mod table;
+
+pub use plan::Plan;
+pub use step::{Step, Value};

@@ -1,0 +1,356 @@
+//! From the difference of two snapshots to the steps of a migration, in an order in which each can be taken.
+
+use std::collections::BTreeSet;
+
+use super::step::{Step, Value};
+use super::table::{Column, ColumnKind, Index, Table};
+use crate::diff::{Conversion, Pair, converts, fields, followed, resources};
+use crate::snapshot::{Default, Field, Resource, Snapshot};
+
+/// What a migration does.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Taken as a whole or not at all.
+    pub whole: Vec<Step>,
+    /// Taken beside a server that is serving, each step by itself, and again from the start when one fails.
+    pub online: Vec<Step>,
+    /// What is lost, in sentences.
+    pub lost: Vec<String>,
+    /// What cannot be done as it is declared, in sentences.
+    pub refused: Vec<String>,
+}
+
+impl Plan {
+    /// The way from one snapshot to the next.
+    pub fn between(before: &Snapshot, after: &Snapshot) -> Plan {
+        let mut planner = Planner::default();
+        // The tables are those that are there; what refers to them is told by the names that they will have.
+        let followed = followed(before, after);
+        let mut dropped = Vec::new();
+        let mut created = Vec::new();
+        for pair in resources(&followed, after) {
+            let (then, now) = tables(before, after, &pair);
+            match (then, now) {
+                (Some(then), Some(now)) if kept(&then, &now) => planner.alter(&pair, &then, &now),
+                (then, now) => {
+                    dropped.extend(then);
+                    created.extend(now);
+                }
+            }
+        }
+        planner.drop_all(dropped);
+        planner.create_all(created);
+        planner.finish()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.whole.is_empty() && self.online.is_empty()
+    }
+
+    /// What it does, a line for each step.
+    pub fn lines(&self) -> Vec<String> {
+        [super::rust::lines(&self.whole), super::rust::lines(&self.online)].concat()
+    }
+
+    /// The steps that undo some others. The indexes of a table that is made go with it.
+    pub fn undo(steps: &[Step]) -> Vec<Step> {
+        let made = |step: &Step| match step {
+            Step::AddIndex { table, .. } => {
+                steps.iter().any(|step| matches!(step, Step::Create(made) if made.name == *table))
+            }
+            _ => false,
+        };
+        steps.iter().rev().filter(|step| !made(step)).flat_map(Step::undo).collect()
+    }
+}
+
+fn tables(before: &Snapshot, after: &Snapshot, pair: &Pair<'_, Resource>) -> (Option<Table>, Option<Table>) {
+    let then = pair.before.and_then(|resource| before.resources.get(&resource.name));
+    (then.map(|resource| Table::of(before, resource)), pair.after.map(|resource| Table::of(after, resource)))
+}
+
+/// Whether a table goes on: a singleton has another key than any other.
+fn kept(then: &Table, now: &Table) -> bool {
+    let key = |table: &Table| table.column("id").map(|column| column.kind.clone());
+    key(then) == key(now)
+}
+
+/// The steps by their stage.
+#[derive(Default)]
+struct Planner {
+    dropped_indexes: Vec<Step>,
+    released: Vec<Step>,
+    removed: Vec<Step>,
+    dropped: Vec<Step>,
+    renamed_tables: Vec<Step>,
+    renamed_columns: Vec<Step>,
+    renamed_indexes: Vec<Step>,
+    created: Vec<Step>,
+    added: Vec<Step>,
+    changed: Vec<Step>,
+    /// References between tables that are both new and refer to each other.
+    closed: Vec<Step>,
+    filled: Vec<Step>,
+    required: Vec<Step>,
+    referred: Vec<Step>,
+    indexed: Vec<Step>,
+    lost: Vec<String>,
+    refused: Vec<String>,
+}
+
+impl Planner {
+    fn finish(self) -> Plan {
+        let mut refused = self.refused;
+        let renamed_tables = in_turn(self.renamed_tables, &mut refused);
+        let renamed_columns = in_turn(self.renamed_columns, &mut refused);
+        let whole = [
+            self.dropped_indexes,
+            self.released,
+            self.removed,
+            self.dropped,
+            renamed_tables,
+            renamed_columns,
+            self.renamed_indexes,
+            self.created,
+            self.added,
+            self.changed,
+            self.closed,
+        ];
+        let online = [self.filled, self.required, self.referred, self.indexed];
+        Plan { whole: whole.concat(), online: online.concat(), lost: self.lost, refused }
+    }
+
+    /// A table that is there before and after.
+    fn alter(&mut self, pair: &Pair<'_, Resource>, then: &Table, now: &Table) {
+        let (Some(before), Some(after)) = (pair.before, pair.after) else { return };
+        let mut gone: BTreeSet<String> = BTreeSet::new();
+        let mut names: Vec<(String, String)> = Vec::new();
+        for pair in fields(&before.fields, &after.fields) {
+            let old = pair.before.and_then(|field| Some((field, then.column(&field.name)?)));
+            let new = pair.after.and_then(|field| Some((field, now.column(&field.name)?)));
+            match (old, new) {
+                (Some((old, from)), Some((new, to))) if is_convertible(old, new) => {
+                    names.push((from.name.clone(), to.name.clone()));
+                    self.keep(then, now, from, to, new);
+                }
+                (old, new) => {
+                    if let Some((_, column)) = old {
+                        gone.insert(column.name.clone());
+                        let place = format!("{}.{}", before.name, column.name);
+                        if !is_mark(column) {
+                            self.lost.push(format!("{place}: the column `{}` and its values", column.name));
+                        } else {
+                            self.lost.push(format!("{place}: the marks; deleted records are there again"));
+                        }
+                        self.removed.push(Step::Remove { table: then.name.clone(), column: column.clone() });
+                    }
+                    if let Some((field, column)) = new {
+                        self.add(after, now, field, column);
+                    }
+                }
+            }
+        }
+        if then.name != now.name {
+            // Those that no longer refer are released before.
+            let refers = |(from, to): &&(String, String)| then.references(from) && now.references(to);
+            let referring = names.iter().filter(refers).map(|(from, _)| from.clone()).collect();
+            let (from, to, singleton) = (then.name.clone(), now.name.clone(), after.singleton);
+            self.renamed_tables.push(Step::RenameTable { from, to, singleton, referring });
+        }
+        self.indexes(then, now, &gone, &names);
+    }
+
+    /// A column that keeps its values, perhaps under another name or in another type.
+    fn keep(&mut self, then: &Table, now: &Table, from: &Column, to: &Column, field: &Field) {
+        let table = || now.name.clone();
+        if from.name != to.name {
+            let refers = from.reference.is_some() && to.reference.is_some();
+            let (from, to) = (from.name.clone(), to.name.clone());
+            self.renamed_columns.push(Step::RenameColumn { table: table(), from, to, refers });
+        }
+        // A reference follows its table to another name; one that leads elsewhere is a column made anew.
+        let mut state = Column { name: to.name.clone(), ..from.clone() };
+        if let (Some(old), Some(new)) = (&mut state.reference, &to.reference) {
+            old.table.clone_from(&new.table);
+        }
+        if state.reference.is_some() && to.reference.is_none() {
+            // First of all: what it refers to may be dropped.
+            self.released.push(Step::Change { table: then.name.clone(), from: from.clone(), to: from.released() });
+            state = state.released();
+        }
+        let tightens = state.nullable && !to.nullable;
+        let refers = state.reference.is_none() && to.reference.is_some();
+        let mut reached = if tightens { to.nullable() } else { to.clone() };
+        if refers {
+            reached = reached.released();
+        }
+        if state != reached {
+            self.changed.push(Step::Change { table: table(), from: state, to: reached.clone() });
+        }
+        if tightens {
+            match fill(field, to) {
+                Some(value) => self.filled.push(Step::Fill { table: table(), column: reached.clone(), value }),
+                None => self.refused.push(format!(
+                    "{}.{}: rows where it is null need a value: say `backfill`, or a literal `default`",
+                    now.name, to.name
+                )),
+            }
+            let required = if refers { to.released() } else { to.clone() };
+            self.required.push(Step::Require { table: table(), column: required.clone() });
+            reached = required;
+        }
+        if refers {
+            self.referred.push(Step::Change { table: table(), from: reached, to: to.clone() });
+        }
+    }
+
+    /// A column that is new in a table that may hold rows.
+    fn add(&mut self, resource: &Resource, now: &Table, field: &Field, column: &Column) {
+        let table = || now.name.clone();
+        let Some(value) = field.backfill.as_ref().and_then(value) else {
+            match column.fills_itself() {
+                true => self.added.push(Step::Add { table: table(), column: column.clone() }),
+                false => self.refused.push(format!(
+                    "{}.{}: rows that are there need a value: say `backfill`, a literal `default` or `nullable: true`",
+                    resource.name, column.name
+                )),
+            }
+            return;
+        };
+        // Without its default, which would be the value of all rows that are there.
+        let bare = Column { default: None, ..column.nullable() };
+        self.added.push(Step::Add { table: table(), column: bare.clone() });
+        if column.default.is_some() {
+            self.changed.push(Step::Change { table: table(), from: bare, to: column.nullable() });
+        }
+        self.filled.push(Step::Fill { table: table(), column: column.nullable(), value });
+        if !column.nullable {
+            self.required.push(Step::Require { table: table(), column: column.clone() });
+        }
+    }
+
+    /// The indexes of a table that is kept: those that stay over the same columns are renamed with them.
+    fn indexes(&mut self, then: &Table, now: &Table, gone: &BTreeSet<String>, names: &[(String, String)]) {
+        let renamed = |index: &Index| {
+            let name = |column: &String| names.iter().find(|(from, _)| from == column).map(|(_, to)| to.clone());
+            let columns: Option<Vec<String>> = index.columns.iter().map(name).collect();
+            columns.map(|columns| Index { columns, ..index.clone() })
+        };
+        let mut kept: Vec<Index> = Vec::new();
+        for index in &then.indexes {
+            let stays = renamed(index).filter(|index| now.indexes.contains(index));
+            let Some(stays) = stays.filter(|_| index.columns.iter().all(|column| !gone.contains(column))) else {
+                self.dropped_indexes.push(Step::DropIndex { table: then.name.clone(), index: index.clone() });
+                continue;
+            };
+            let (from, to) = (index.name(&then.name), stays.name(&now.name));
+            if from != to {
+                let step = Step::RenameIndex { table: now.name.clone(), index: stays.clone(), from, to };
+                self.renamed_indexes.push(step);
+            }
+            kept.push(stays);
+        }
+        let new = now.indexes.iter().filter(|index| !kept.contains(index));
+        self.indexed.extend(new.map(|index| Step::AddIndex { table: now.name.clone(), index: index.clone() }));
+    }
+
+    /// Those that refer first.
+    fn drop_all(&mut self, mut tables: Vec<Table>) {
+        for table in &tables {
+            self.lost.push(format!("{}: the table and every row in it", table.name));
+        }
+        while !tables.is_empty() {
+            let is_free = |at: &usize| {
+                let others = tables.iter().enumerate().filter(|(other, _)| other != at);
+                !others.into_iter().any(|(_, other)| other.refers_to(&tables[*at].name))
+            };
+            let free = (0..tables.len()).find(is_free);
+            let table = tables.remove(free.unwrap_or(0));
+            if free.is_none() {
+                // They refer to each other in a circle, which is opened here.
+                for other in &mut tables {
+                    let name = other.name.clone();
+                    for column in other.columns.iter_mut().filter(|column| column.refers_to(&table.name)) {
+                        let released = column.released();
+                        let step = Step::Change { table: name.clone(), from: column.clone(), to: released.clone() };
+                        self.released.push(step);
+                        *column = released;
+                    }
+                }
+            }
+            self.dropped.push(Step::Drop(table));
+        }
+    }
+
+    /// Those that are referred to first.
+    fn create_all(&mut self, mut tables: Vec<Table>) {
+        while !tables.is_empty() {
+            let is_free = |at: &usize| {
+                let others = tables.iter().enumerate().filter(|(other, _)| other != at);
+                !others.into_iter().any(|(_, other)| tables[*at].refers_to(&other.name))
+            };
+            let free = (0..tables.len()).find(is_free);
+            let mut table = tables.remove(free.unwrap_or(0));
+            if free.is_none() {
+                for column in &mut table.columns {
+                    if tables.iter().any(|other| column.refers_to(&other.name)) {
+                        let (from, to) = (column.released(), column.clone());
+                        column.reference = None;
+                        self.closed.push(Step::Change { table: table.name.clone(), from, to });
+                    }
+                }
+            }
+            self.created.extend(super::step::recreate(table));
+        }
+    }
+}
+
+/// The mark of a deleted record.
+fn is_mark(column: &Column) -> bool {
+    column.name == "deleted_at" && column.kind == ColumnKind::Timestamp
+}
+
+fn is_convertible(before: &Field, after: &Field) -> bool {
+    converts(&before.kind, &after.kind) != Conversion::None
+}
+
+/// What rows get where they have no value and must have one.
+fn fill(field: &Field, column: &Column) -> Option<Value> {
+    let declared = field.backfill.as_ref().and_then(value);
+    declared.or_else(|| column.default.clone().map(Value::Literal)).or_else(|| match column.kind {
+        ColumnKind::Json => Some(Value::Literal("{}".to_owned())),
+        ColumnKind::List => Some(Value::Literal("[]".to_owned())),
+        _ => None,
+    })
+}
+
+fn value(backfill: &Default) -> Option<Value> {
+    match backfill {
+        Default::Literal { value } => Some(Value::Literal(value.clone())),
+        Default::Now => Some(Value::Now),
+        Default::None | Default::Caller | Default::Hook => None,
+    }
+}
+
+/// Renames in an order in which no name is taken that is still in use.
+fn in_turn(mut renames: Vec<Step>, refused: &mut Vec<String>) -> Vec<Step> {
+    let names = |step: &Step| match step {
+        Step::RenameTable { from, to, .. } => (String::new(), from.clone(), to.clone()),
+        Step::RenameColumn { table, from, to, .. } => (table.clone(), from.clone(), to.clone()),
+        _ => unreachable!("only renames are put in turn"),
+    };
+    let mut ordered = Vec::new();
+    while !renames.is_empty() {
+        let is_free = |step: &Step| {
+            let (table, _, to) = names(step);
+            !renames.iter().any(|other| names(other).0 == table && names(other).1 == to)
+        };
+        let Some(at) = renames.iter().position(is_free) else {
+            let circle: Vec<String> = renames.iter().map(|step| names(step).1).collect();
+            refused.push(format!("{}: they take each other's names; rename them in two migrations", circle.join(", ")));
+            return ordered;
+        };
+        ordered.push(renames.remove(at));
+    }
+    ordered
+}

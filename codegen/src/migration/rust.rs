@@ -1,0 +1,156 @@
+//! Steps as a migration's file: the calls of `charter_migrations::Table` that a developer would write.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::plan::Plan;
+use super::step::{Step, Value};
+use super::table::{Column, ColumnKind, Index, IndexKind, Table};
+use crate::names;
+
+/// The text of a migration's file.
+///
+/// `online`: beside a server that is serving, without a transaction around all of it.
+pub fn file(title: &str, steps: &[Step], online: bool) -> String {
+    let mut text = format!("//! {title}\n");
+    if online {
+        text.push_str(
+            "//!\n//! Runs beside a server that is serving: every step stands by itself, and can be taken again.\n",
+        );
+    }
+    text.push_str("\nuse charter_migrations::prelude::*;\n\n#[derive(DeriveMigrationName)]\npub struct Migration;\n\n");
+    text.push_str("#[async_trait::async_trait]\nimpl MigrationTrait for Migration {\n");
+    text.push_str(&function("up", steps, online));
+    text.push('\n');
+    text.push_str(&function("down", &Plan::undo(steps), online));
+    if online {
+        text.push_str("\n    fn use_transaction(&self) -> Option<bool> {\n        Some(false)\n    }\n");
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// The text as `rustfmt` lays it out under the settings that hold in a folder; as it is where there is no `rustfmt`.
+pub fn formatted(text: &str, folder: &Path) -> String {
+    let mut rustfmt = Command::new("rustfmt");
+    rustfmt.args(["--edition", "2024"]).current_dir(folder);
+    let child = rustfmt.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let laid_out = child.and_then(|mut child| {
+        // It reads everything before it writes.
+        child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()))?;
+        child.wait_with_output()
+    });
+    let laid_out = laid_out.ok().filter(|output| output.status.success());
+    laid_out.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_else(|| text.to_owned())
+}
+
+/// The steps in a line each: `products.add(integer("size").nullable())`.
+pub fn lines(steps: &[Step]) -> Vec<String> {
+    steps.iter().map(|step| format!("{}.{}", variable(step.table()), call(step))).collect()
+}
+
+fn function(name: &str, steps: &[Step], online: bool) -> String {
+    let unused = if steps.is_empty() { "_manager" } else { "manager" };
+    let mut text = format!("    async fn {name}(&self, {unused}: &SchemaManager) -> Result<(), DbErr> {{\n");
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for step in steps {
+        let table = step.table();
+        let variable = variable(table);
+        if known.insert(table.to_owned()) {
+            let open = if online { "online" } else { "on" };
+            text.push_str(&format!("        let {variable} = Table::{open}(manager, {table:?});\n"));
+        }
+        text.push_str(&format!("        {variable}.{}.await?;\n", call(step)));
+    }
+    text.push_str("        Ok(())\n    }\n");
+    text
+}
+
+/// What the table is called in the function.
+fn variable(table: &str) -> String {
+    match names::is_keyword(table) || table == "manager" {
+        true => format!("{table}_table"),
+        false => table.to_owned(),
+    }
+}
+
+fn call(step: &Step) -> String {
+    match step {
+        Step::Create(table) => create(table),
+        Step::Drop(_) => "drop()".to_owned(),
+        Step::RenameTable { to, .. } => format!("rename({to:?})"),
+        Step::RenameColumn { from, to, .. } => format!("rename_column({from:?}, {to:?})"),
+        Step::RenameIndex { from, to, .. } => format!("rename_index({from:?}, {to:?})"),
+        Step::Add { column, .. } => format!("add({})", builder(column)),
+        Step::Remove { column, .. } => format!("remove({:?})", column.name),
+        Step::Change { from, to, .. } => format!("change({}, {})", builder(from), builder(to)),
+        Step::Fill { column, value: Value::Literal(value), .. } => {
+            format!("fill({}, {})", builder(column), literal(column, value))
+        }
+        Step::Fill { column, value: Value::Now, .. } => format!("fill_now({})", builder(column)),
+        Step::Require { column, .. } => format!("require({})", builder(column)),
+        Step::AddIndex { index, .. } => add_index(index),
+        Step::DropIndex { table, index } => format!("drop_index({:?})", index.name(table)),
+    }
+}
+
+fn create(table: &Table) -> String {
+    let columns: Vec<String> = table.columns.iter().map(builder).collect();
+    format!("create([{}])", columns.join(", "))
+}
+
+fn add_index(index: &Index) -> String {
+    let columns = || index.columns.iter().map(|column| format!("{column:?}")).collect::<Vec<_>>().join(", ");
+    match (index.kind, index.live) {
+        (IndexKind::Plain, false) => format!("index(&[{}])", columns()),
+        (IndexKind::Plain, true) => format!("index_live(&[{}])", columns()),
+        (IndexKind::Unique, false) => format!("unique(&[{}])", columns()),
+        (IndexKind::Unique, true) => format!("unique_live(&[{}])", columns()),
+        (IndexKind::Search, _) => format!("search({})", columns()),
+        (IndexKind::Contents, _) => format!("contents({})", columns()),
+    }
+}
+
+/// The call that builds a column.
+fn builder(column: &Column) -> String {
+    let name = &column.name;
+    let mut text = match (&column.kind, &column.reference) {
+        (_, Some(reference)) => {
+            let cascade = if reference.cascade { ".cascade()" } else { "" };
+            format!("reference({name:?}, {:?}){cascade}", reference.table)
+        }
+        (ColumnKind::Id, _) => "id()".to_owned(),
+        (ColumnKind::SingletonId, _) => "singleton_id()".to_owned(),
+        (ColumnKind::String(max), _) => format!("string({name:?}, {max})"),
+        (ColumnKind::Text, _) => format!("text({name:?})"),
+        (ColumnKind::Word, _) => format!("enumeration({name:?})"),
+        (ColumnKind::Integer, _) => format!("integer({name:?})"),
+        (ColumnKind::BigInt, _) => format!("bigint({name:?})"),
+        (ColumnKind::Boolean, _) => format!("boolean({name:?})"),
+        (ColumnKind::Decimal(precision, places), _) => format!("decimal({name:?}, {precision}, {places})"),
+        (ColumnKind::Timestamp, _) => format!("timestamp({name:?})"),
+        (ColumnKind::Date, _) => format!("date({name:?})"),
+        (ColumnKind::Uuid, _) => format!("uuid({name:?})"),
+        (ColumnKind::Json, _) if name == "custom_fields" => "custom_fields()".to_owned(),
+        (ColumnKind::Json, _) => format!("json({name:?})"),
+        (ColumnKind::List, _) => format!("list({name:?})"),
+    };
+    if column.nullable {
+        text.push_str(".nullable()");
+    }
+    if let Some(default) = &column.default {
+        text.push_str(&format!(".default({})", literal(column, default)));
+    }
+    text
+}
+
+/// A literal as the builders take it: a decimal as text, so that it is exact.
+fn literal(column: &Column, value: &str) -> String {
+    match column.kind {
+        ColumnKind::Boolean | ColumnKind::Integer | ColumnKind::BigInt => value.to_owned(),
+        ColumnKind::Decimal(..) if value.parse::<i64>().is_ok() => value.to_owned(),
+        _ => format!("{value:?}"),
+    }
+}

@@ -1,0 +1,315 @@
+//! Steps as SQL, to be read before a migration is run: what `charter_migrations::Table` makes of them.
+//!
+//! On SQLite a column is changed in the table's own text in `sqlite_schema`, as SQLite's documentation of `ALTER TABLE`
+//! has it for changes that leave the rows alone: nothing is copied, and indexes and references stay. What a migration
+//! looks at first (values that do not fit, rows without one) is a comment.
+
+use super::step::{Step, Value};
+use super::table::{Column, ColumnKind, Index, IndexKind, Table};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+use Dialect::{Postgres, Sqlite};
+
+/// The statements of a step. `online`: on PostgreSQL without locking writers out.
+pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
+    match step {
+        Step::Create(table) => vec![create(table, dialect)],
+        Step::Drop(table) => vec![format!("DROP TABLE \"{}\"", table.name)],
+        Step::RenameTable { .. } | Step::RenameColumn { .. } => rename(step, dialect),
+        Step::RenameIndex { table, index, from, to } => match dialect {
+            Postgres => vec![format!("ALTER INDEX \"{from}\" RENAME TO \"{to}\"")],
+            Sqlite => {
+                let new = add_index(table, index, dialect, false);
+                new.map(|new| vec![format!("DROP INDEX \"{from}\""), new]).unwrap_or_default()
+            }
+        },
+        Step::Add { table, column } => {
+            vec![format!("ALTER TABLE \"{table}\" ADD COLUMN {}", definition(table, column, dialect))]
+        }
+        Step::Remove { table, column } => {
+            let mut statements = Vec::new();
+            if dialect == Sqlite && column.reference.is_some() {
+                statements.extend(rewrite(table, column, &column.released()));
+            }
+            statements.push(format!("ALTER TABLE \"{table}\" DROP COLUMN \"{}\"", column.name));
+            statements
+        }
+        Step::Change { table, from, to } => match dialect {
+            Postgres => change_on_postgres(table, from, to),
+            Sqlite => change_on_sqlite(table, from, to),
+        },
+        Step::Fill { table, column, value } => {
+            let (name, value) = (&column.name, stored(column, value, dialect));
+            vec![format!("UPDATE \"{table}\" SET \"{name}\" = {value} WHERE \"{name}\" IS NULL")]
+        }
+        Step::Require { table, column } => require(table, column, dialect),
+        Step::AddIndex { table, index } => add_index(table, index, dialect, online).into_iter().collect(),
+        Step::DropIndex { table, index } => {
+            let concurrently = if online && dialect == Postgres { "CONCURRENTLY " } else { "" };
+            match dialect == Postgres || index.is_everywhere() {
+                true => vec![format!("DROP INDEX {concurrently}IF EXISTS \"{}\"", index.name(table))],
+                false => Vec::new(),
+            }
+        }
+    }
+}
+
+/// A table or a column under another name, and what is named after it.
+fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
+    let (first, table, mut named) = match step {
+        Step::RenameTable { from, to, singleton, referring } => {
+            let key = |column: &String| (format!("{from}_{column}_fkey"), format!("{to}_{column}_fkey"));
+            let mut named: Vec<(String, String)> = referring.iter().map(key).collect();
+            if *singleton {
+                named.push((format!("{from}_id_check"), format!("{to}_id_check")));
+            }
+            if dialect == Postgres {
+                named.push((format!("{from}_pkey"), format!("{to}_pkey")));
+            }
+            (format!("ALTER TABLE \"{from}\" RENAME TO \"{to}\""), to, named)
+        }
+        Step::RenameColumn { table, from, to, refers } => {
+            let key = refers.then(|| (format!("{table}_{from}_fkey"), format!("{table}_{to}_fkey")));
+            let first = format!("ALTER TABLE \"{table}\" RENAME COLUMN \"{from}\" TO \"{to}\"");
+            (first, table, key.into_iter().collect())
+        }
+        _ => return Vec::new(),
+    };
+    named.sort();
+    let mut statements = vec![first];
+    for (from, to) in named {
+        match dialect {
+            Postgres => {
+                statements.push(format!("ALTER TABLE \"{table}\" RENAME CONSTRAINT \"{from}\" TO \"{to}\""));
+            }
+            Sqlite => {
+                let constraint = |name: &str| format!("CONSTRAINT \"{name}\"");
+                statements.extend(edit(table, &constraint(&from), &constraint(&to)));
+            }
+        }
+    }
+    if let (Step::RenameTable { from, to, singleton: false, .. }, Postgres) = (step, dialect) {
+        statements.push(format!("ALTER SEQUENCE \"{from}_id_seq\" RENAME TO \"{to}_id_seq\""));
+    }
+    statements
+}
+
+fn create(table: &Table, dialect: Dialect) -> String {
+    let columns = table.columns.iter().map(|column| definition(&table.name, column, dialect));
+    format!("CREATE TABLE \"{}\" ( {} )", table.name, columns.collect::<Vec<_>>().join(", "))
+}
+
+fn add_index(table: &str, index: &Index, dialect: Dialect, online: bool) -> Option<String> {
+    if dialect == Sqlite && !index.is_everywhere() {
+        return None;
+    }
+    let name = index.name(table);
+    let concurrently = if online && dialect == Postgres { "CONCURRENTLY " } else { "" };
+    let columns = index.columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ");
+    let live = if index.live { " WHERE \"deleted_at\" IS NULL" } else { "" };
+    Some(match index.kind {
+        IndexKind::Plain => format!("CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" ({columns}){live}"),
+        IndexKind::Unique => format!("CREATE UNIQUE INDEX {concurrently}\"{name}\" ON \"{table}\" ({columns}){live}"),
+        IndexKind::Search => format!(
+            "CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" USING gin (charter_fold({columns}) gin_trgm_ops)"
+        ),
+        IndexKind::Contents => {
+            format!("CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" USING gin ({columns} jsonb_path_ops)")
+        }
+    })
+}
+
+/// A column as it stands in the text of its table.
+fn definition(table: &str, column: &Column, dialect: Dialect) -> String {
+    match (&column.kind, dialect) {
+        (ColumnKind::Id, Sqlite) => return "\"id\" integer NOT NULL PRIMARY KEY AUTOINCREMENT".to_owned(),
+        (ColumnKind::Id, Postgres) => {
+            return "\"id\" bigint GENERATED BY DEFAULT AS IDENTITY NOT NULL PRIMARY KEY".to_owned();
+        }
+        (ColumnKind::SingletonId, dialect) => {
+            let kind = if dialect == Sqlite { "integer" } else { "bigint" };
+            let check = format!("CONSTRAINT \"{table}_id_check\" CHECK (\"id\" = 1)");
+            return format!("\"id\" {kind} NOT NULL DEFAULT 1 PRIMARY KEY {check}");
+        }
+        _ => {}
+    }
+    let null = if column.nullable { "NULL" } else { "NOT NULL" };
+    let mut text = format!("\"{}\" {} {null}", column.name, type_name(&column.kind, dialect));
+    if let Some(default) = default(column, dialect) {
+        text.push_str(&format!(" DEFAULT {default}"));
+    }
+    if let Some(reference) = references(table, column) {
+        text.push_str(&format!(" {reference}"));
+    }
+    text
+}
+
+fn references(table: &str, column: &Column) -> Option<String> {
+    let reference = column.reference.as_ref()?;
+    let action = if reference.cascade { "CASCADE" } else { "RESTRICT" };
+    let (name, other) = (&column.name, &reference.table);
+    Some(format!("CONSTRAINT \"{table}_{name}_fkey\" REFERENCES \"{other}\" (\"id\") ON DELETE {action}"))
+}
+
+fn type_name(kind: &ColumnKind, dialect: Dialect) -> String {
+    let (sqlite, postgres) = match kind {
+        ColumnKind::String(max) => (format!("varchar({max})"), format!("varchar({max}) COLLATE \"C\"")),
+        ColumnKind::Text => ("text".into(), "text COLLATE \"C\"".into()),
+        ColumnKind::Word => ("varchar(64)".into(), "varchar(64) COLLATE \"C\"".into()),
+        ColumnKind::Integer => ("integer".into(), "integer".into()),
+        ColumnKind::Id | ColumnKind::SingletonId | ColumnKind::BigInt => ("bigint".into(), "bigint".into()),
+        ColumnKind::Boolean => ("boolean".into(), "bool".into()),
+        ColumnKind::Decimal(precision, places) => ("bigint".into(), format!("numeric({precision}, {places})")),
+        ColumnKind::Timestamp => ("timestamp_with_timezone_text".into(), "timestamp with time zone".into()),
+        ColumnKind::Date => ("date_text".into(), "date".into()),
+        ColumnKind::Uuid => ("uuid_text".into(), "uuid".into()),
+        ColumnKind::Json | ColumnKind::List => ("jsonb_text".into(), "jsonb".into()),
+    };
+    if dialect == Sqlite { sqlite } else { postgres }
+}
+
+fn default(column: &Column, dialect: Dialect) -> Option<String> {
+    if let Some(default) = &column.default {
+        return Some(stored(column, &Value::Literal(default.clone()), dialect));
+    }
+    match column.kind {
+        ColumnKind::Json if !column.nullable => Some("'{}'".to_owned()),
+        ColumnKind::List if !column.nullable => Some("'[]'".to_owned()),
+        _ => None,
+    }
+}
+
+/// A value as this database stores it.
+fn stored(column: &Column, value: &Value, dialect: Dialect) -> String {
+    let text = match value {
+        Value::Literal(text) => text,
+        Value::Now => return now(&column.kind, dialect).to_owned(),
+    };
+    match (&column.kind, dialect) {
+        (ColumnKind::Boolean, _) => text.to_uppercase(),
+        (ColumnKind::Integer | ColumnKind::BigInt, _) | (ColumnKind::Decimal(..), Postgres) => text.clone(),
+        (ColumnKind::Decimal(_, places), Sqlite) => scaled(text, usize::from(*places)),
+        (ColumnKind::Uuid, Sqlite) => format!("X'{}'", text.replace('-', "")),
+        _ => format!("'{}'", text.replace('\'', "''")),
+    }
+}
+
+fn now(kind: &ColumnKind, dialect: Dialect) -> &'static str {
+    match (kind, dialect) {
+        (ColumnKind::Date, Sqlite) => "strftime('%Y-%m-%d', 'now')",
+        (ColumnKind::Date, Postgres) => "(now() AT TIME ZONE 'UTC')::date",
+        (_, Sqlite) => "strftime('%Y-%m-%d %H:%M:%f +00:00', 'now')",
+        (_, Postgres) => "date_trunc('milliseconds', now())",
+    }
+}
+
+/// A checked decimal times 10^places: `9.9` of two places is 990.
+fn scaled(number: &str, places: usize) -> String {
+    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{whole}{fraction:0<places$}");
+    let plain = all.trim_start_matches('0');
+    if plain.is_empty() { "0".to_owned() } else { format!("{sign}{plain}") }
+}
+
+fn require(table: &str, column: &Column, dialect: Dialect) -> Vec<String> {
+    let name = &column.name;
+    match dialect {
+        Sqlite => rewrite(table, &column.nullable(), column),
+        Postgres => vec![
+            format!(
+                "ALTER TABLE \"{table}\" ADD CONSTRAINT \"charter_required\" CHECK (\"{name}\" IS NOT NULL) NOT VALID"
+            ),
+            format!("ALTER TABLE \"{table}\" VALIDATE CONSTRAINT \"charter_required\""),
+            format!("ALTER TABLE \"{table}\" ALTER COLUMN \"{name}\" SET NOT NULL"),
+            format!("ALTER TABLE \"{table}\" DROP CONSTRAINT \"charter_required\""),
+        ],
+    }
+    .into_iter()
+    .chain(empty_default(table, column, dialect))
+    .collect()
+}
+
+/// What a list or an object that may not be null begins with.
+fn empty_default(table: &str, column: &Column, dialect: Dialect) -> Option<String> {
+    let default = default(column, dialect).filter(|_| dialect == Postgres && column.default.is_none())?;
+    Some(format!("ALTER TABLE \"{table}\" ALTER COLUMN \"{}\" SET DEFAULT {default}", column.name))
+}
+
+fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
+    let name = &to.name;
+    let alter = |what: String| format!("ALTER TABLE \"{table}\" {what}");
+    let mut statements = Vec::new();
+    if from.reference.is_some() && from.reference != to.reference {
+        statements.push(alter(format!("DROP CONSTRAINT IF EXISTS \"{table}_{name}_fkey\"")));
+    }
+    let (then, now) = (default(from, Postgres), default(to, Postgres));
+    let another = from.kind != to.kind || then != now;
+    if then.is_some() && another {
+        statements.push(alter(format!("ALTER COLUMN \"{name}\" DROP DEFAULT")));
+    }
+    if from.kind != to.kind {
+        let kind = type_name(&to.kind, Postgres);
+        // Through text, because a cast to a shorter text cuts what an assignment refuses.
+        let using = if is_text(&to.kind) { format!(" USING \"{name}\"::text") } else { String::new() };
+        statements.push(alter(format!("ALTER COLUMN \"{name}\" TYPE {kind}{using}")));
+    }
+    if let Some(now) = now.filter(|_| another) {
+        statements.push(alter(format!("ALTER COLUMN \"{name}\" SET DEFAULT {now}")));
+    }
+    if from.nullable != to.nullable {
+        let verb = if to.nullable { "DROP" } else { "SET" };
+        statements.push(alter(format!("ALTER COLUMN \"{name}\" {verb} NOT NULL")));
+    }
+    if let Some(reference) = to.reference.as_ref().filter(|_| from.reference != to.reference) {
+        let action = if reference.cascade { "CASCADE" } else { "RESTRICT" };
+        let key = format!("{table}_{name}_fkey");
+        let leads = format!("REFERENCES \"{}\" (\"id\") ON DELETE {action}", reference.table);
+        statements.push(alter(format!("ADD CONSTRAINT \"{key}\" FOREIGN KEY (\"{name}\") {leads} NOT VALID")));
+        statements.push(alter(format!("VALIDATE CONSTRAINT \"{key}\"")));
+    }
+    statements
+}
+
+fn is_text(kind: &ColumnKind) -> bool {
+    matches!(kind, ColumnKind::String(_) | ColumnKind::Text | ColumnKind::Word)
+}
+
+fn change_on_sqlite(table: &str, from: &Column, to: &Column) -> Vec<String> {
+    let mut statements = rewrite(table, from, to);
+    let name = &to.name;
+    let factor = match (&from.kind, &to.kind) {
+        (ColumnKind::Integer | ColumnKind::BigInt, ColumnKind::Decimal(_, places)) => i32::from(*places),
+        (ColumnKind::Decimal(_, then), ColumnKind::Decimal(_, now)) => i32::from(*now) - i32::from(*then),
+        (ColumnKind::Decimal(_, places), _) => -i32::from(*places),
+        _ => 0,
+    };
+    if factor != 0 {
+        let (sign, power) = (if factor > 0 { '*' } else { '/' }, 10i64.pow(factor.unsigned_abs()));
+        statements.push(format!("UPDATE \"{table}\" SET \"{name}\" = \"{name}\" {sign} {power}"));
+    }
+    statements
+}
+
+/// Puts one text of a column in the place of another.
+fn rewrite(table: &str, from: &Column, to: &Column) -> Vec<String> {
+    let (from, to) = (definition(table, from, Sqlite), definition(table, to, Sqlite));
+    if from == to { Vec::new() } else { edit(table, &from, &to).into() }
+}
+
+/// Puts one piece of a table's text in the place of another.
+fn edit(table: &str, from: &str, to: &str) -> [String; 3] {
+    let (from, to) = (from.replace('\'', "''"), to.replace('\'', "''"));
+    [
+        "PRAGMA writable_schema = ON".to_owned(),
+        format!(
+            "UPDATE sqlite_schema SET sql = replace(sql, '{from}', '{to}') WHERE type = 'table' AND name = '{table}'"
+        ),
+        "PRAGMA writable_schema = RESET".to_owned(),
+    ]
+}

@@ -1,0 +1,222 @@
+//! The tables of a snapshot: columns, indexes and references as a database has them.
+
+use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
+
+/// The length from which the name of an index is cut, as in `charter_migrations::Table`.
+const LONGEST: usize = 49;
+
+/// One table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub name: String,
+    pub columns: Vec<Column>,
+    pub indexes: Vec<Index>,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    pub name: String,
+    pub kind: ColumnKind,
+    pub nullable: bool,
+    /// A literal as the YAML has it.
+    pub default: Option<String>,
+    pub reference: Option<Reference>,
+}
+
+/// How a column is stored: a builder of `charter_migrations::column` for each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnKind {
+    Id,
+    SingletonId,
+    String(u32),
+    Text,
+    /// A word of an enumeration.
+    Word,
+    Integer,
+    BigInt,
+    Boolean,
+    Decimal(u8, u8),
+    Timestamp,
+    Date,
+    Uuid,
+    Json,
+    List,
+}
+
+/// The table that a column refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    pub table: String,
+    /// The row goes when the record goes that it refers to.
+    pub cascade: bool,
+}
+
+/// An index over some columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    pub kind: IndexKind,
+    pub columns: Vec<String>,
+    /// It holds only the rows that are not deleted.
+    pub live: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexKind {
+    Plain,
+    Unique,
+    /// For substrings, on PostgreSQL.
+    Search,
+    /// For the contents of JSON, on PostgreSQL.
+    Contents,
+}
+
+impl Table {
+    /// The table of a resource.
+    pub fn of(snapshot: &Snapshot, resource: &Resource) -> Table {
+        let fields: Vec<&Field> = resource.ordered().into_iter().filter(|field| field.is_column()).collect();
+        let live = resource.soft_delete;
+        let index = |kind, columns: &[String], live| Index { kind, columns: columns.to_vec(), live };
+        let mut indexes = Vec::new();
+        for field in fields.iter().filter(|field| field.rules.contains_key("unique")) {
+            indexes.push(index(IndexKind::Unique, std::slice::from_ref(&field.name), live));
+        }
+        indexes.extend(resource.unique.iter().map(|set| index(IndexKind::Unique, set, live)));
+        indexes.extend(resource.indexes.iter().map(|set| index(IndexKind::Plain, set, live)));
+        for name in &resource.search {
+            indexes.push(index(IndexKind::Search, std::slice::from_ref(name), false));
+        }
+        for field in fields.iter().filter(|field| field.kind == Kind::CustomFields) {
+            indexes.push(index(IndexKind::Contents, std::slice::from_ref(&field.name), false));
+        }
+        // One order kept once, however often it was asked for.
+        let mut kept: Vec<Index> = Vec::new();
+        for index in indexes {
+            if !kept.contains(&index) {
+                kept.push(index);
+            }
+        }
+        let columns = fields.into_iter().map(|field| column(snapshot, resource, field)).collect();
+        Table { name: resource.table.clone(), columns, indexes: kept }
+    }
+
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Whether this column refers to a table.
+    pub fn references(&self, column: &str) -> bool {
+        self.column(column).is_some_and(|column| column.reference.is_some())
+    }
+
+    /// Whether a column of it refers to another table.
+    pub fn refers_to(&self, table: &str) -> bool {
+        self.columns.iter().any(|column| column.refers_to(table))
+    }
+}
+
+impl Column {
+    pub fn refers_to(&self, table: &str) -> bool {
+        self.reference.as_ref().is_some_and(|reference| reference.table == table)
+    }
+
+    /// The same without the reference: a plain number.
+    pub fn released(&self) -> Column {
+        Column { reference: None, ..self.clone() }
+    }
+
+    pub fn nullable(&self) -> Column {
+        Column { nullable: true, ..self.clone() }
+    }
+
+    /// Whether the column has a value where a row gives none.
+    pub fn fills_itself(&self) -> bool {
+        self.nullable || self.default.is_some() || matches!(self.kind, ColumnKind::Json | ColumnKind::List)
+    }
+}
+
+impl Index {
+    /// Its name, which follows from what it is over.
+    pub fn name(&self, table: &str) -> String {
+        let ending = match self.kind {
+            IndexKind::Plain => "idx",
+            IndexKind::Unique => "key",
+            IndexKind::Search => "trgm",
+            IndexKind::Contents => "gin",
+        };
+        let name = format!("{table}_{}", self.columns.join("_"));
+        match name.get(..LONGEST) {
+            Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
+            None => format!("{name}_{ending}"),
+        }
+    }
+
+    /// Whether SQLite has it too.
+    pub fn is_everywhere(&self) -> bool {
+        matches!(self.kind, IndexKind::Plain | IndexKind::Unique)
+    }
+}
+
+/// FNV-1a, as the migrations have it.
+fn fingerprint(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+fn column(snapshot: &Snapshot, resource: &Resource, field: &Field) -> Column {
+    let kind = match &field.kind {
+        _ if field.name == "id" && resource.singleton => ColumnKind::SingletonId,
+        _ if field.name == "id" => ColumnKind::Id,
+        Kind::String(max) => ColumnKind::String(*max),
+        Kind::Text => ColumnKind::Text,
+        Kind::Enum | Kind::AnyType(_) => ColumnKind::Word,
+        Kind::Integer | Kind::Code => ColumnKind::Integer,
+        Kind::BigInt | Kind::Ref(_) | Kind::AnyId | Kind::Embedded { .. } => ColumnKind::BigInt,
+        Kind::Boolean => ColumnKind::Boolean,
+        Kind::Decimal(precision, places) => ColumnKind::Decimal(*precision, *places),
+        Kind::Timestamp => ColumnKind::Timestamp,
+        Kind::Date => ColumnKind::Date,
+        Kind::Uuid => ColumnKind::Uuid,
+        Kind::Json | Kind::CustomFields => ColumnKind::Json,
+        Kind::StringList(_) | Kind::RefList(_) => ColumnKind::List,
+    };
+    let reference = match &field.kind {
+        Kind::Ref(target) => Some(Reference {
+            table: snapshot.table_of(target),
+            // Records that are read and written as part of another go with it.
+            cascade: snapshot.resources.get(target).is_some_and(|target| embeds(target, &resource.name, &field.name)),
+        }),
+        _ => None,
+    };
+    let default = match &field.default {
+        Default::Literal { value } => Some(value.clone()),
+        _ => None,
+    };
+    Column { name: field.name.clone(), kind, nullable: field.nullable, default, reference }
+}
+
+fn embeds(target: &Resource, resource: &str, field: &str) -> bool {
+    let by = |kind: &Kind| matches!(kind, Kind::Embedded { resource: other, by } if other == resource && by == field);
+    target.fields.values().any(|field| by(&field.kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_indexes_are_those_of_the_migrations() {
+        let index = |kind, columns: &[&str]| Index {
+            kind,
+            columns: columns.iter().map(|column| (*column).to_owned()).collect(),
+            live: false,
+        };
+        assert_eq!(index(IndexKind::Plain, &["sku"]).name("products"), "products_sku_idx");
+        assert_eq!(index(IndexKind::Unique, &["a", "b"]).name("things"), "things_a_b_key");
+        let long = index(IndexKind::Search, &["a_column_with_a_very_long_name_a"]).name("things_with_a_long_name");
+        assert!(
+            long.starts_with("things_with_a_long_name_a_column_with_a_very_long") && long.ends_with("_trgm"),
+            "{long}"
+        );
+        assert!(long.len() <= 63);
+    }
+}

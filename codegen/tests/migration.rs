@@ -1,0 +1,171 @@
+//! Migrations that are written: as Rust, as SQL, and by the command.
+//!
+//! From `migrations/before.yaml` to `migrations/after.yaml` come the other files of that folder; `UPDATE=1` writes what
+//! differs. The tests of `charter-migrations` compile and run them.
+
+mod compare;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use charter_codegen::migration::sql::{Dialect, statements};
+use charter_codegen::migration::{Plan, Step, rust};
+use charter_codegen::snapshot::Snapshot;
+use charter_codegen::{Sources, snapshot};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/migrations")
+}
+
+fn taken(yaml: &str) -> Snapshot {
+    snapshot(Sources::from_example(yaml)).unwrap_or_else(|report| panic!("{}", report.render()))
+}
+
+fn read(name: &str) -> Snapshot {
+    taken(&fs::read_to_string(folder().join(name)).unwrap())
+}
+
+fn sql(plan: &Plan, dialect: Dialect) -> String {
+    let parts = [(&plan.whole, false), (&plan.online, true)];
+    let steps = parts.into_iter().flat_map(|(steps, online)| steps.iter().map(move |step| (step, online)));
+    let lines = steps.flat_map(|(step, online)| statements(step, dialect, online));
+    lines.map(|line| format!("{line};\n")).collect()
+}
+
+#[test]
+fn the_written_files_are_those_of_the_folder() {
+    let (before, after) = (read("before.yaml"), read("after.yaml"));
+    let begin = Plan::between(&Snapshot::default(), &before);
+    let plan = Plan::between(&before.kept(), &after);
+    assert!(plan.refused.is_empty() && begin.online.is_empty() && begin.lost.is_empty());
+    assert_eq!(plan.lost, ["thing.old: the column `old` and its values", "gones: the table and every row in it"]);
+    let file = |title, steps: &[Step], online| rust::formatted(&rust::file(title, steps, online), &folder());
+    let files = [
+        ("m20261121_000001_begin.rs", file("Begin.", &begin.whole, false)),
+        ("m20261121_000002_change.rs", file("Change.", &plan.whole, false)),
+        ("m20261121_000003_change_online.rs", file("Change.", &plan.online, true)),
+        ("sqlite.sql", sql(&plan, Dialect::Sqlite)),
+        ("postgres.sql", sql(&plan, Dialect::Postgres)),
+    ];
+    let differences: Vec<String> =
+        files.iter().filter_map(|(name, text)| compare::with_file(&folder().join(name), text)).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn every_written_file_is_rust() {
+    let (before, after) = (read("before.yaml"), read("after.yaml"));
+    for (then, now) in [(&before, &after), (&after, &before)] {
+        let plan = Plan::between(&then.kept(), now);
+        for (steps, online) in [(&plan.whole, false), (&plan.online, true)] {
+            let text = rust::file("Change.", steps, online);
+            syn::parse_file(&text).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+        }
+    }
+}
+
+#[test]
+fn what_needs_a_value_or_a_turn_is_refused() {
+    let before = taken(
+        "# resources/a.yaml\nresource: a\nfields:\n  b: { type: text, nullable: true }\n  c: { type: text, nullable: true }\n",
+    );
+    let refused = |fields: &str| {
+        let after = taken(&format!("# resources/a.yaml\nresource: a\nfields:\n{fields}"));
+        Plan::between(&before, &after).refused
+    };
+    let b = "  b: { type: text, nullable: true }\n";
+    let required = refused(&format!("{b}  c: {{ type: text, required: true }}\n"));
+    assert_eq!(required, ["as.c: rows where it is null need a value: say `backfill`, or a literal `default`"]);
+    let new = refused(&format!("{b}  c: {{ type: text, nullable: true }}\n  d: {{ type: text, required: true }}\n"));
+    assert_eq!(new, ["a.d: rows that are there need a value: say `backfill`, a literal `default` or `nullable: true`"]);
+    assert!(refused(&format!("{b}  c: {{ type: text, required: true, backfill: none }}\n")).is_empty());
+}
+
+#[test]
+fn tables_that_refer_to_each_other_are_made_and_dropped() {
+    let yaml = "# resources/a.yaml\nresource: a\nfields:\n  b_id: { type: ref(b), nullable: true }\n\
+                # resources/b.yaml\nresource: b\nfields:\n  a_id: { type: ref(a), nullable: true }\n";
+    let both = taken(yaml);
+    let made = Plan::between(&Snapshot::default(), &both);
+    let kinds = |plan: &Plan| plan.whole.iter().map(|step| matches!(step, Step::Change { .. })).collect::<Vec<_>>();
+    assert_eq!(kinds(&made), [false, false, true]);
+    assert_eq!(kinds(&Plan::between(&both, &Snapshot::default())), [true, false, false]);
+}
+
+/// Whoever changes a resource runs `cargo charter migration`.
+#[test]
+fn the_snapshots_of_this_repository_are_those_of_its_resources() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (resources, migrations) in
+        [("resources", "migrations/src/service"), ("examples/lending/resources", "examples/lending/migrations")]
+    {
+        let now = snapshot(Sources::load(&root.join(resources))).unwrap_or_else(|report| panic!("{}", report.render()));
+        let kept = Snapshot::read(&root.join(migrations).join("snapshot")).unwrap();
+        let difference = Plan::between(&kept, &now).lines().join("\n");
+        let help = "`cargo charter migration new`, or `snapshot` where the migration was written by hand";
+        assert!(kept == now.kept(), "the snapshot of {resources} is stale: {help}\n{difference}");
+    }
+}
+
+const FIRST: &str =
+    "resource: product\nfields:\n  name: { type: string(40), nullable: true }\n  old: { type: text, nullable: true }\n";
+const SECOND: &str = "resource: product\nfields:\n  name: { type: string(80), nullable: true }\n";
+
+fn project(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("migration").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("resources")).unwrap();
+    fs::write(folder.join("resources/product.yaml"), FIRST).unwrap();
+    folder
+}
+
+fn charter(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
+    command.arg("migration").args(arguments).current_dir(folder).output().unwrap()
+}
+
+#[track_caller]
+fn ends(output: Output, code: i32) -> String {
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    text
+}
+
+fn migrations(folder: &Path) -> Vec<String> {
+    compare::files_ending(&folder.join("migrations"), ".rs")
+}
+
+#[test]
+fn the_command_writes_a_migration_and_the_snapshot_that_it_reaches() {
+    let folder = project("new");
+    assert!(ends(charter(&folder, &["new", "--check"]), 1).contains("products.create(["));
+    let told = ends(charter(&folder, &["new", "products"]), 0);
+    assert!(told.contains("_000001_products.rs\n") && told.contains("snapshot/product.yaml\n"), "{told}");
+    ends(charter(&folder, &["new", "--check"]), 0);
+    assert!(ends(charter(&folder, &["new", "again"]), 0).contains("nothing changed"));
+    assert_eq!(migrations(&folder).len(), 1);
+
+    fs::write(folder.join("resources/product.yaml"), SECOND).unwrap();
+    assert!(ends(charter(&folder, &["new", "--check"]), 1).contains("products.remove(\"old\")"));
+    let told = ends(charter(&folder, &["new", "longer"]), 1);
+    assert!(told.contains("product.old: the column `old`") && told.contains("--allow-destructive"), "{told}");
+    let shown = ends(charter(&folder, &["new", "longer", "--dry-run"]), 0);
+    assert!(shown.contains("-- PostgreSQL, up\n") && shown.contains("-- SQLite, down\n"), "{shown}");
+    assert_eq!(migrations(&folder).len(), 1);
+    ends(charter(&folder, &["new", "longer", "--allow-destructive"]), 0);
+    assert!(migrations(&folder)[1].ends_with("_000002_longer"), "{:?}", migrations(&folder));
+}
+
+#[test]
+fn the_command_takes_a_snapshot_for_migrations_written_by_hand() {
+    let folder = project("snapshot");
+    ends(charter(&folder, &["snapshot"]), 0);
+    ends(charter(&folder, &["new", "--check"]), 0);
+    assert!(migrations(&folder).is_empty());
+    for wrong in ["", "Upper", "two words", "_a", "a__b"] {
+        ends(charter(&folder, &["new", wrong]), 2);
+    }
+    fs::write(folder.join("migrations/snapshot/product.yaml"), "label: [").unwrap();
+    assert!(ends(charter(&folder, &["new", "--check"]), 2).contains("product.yaml is not a snapshot"));
+}

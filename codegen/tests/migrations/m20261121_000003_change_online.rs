@@ -1,0 +1,40 @@
+//! Change.
+//!
+//! Runs beside a server that is serving: every step stands by itself, and can be taken again.
+
+use charter_migrations::prelude::*;
+
+#[derive(DeriveMigrationName)]
+pub struct Migration;
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let articles = Table::online(manager, "articles");
+        articles.fill(string("colour", 20).nullable(), "it's red").await?;
+        articles.fill(bigint("count").nullable().default(0), 0).await?;
+        articles.fill_now(timestamp("given_at").nullable()).await?;
+        articles.require(string("colour", 20)).await?;
+        articles.require(bigint("count").default(0)).await?;
+        articles.require(timestamp("given_at")).await?;
+        articles.unique_live(&["name", "maker_id"]).await?;
+        articles.index_live(&["part_of"]).await?;
+        articles.contents("custom_fields").await?;
+        Ok(())
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let articles = Table::online(manager, "articles");
+        articles.drop_index("articles_custom_fields_gin").await?;
+        articles.drop_index("articles_part_of_idx").await?;
+        articles.drop_index("articles_name_maker_id_key").await?;
+        articles.change(timestamp("given_at"), timestamp("given_at").nullable()).await?;
+        articles.change(bigint("count").default(0), bigint("count").nullable().default(0)).await?;
+        articles.change(string("colour", 20), string("colour", 20).nullable()).await?;
+        Ok(())
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(false)
+    }
+}

@@ -1,0 +1,128 @@
+//! Steps taken on a database, by the calls that a migration's file has for them.
+
+use charter_codegen::migration::table::{Column as Declared, ColumnKind, Index, IndexKind};
+use charter_codegen::migration::{Plan, Step, Value};
+use charter_migrations::column::Literal;
+use charter_migrations::prelude::*;
+
+/// A plan, as its two migrations would take it.
+pub async fn up(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
+    take(manager, plan.whole.clone(), false).await?;
+    take(manager, plan.online.clone(), true).await
+}
+
+/// And back.
+pub async fn down(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
+    take(manager, Plan::undo(&plan.online), true).await?;
+    take(manager, Plan::undo(&plan.whole), false).await
+}
+
+/// One migration, in a transaction where it is not online.
+async fn take(manager: &SchemaManager<'_>, steps: Vec<Step>, online: bool) -> Result<(), DbErr> {
+    let migration = Atomic(Steps { steps, online });
+    if online {
+        return migration.up(manager).await;
+    }
+    let transaction = manager.begin().await?;
+    migration.up(&transaction).await?;
+    transaction.commit().await
+}
+
+/// Steps as the migration that is written for them.
+struct Steps {
+    steps: Vec<Step>,
+    online: bool,
+}
+
+impl MigrationName for Steps {
+    fn name(&self) -> &str {
+        "steps"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Steps {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        take_all(manager, &self.steps, self.online).await
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        self.online.then_some(false)
+    }
+}
+
+async fn take_all(manager: &SchemaManager<'_>, steps: &[Step], online: bool) -> Result<(), DbErr> {
+    for step in steps {
+        let table = step.table();
+        let table = if online { Table::online(manager, table) } else { Table::on(manager, table) };
+        take_one(&table, step).await.inspect_err(|problem| eprintln!("{step:?}: {problem}"))?;
+    }
+    Ok(())
+}
+
+async fn take_one(table: &Table<'_>, step: &Step) -> Result<(), DbErr> {
+    match step {
+        Step::Create(made) => table.create(made.columns.iter().map(column)).await,
+        Step::Drop(_) => table.drop().await,
+        Step::RenameTable { to, .. } => table.rename(to).await,
+        Step::RenameColumn { from, to, .. } => table.rename_column(from, to).await,
+        Step::RenameIndex { from, to, .. } => table.rename_index(from, to).await,
+        Step::Add { column: new, .. } => table.add(column(new)).await,
+        Step::Remove { column, .. } => table.remove(&column.name).await,
+        Step::Change { from, to, .. } => table.change(column(from), column(to)).await,
+        Step::Fill { column: to, value: Value::Literal(value), .. } => table.fill(column(to), literal(to, value)).await,
+        Step::Fill { column: to, value: Value::Now, .. } => table.fill_now(column(to)).await,
+        Step::Require { column: to, .. } => table.require(column(to)).await,
+        Step::AddIndex { index, .. } => add_index(table, index).await,
+        Step::DropIndex { table: name, index } => table.drop_index(&index.name(name)).await,
+    }
+}
+
+async fn add_index(table: &Table<'_>, index: &Index) -> Result<(), DbErr> {
+    let columns: Vec<&str> = index.columns.iter().map(String::as_str).collect();
+    match (index.kind, index.live) {
+        (IndexKind::Plain, false) => table.index(&columns).await,
+        (IndexKind::Plain, true) => table.index_live(&columns).await,
+        (IndexKind::Unique, false) => table.unique(&columns).await,
+        (IndexKind::Unique, true) => table.unique_live(&columns).await,
+        (IndexKind::Search, _) => table.search(columns[0]).await,
+        (IndexKind::Contents, _) => table.contents(columns[0]).await,
+    }
+}
+
+fn column(declared: &Declared) -> Column {
+    let name = declared.name.as_str();
+    let mut built = match (&declared.kind, &declared.reference) {
+        (_, Some(to)) if to.cascade => reference(name, &to.table).cascade(),
+        (_, Some(to)) => reference(name, &to.table),
+        (ColumnKind::Id, _) => id(),
+        (ColumnKind::SingletonId, _) => singleton_id(),
+        (ColumnKind::String(max), _) => string(name, *max),
+        (ColumnKind::Text, _) => text(name),
+        (ColumnKind::Word, _) => enumeration(name),
+        (ColumnKind::Integer, _) => integer(name),
+        (ColumnKind::BigInt, _) => bigint(name),
+        (ColumnKind::Boolean, _) => boolean(name),
+        (ColumnKind::Decimal(precision, places), _) => decimal(name, (*precision).into(), (*places).into()),
+        (ColumnKind::Timestamp, _) => timestamp(name),
+        (ColumnKind::Date, _) => date(name),
+        (ColumnKind::Uuid, _) => uuid(name),
+        (ColumnKind::Json, _) => json(name),
+        (ColumnKind::List, _) => list(name),
+    };
+    if declared.nullable {
+        built = built.nullable();
+    }
+    match &declared.default {
+        Some(default) => built.default(literal(declared, default)),
+        None => built,
+    }
+}
+
+fn literal(column: &Declared, value: &str) -> Literal {
+    match column.kind {
+        ColumnKind::Boolean => Literal::Boolean(value == "true"),
+        ColumnKind::Integer | ColumnKind::BigInt => Literal::Integer(value.parse().unwrap()),
+        _ => Literal::Text(value.to_owned()),
+    }
+}
