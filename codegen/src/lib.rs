@@ -15,6 +15,7 @@ mod platform;
 mod predicate;
 pub mod reference;
 mod revision;
+pub mod scaffold;
 pub mod snapshot;
 mod source;
 mod syntax;

@@ -34,6 +34,7 @@ enum Command {
         format: Format,
     },
     Diff(command::diff::Arguments),
+    New(command::new::Arguments),
     /// Write migrations from what changed
     Migration(command::migration::Arguments),
     /// Print the Rust that is generated for a resource (`resources` is the index)
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
     let code = match Arguments::parse_from(arguments).command {
         Command::Check { folder, format } => compiled(&folder, |result| check(result, format)),
         Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
+        Command::New(arguments) => command::new::run(&arguments),
         Command::Migration(arguments) => command::migration::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {

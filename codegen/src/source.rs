@@ -121,6 +121,12 @@ impl Sources {
         }
     }
 
+    /// The same with one more file, which need not be there.
+    pub fn with(mut self, path: &str, text: &str) -> Sources {
+        self.files.push(SourceFile::new(path.to_owned(), text.to_owned(), None));
+        self
+    }
+
     /// The same from texts in memory: pairs of path and text. Seed files count by their name.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Sources {
         let mut sources = Sources::default();

@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod migration;
+pub mod new;
 
 use std::fs;
 use std::path::{Path, PathBuf};

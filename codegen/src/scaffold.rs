@@ -1,0 +1,213 @@
+//! The YAML of a new resource from its fields in short: `name:string!`, `price:decimal(2)`, `group:ref(product_group)`.
+
+use crate::names;
+
+/// A field as it is written in short: `name:type`, `!` behind it where it is required, `=value` for its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Short {
+    name: String,
+    kind: String,
+    /// The words of an `enum`, or the numbers of a `code` with their labels, as YAML has them.
+    values: Option<String>,
+    required: bool,
+    default: Option<String>,
+}
+
+impl Short {
+    /// Reads one. Whether there is such a type is for the check of the YAML to tell, which knows all of them.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing.
+    pub fn read(text: &str) -> Result<Short, String> {
+        let example =
+            "as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`";
+        let (name, rest) =
+            text.split_once(':').ok_or_else(|| format!("`{text}` is no field: a name and a type, {example}"))?;
+        let name = name.trim();
+        let (rest, default) = match value_behind(rest) {
+            Some(at) => (&rest[..at], Some(rest[at + 1..].trim().to_owned())),
+            None => (rest, None),
+        };
+        let rest = rest.trim();
+        let (word, required) = rest.strip_suffix('!').map_or((rest, false), |word| (word.trim(), true));
+        if name.is_empty() || word.is_empty() || default.as_ref().is_some_and(String::is_empty) {
+            return Err(format!("`{text}` is no field: a name and a type, {example}"));
+        }
+        let (head, inner) = match word.split_once('(') {
+            Some((head, inner)) => {
+                let inner = inner.strip_suffix(')').ok_or_else(|| format!("`{text}` lacks a `)` behind its type"))?;
+                (head, Some(inner))
+            }
+            None => (word, None),
+        };
+        let list = |inner: &str, between: &str| inner.split('|').map(str::trim).collect::<Vec<_>>().join(between);
+        let (kind, values) = match (head, inner) {
+            ("string", None) => ("string(255)".to_owned(), None),
+            ("decimal", None) => ("decimal(12, 2)".to_owned(), None),
+            ("decimal", Some(places)) if !places.contains(',') => (format!("decimal(12, {})", places.trim()), None),
+            ("enum", Some(words)) => ("enum".to_owned(), Some(format!("[{}]", list(words, ", ")))),
+            ("code", Some(numbers)) => {
+                ("code".to_owned(), Some(format!("{{ {} }}", list(numbers, ", ").replace('=', ": "))))
+            }
+            ("ref", Some(targets)) => (format!("ref({})", list(targets, " | ")), None),
+            _ => (word.to_owned(), None),
+        };
+        // A reference holds an id, and says so; one of several resources has two columns and says so by itself.
+        let short = kind.starts_with("ref(") && !kind.contains('|') && !name.ends_with("_id");
+        let name = if short { format!("{name}_id") } else { name.to_owned() };
+        Ok(Short { name, kind, values, required, default })
+    }
+
+    fn yaml(&self, width: usize) -> String {
+        let mut keys = vec![format!("type: {}", self.kind)];
+        keys.extend(self.values.as_ref().map(|values| format!("values: {values}")));
+        if self.required {
+            keys.push("required: true".to_owned());
+        } else {
+            keys.extend(self.when_left_out());
+        }
+        let name = format!("{}:", self.name);
+        format!("  {name:width$} {{ {} }}\n", keys.join(", "))
+    }
+
+    /// What a record has that does not give the field.
+    fn when_left_out(&self) -> Option<String> {
+        if let Some(default) = &self.default {
+            let plain = self.is_number() || matches!(self.kind.as_str(), "boolean" | "code") || default == "now";
+            let text = if plain { default.clone() } else { serde_json::Value::from(default.as_str()).to_string() };
+            return Some(format!("default: {text}"));
+        }
+        match self.kind.as_str() {
+            "boolean" => Some("default: false".to_owned()),
+            "json" => None,
+            kind if kind.starts_with("list(") => None,
+            _ if self.is_number() => Some("default: 0".to_owned()),
+            _ => Some("nullable: true".to_owned()),
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self.kind.as_str(), "integer" | "bigint") || self.kind.starts_with("decimal(")
+    }
+
+    fn is_text(&self) -> bool {
+        self.kind == "text" || self.kind.starts_with("string(")
+    }
+
+    /// Whether the database can keep its order.
+    fn has_index(&self) -> bool {
+        !matches!(self.kind.as_str(), "text" | "json") && !self.kind.starts_with("list(") && !self.kind.contains('|')
+    }
+}
+
+/// Where the `=` of a default stands: one within parentheses belongs to the type.
+fn value_behind(text: &str) -> Option<usize> {
+    let mut depth = 0i32;
+    text.char_indices().find_map(|(at, c)| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '=' if depth == 0 => return Some(at),
+            _ => {}
+        }
+        None
+    })
+}
+
+/// The file of a resource: what was given, and behind it, as comments that hold once their mark is taken away, what else
+/// can be said of these very fields.
+///
+/// `schema`: where an editor finds the schema, from the file's folder.
+pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
+    let plural = names::plural(resource);
+    let mut text = String::new();
+    if let Some(schema) = schema {
+        text.push_str(&format!("# yaml-language-server: $schema={schema}\n"));
+    }
+    text.push_str(&format!("resource: {resource}\n"));
+    text.push_str(&format!(
+        "# Writing emits `{resource}.created`, `.updated` and `.deleted`, for webhooks.\nevents: true\n"
+    ));
+    text.push_str("\n# `id` comes first by itself, `created_at` and `updated_at` last.\nfields:\n");
+    let width = fields.iter().map(|field| field.name.len() + 1).max().unwrap_or_default();
+    fields.iter().for_each(|field| text.push_str(&field.yaml(width)));
+    for (what, line) in more(&plural, fields) {
+        text.push_str(&format!("\n# {what}\n#: {line}\n"));
+    }
+    text
+}
+
+/// What else can be said: why, and the line.
+fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
+    let names = |fits: fn(&Short) -> bool| -> Vec<&str> {
+        fields.iter().filter(|field| fits(field)).map(|field| field.name.as_str()).collect()
+    };
+    let (texts, ordered) = (names(Short::is_text), names(Short::has_index));
+    let include = |field: &Short| {
+        let name = field.name.strip_suffix("_id")?;
+        (field.kind.starts_with("ref(") && !field.kind.contains('|'))
+            .then(|| format!("{}: {}", lower_camel(name), field.name))
+    };
+    let includes: Vec<String> = fields.iter().filter_map(include).collect();
+    let mut more = vec![
+        ("A deleted record stays as a row, and vanishes from every answer.".to_owned(), "delete: soft".to_owned()),
+        ("Values that the operators of a service define by name.".to_owned(), "custom_fields: true".to_owned()),
+        (format!("Files at `/api/v1/{plural}/<id>/attachments`."), "attachments: true".to_owned()),
+    ];
+    let mut say = |what: &str, line: String| more.push((what.to_owned(), line));
+    if !texts.is_empty() {
+        say("Parts of these texts are found quickly, also among a million.", format!("search: [{}]", texts.join(", ")));
+    }
+    if let [first, ..] = ordered.as_slice() {
+        say("What lists are often asked for, or ordered by.", format!("indexes: [[{first}]]"));
+    }
+    if let [first, second, ..] = ordered.as_slice() {
+        say("No two records have the same values in all of these.", format!("unique: [[{first}, {second}]]"));
+    }
+    if !includes.is_empty() {
+        say("What a client may ask for along with a record.", format!("includes: {{ {} }}", includes.join(", ")));
+    }
+    more
+}
+
+/// `product_group` is `productGroup`, as clients ask for it.
+fn lower_camel(name: &str) -> String {
+    let upper = names::upper_camel(name);
+    let end = upper.chars().next().map_or(0, char::len_utf8);
+    upper[..end].to_lowercase() + &upper[end..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn yaml(text: &str) -> String {
+        Short::read(text).unwrap().yaml(0).trim().to_owned()
+    }
+
+    #[test]
+    fn a_field_in_short_is_what_one_would_write() {
+        let pairs = [
+            ("name:string!", "name: { type: string(255), required: true }"),
+            ("sku:string(64)", "sku: { type: string(64), nullable: true }"),
+            ("price:decimal(2)", "price: { type: decimal(12, 2), default: 0 }"),
+            ("rate:decimal(18,8)!", "rate: { type: decimal(18,8), required: true }"),
+            ("group:ref(product_group)", "group_id: { type: ref(product_group), nullable: true }"),
+            ("owner:ref(member|product)", "owner: { type: ref(member | product), nullable: true }"),
+            ("on:boolean=true", "on: { type: boolean, default: true }"),
+            ("size:enum(small|large)=small", "size: { type: enum, values: [small, large], default: \"small\" }"),
+            ("way:code(1=In|2=Out)=1", "way: { type: code, values: { 1: In, 2: Out }, default: 1 }"),
+            ("tags:list(string(50))", "tags: { type: list(string(50)) }"),
+        ];
+        for (short, expected) in pairs {
+            assert_eq!(yaml(short), expected, "{short}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_field_is_refused_with_an_example() {
+        for text in ["name", ":string", "name:", "name:!", "name:string=", "name:string(4"] {
+            assert!(Short::read(text).unwrap_err().contains(text), "{text}");
+        }
+    }
+}
