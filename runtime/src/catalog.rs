@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::crud::Route;
+use crate::crud::{Route, explain};
 use crate::meta::{
     ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
 };
@@ -119,7 +119,8 @@ impl Catalog {
     /// Every ability that some endpoint needs.
     pub fn abilities(&self) -> BTreeSet<String> {
         let served = self.entries.iter().filter(|e| e.is_served() && !e.is_attached()).map(|e| e.meta.ability);
-        served.flat_map(|ability| [format!("{ability}:read"), format!("{ability}:write")]).collect()
+        let all = served.flat_map(|ability| [format!("{ability}:read"), format!("{ability}:write")]);
+        all.chain([explain::ABILITY.to_string()]).collect()
     }
 
     /// Every permission that some endpoint needs.

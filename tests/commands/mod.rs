@@ -1,5 +1,6 @@
 //! The real program: its commands, its exit codes, its settings, and the server that it starts.
 
+mod can;
 mod manage;
 mod serve;
 mod usage;

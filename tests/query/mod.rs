@@ -3,6 +3,7 @@
 mod conformance;
 mod custom;
 mod every_list;
+mod explain;
 mod filter;
 mod limits;
 mod number;

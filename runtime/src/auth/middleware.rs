@@ -188,6 +188,20 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
         Some(at) => (at - now).to_std().map_err(|_| Error::InvalidToken)?,
         None => REMEMBERED,
     };
+    let (id, last_used_at) = (token.id, token.last_used_at);
+    let caller = caller_of(state, token).await?;
+    if last_used_at.is_none_or(|at| now - at > NOTED) {
+        note_use(state.clone(), id);
+    }
+    Ok((Arc::new(caller), Instant::now() + left.min(REMEMBERED)))
+}
+
+/// Whom a token speaks for, whether or not it has expired.
+///
+/// # Errors
+/// [`Error::InvalidToken`] when its user is gone.
+pub async fn caller_of(state: &State, token: token::Model) -> Result<Principal> {
+    let db = state.db.reader();
     let user = user::Entity::find_by_id(token.user_id).one(db).await?.ok_or(Error::InvalidToken)?;
     let role_ids: Vec<i64> = serde_json::from_value(user.role_ids).map_err(Error::internal)?;
     let roles = match role_ids.is_empty() {
@@ -196,7 +210,7 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
     };
     let permissions =
         roles.into_iter().filter_map(|r| serde_json::from_value::<Vec<String>>(r.permissions).ok()).flatten();
-    let caller = Principal {
+    Ok(Principal {
         user_id: Some(user.id),
         token_id: Some(token.id),
         is_admin: user.is_admin,
@@ -205,11 +219,7 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
         role_ids,
         abilities: serde_json::from_value(token.abilities).map_err(Error::internal)?,
         expires_at: token.expires_at,
-    };
-    if token.last_used_at.is_none_or(|at| now - at > NOTED) {
-        note_use(state.clone(), token.id);
-    }
-    Ok((Arc::new(caller), Instant::now() + left.min(REMEMBERED)))
+    })
 }
 
 /// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged.

@@ -7,6 +7,6 @@ mod secret;
 pub mod token;
 pub mod user;
 
-pub use middleware::{TokenCache, authenticate};
+pub use middleware::{TokenCache, authenticate, caller_of};
 pub use principal::Principal;
 pub use secret::Secret;

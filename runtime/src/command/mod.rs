@@ -1,6 +1,7 @@
-//! The server command that every application has: serve, migrate, user, token, recount, routes, openapi, seed.
+//! The server command that every application has: serve, migrate, user, token, can, recount, routes, openapi, seed.
 
 mod account;
+mod can;
 mod first_start;
 mod listen;
 pub(crate) mod log;
@@ -121,6 +122,7 @@ pub fn command(app: &App) -> Command {
         .args(SETTINGS.iter().map(Setting::argument))
         .subcommand(Command::new("serve").about("Migrate, seed the reference data, and serve"))
         .subcommands([migrate, user, token, listen::command()])
+        .subcommand(can::command(format.clone()))
         .subcommand(
             Command::new("recount")
                 .about("Count the records again, after rows were loaded with the triggers off")
@@ -172,6 +174,7 @@ async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result
                 ("token", Some(("create", matches))) => account::create_token(state, matches).await,
                 ("token", Some(("list", matches))) => account::list_tokens(state, matches).await,
                 ("token", Some(("revoke", matches))) => account::revoke_token(state, matches).await,
+                ("can", _) => can::run(state, matches).await,
                 ("recount", _) => serve::recount(state, matches).await,
                 ("seed", Some(("demo", matches))) => match &app.demo {
                     Some(sample) => serve::demo(sample, state, matches).await,

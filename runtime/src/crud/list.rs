@@ -4,20 +4,31 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use super::page::{self, Page};
-use super::{include, store};
+use super::{explain, include, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::query::{Condition, MOST_VALUES, Planner, Request, parse};
 use crate::record::write_record;
+use crate::server::JSON;
 use crate::view;
 
-/// Answers the page that a query string asks for, of the records for which `within` holds.
+/// The answer to a list.
+pub struct Listed {
+    /// Its media type.
+    pub kind: &'static str,
+    pub body: Vec<u8>,
+}
+
+/// Answers the page that a query string asks for, of the records for which `within` holds; or how it would be read.
 ///
-/// text → [`Request`] → saved view merged → [`Plan`] → SQL → rows → JSON.
-pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query: &str) -> Result<Vec<u8>> {
+/// text → [`Request`] → saved view merged → [`Plan`](crate::query::Plan) → SQL → rows → JSON.
+pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query: &str) -> Result<Listed> {
     let mut request = parse(query)?;
+    if request.explain.is_some() {
+        context.caller().need_ability(explain::ABILITY)?;
+    }
     let view = match request.view_id.take() {
         Some(id) => Some(view::find(context, entry, &id).await?),
         None => None,
@@ -45,6 +56,10 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
     };
     include::prepare(&mut shape, entry, &plan.includes);
 
+    if request.explain.is_some() {
+        let told = explain::explain(context, entry, &shape, &condition, &plan).await?;
+        return Ok(Listed { kind: explain::MEDIA_TYPE, body: told });
+    }
     let Page { rows, total } = page::read(context, entry, &shape, &condition, &plan).await?;
     let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
 
@@ -67,7 +82,7 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
         let _ = write!(out, ",\"view\":{}", view.meta());
     }
     out.extend_from_slice(b"}}");
-    Ok(out)
+    Ok(Listed { kind: JSON, body: out })
 }
 
 fn mentions_custom_fields(request: &Request) -> bool {

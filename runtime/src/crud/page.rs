@@ -31,6 +31,29 @@ enum Basis {
 /// The name of that column.
 const BASIS: &str = "charter_basis";
 
+/// A statement, and what it reads.
+pub struct Statement {
+    pub reads: &'static str,
+    pub sql: Sql,
+}
+
+/// The statements that a page takes when nothing is remembered of it.
+pub fn statements(
+    context: &Context<'_>,
+    entry: &Entry,
+    shape: &Shape,
+    condition: &Condition,
+    plan: &Plan,
+) -> Vec<Statement> {
+    let basis = Basis::of(entry, condition, plan);
+    let rows = select(context, entry, shape, condition, plan, &basis);
+    let mut statements = vec![Statement { reads: "rows", sql: rows }];
+    if let Basis::Changes(_) = basis {
+        statements.push(Statement { reads: "total", sql: counting(context, entry, condition, &basis) });
+    }
+    statements
+}
+
 /// Reads the page of a plan, of the records that the condition finds.
 ///
 /// # Errors
@@ -155,20 +178,11 @@ async fn count(
     if let (Basis::Live, Some(total)) = (basis, told) {
         return Ok(total);
     }
-    let dialect = context.state().db.dialect();
-    let mut sql = Sql::new(dialect, "SELECT ");
-    basis.write(&mut sql, entry.meta.table);
-    sql.push(" AS ").name(BASIS);
+    let sql = counting(context, entry, condition, basis);
     if let Basis::Live = basis {
         let row = sql.one(context.db()).await?;
         return Ok(row.map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
     }
-    let mut sources = Vec::new();
-    condition.sources(&mut sources);
-    sql.push(", COUNT(*) AS \"total\"");
-    write_from(&mut sql, entry.meta.table, &sources);
-    sql.push(" WHERE ");
-    write_condition(&mut sql, condition);
     // What a transaction has changed and not committed is nobody else's.
     let question = if context.transaction().is_none() { Question::of(&sql) } else { None };
     let known = &context.state().totals;
@@ -183,4 +197,20 @@ async fn count(
         known.put(question, row.try_get("", BASIS)?, total);
     }
     Ok(total)
+}
+
+/// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.
+fn counting(context: &Context<'_>, entry: &Entry, condition: &Condition, basis: &Basis) -> Sql {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
+    basis.write(&mut sql, entry.meta.table);
+    sql.push(" AS ").name(BASIS);
+    if let Basis::Changes(_) = basis {
+        let mut sources = Vec::new();
+        condition.sources(&mut sources);
+        sql.push(", COUNT(*) AS \"total\"");
+        write_from(&mut sql, entry.meta.table, &sources);
+        sql.push(" WHERE ");
+        write_condition(&mut sql, condition);
+    }
+    sql
 }

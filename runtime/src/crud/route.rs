@@ -93,6 +93,24 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
     routes
 }
 
+/// What can be done with a resource, by name: `list`, `show`, `create`, `update`, `delete`, and the named actions.
+pub fn deeds(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
+    let name = |call: Call| match call {
+        Call::Operation(Operation::List) => "list",
+        Call::Operation(Operation::Show) => "show",
+        Call::Operation(Operation::Create) => "create",
+        Call::Operation(Operation::Update) => "update",
+        Call::Operation(Operation::Delete) => "delete",
+        Call::Action(action) => action.name,
+    };
+    let places = places(state, entry);
+    places
+        .into_iter()
+        .flat_map(|place| methods(state, entry, place))
+        .map(|method| (name(method.call), method))
+        .collect()
+}
+
 /// The paths of a resource: named actions stand before `{id}`, which would match them too.
 pub fn places(state: &State, entry: &Entry) -> Vec<Place> {
     let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(Place::Action);

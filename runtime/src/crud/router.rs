@@ -7,9 +7,10 @@ use salvo::{Request, Router, async_trait};
 
 use super::action::{self, ActionCall};
 use super::body::Body;
+use super::list::{self, Listed};
 use super::route::{Call, Method, Place, location, methods, path, places};
 use super::version::Conditions;
-use super::{Outcome, Transaction, create, delete, list, show, store, update};
+use super::{Outcome, Transaction, create, delete, show, store, update};
 use crate::attachment;
 use crate::auth::authenticate;
 use crate::catalog::Entry;
@@ -160,7 +161,10 @@ struct Arguments<'r> {
 async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
     let Arguments { id, within, conditions, query, bytes, .. } = with;
     let body = match (call, id) {
-        (Call::Operation(Operation::List), _) => list::list(context, entry, within, query).await?,
+        (Call::Operation(Operation::List), _) => {
+            let Listed { kind, body } = list::list(context, entry, within, query).await?;
+            return Ok(Answer::bytes(kind, body));
+        }
         (Call::Operation(_), Some(id)) => {
             let (body, tag) = show::show(context, entry, id, within, query).await?;
             let same = conditions.not_modified(&tag)?;

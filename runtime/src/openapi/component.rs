@@ -14,6 +14,7 @@ pub fn schemas(catalog: &Catalog) -> Node {
     let mut schemas = Node::object()
         .with("Error", problem::schema())
         .with("Meta", meta())
+        .with("Plan", plan())
         .with(BOOLEAN_WORD, boolean_word())
         .with(CUSTOM_VALUE, custom_value())
         .with(event::ONLY_ID, event::only_id());
@@ -119,6 +120,58 @@ fn meta() -> Node {
         .with("description", "Where a page stands in its list.")
         .with("required", ["per_page", "page"])
         .with("properties", properties)
+}
+
+/// What `explain=1` answers.
+fn plan() -> Node {
+    let text = |said: &str, example: &str| json!({ "type": "string", "description": said, "examples": [example] });
+    let texts = |said: &str, example: &str| {
+        let items = text("One of them.", example);
+        json!({ "type": "array", "description": said, "items": items })
+    };
+    let step = json!({
+        "type": "object",
+        "description": "A step of the database's plan.",
+        "required": ["depth", "step"],
+        "properties": {
+            "depth": { "type": "integer", "minimum": 0, "description": "0 for the outermost.", "examples": [0] },
+            "step": text("What the database does, in its own words.", "Index Scan"),
+            "table": { "type": ["string", "null"], "description": "The table.", "examples": ["users"] },
+            "index": { "type": ["string", "null"], "description": "The index.", "examples": ["users_pkey"] },
+            "rows": { "type": "number", "description": "How many rows it expects.", "examples": [20] },
+            "cost": { "type": "number", "description": "Its cost with all within, in the database's units.", "examples": [1.5] },
+        },
+    });
+    let statement = json!({
+        "type": "object",
+        "description": "A statement.",
+        "required": ["reads", "sql", "values", "steps", "indexes", "cost"],
+        "properties": {
+            "reads": text("The rows, or the total.", "rows"),
+            "sql": text("Its text, with placeholders for values.", "SELECT t.\"id\" FROM ..."),
+            "values": { "type": "integer", "minimum": 0, "description": "How many values it binds.", "examples": [1] },
+            "steps": { "type": "array", "description": "The database's plan, outermost first.", "items": step },
+            "indexes": texts("The indexes that it uses.", "users_pkey"),
+            "cost": { "type": ["number", "null"], "description": "Its cost in the database's units; null on SQLite.", "examples": [1.5] },
+        },
+    });
+    let plan = json!({
+        "type": "object",
+        "description": "The plan.",
+        "required": ["conditions", "order", "statements"],
+        "properties": {
+            "conditions": text("Which records, as it was understood.", "(deleted_at is null and name contains ?)"),
+            "order": texts("The keys of the order.", "-name"),
+            "statements": { "type": "array", "description": "What is asked of the database.", "items": statement },
+        },
+    });
+    json!({
+        "type": "object",
+        "description": "How a list would be answered.",
+        "required": ["plan"],
+        "properties": { "plan": plan },
+    })
+    .into()
 }
 
 fn boolean_word() -> Node {

@@ -7,7 +7,7 @@ use super::given::{self, Write};
 use super::node::{Node, reference};
 use super::{header, parameter, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::{Call, RouteInfo};
+use crate::crud::{Call, RouteInfo, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation, Shown};
 
 /// The names under which the description has the two ways to send a token.
@@ -323,7 +323,10 @@ fn list(examples: Examples<'_>, entry: &Entry) -> Node {
         .with("required", [entry.meta.plural, "meta"])
         .with("properties", properties);
     let item = examples.record(entry, |field| field.shown == Shown::Always);
-    json_content(schema, json!({ entry.meta.plural: [item], "meta": { "total": 1, "per_page": 20, "page": 1 } }))
+    let example = json!({ entry.meta.plural: [item], "meta": { "total": 1, "per_page": 20, "page": 1 } });
+    let plan = json!({ "plan": { "conditions": "everything", "order": ["id"], "statements": [] } });
+    let plan = Node::object().with("schema", reference("schemas", "Plan")).with("example", plan);
+    json_content(schema, example).with(explain::MEDIA_TYPE, plan)
 }
 
 fn with_secrets(examples: Examples<'_>, entry: &Entry) -> Value {

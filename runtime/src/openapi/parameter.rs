@@ -7,6 +7,7 @@ use super::given::BOOLEAN_WORD;
 use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
+use crate::crud::explain::{ABILITY, MEDIA_TYPE};
 use crate::meta::{FieldMeta, Kind, Shown};
 use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads};
 
@@ -33,6 +34,15 @@ pub fn shared() -> Node {
                 "Whether `meta` has the exact total (`exact`) or none (`none`), which costs nothing.",
                 json!({ "type": "string", "enum": ["exact", "none"], "default": "exact" }).into(),
                 json!("none"),
+            ),
+        )
+        .with(
+            "explain",
+            query(
+                "explain",
+                &format!("`1` answers how the list would be read, as `{MEDIA_TYPE}`; it needs the ability `{ABILITY}`."),
+                json!({ "type": "string", "enum": ["1"] }).into(),
+                json!("1"),
             ),
         )
         .with(
@@ -76,8 +86,10 @@ pub fn of_record(entry: &Entry) -> Vec<Node> {
 
 /// The parameters of a list: pages, order, what is shown, and each filter.
 pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
-    let mut parameters: Vec<Node> =
-        ["page", "per_page", "count", "view_id"].into_iter().map(|name| reference("parameters", name)).collect();
+    let mut parameters: Vec<Node> = ["page", "per_page", "count", "view_id", "explain"]
+        .into_iter()
+        .map(|name| reference("parameters", name))
+        .collect();
     parameters.extend(sort(entry));
     parameters.extend(of_record(entry));
     for field in entry.meta.fields.iter().filter(|field| query::asked(field)) {

@@ -5,6 +5,7 @@
 
 pub mod condition;
 mod custom;
+mod describe;
 mod parse;
 mod plan;
 mod predicate;
@@ -16,6 +17,7 @@ mod value;
 
 pub use condition::Condition;
 pub use custom::indexes;
+pub use describe::{describe, target_name};
 pub use parse::parse;
 pub use plan::{
     MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner, asked,

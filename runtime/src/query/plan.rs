@@ -74,6 +74,9 @@ impl Planner<'_> {
                 true
             }
         };
+        if request.explain.as_deref().is_some_and(|explain| explain != "1") {
+            errors.add("explain", "must be 1");
+        }
         let includes = self.includes(&request.include, &mut errors);
         let fields = request.fields.as_ref().map(|names| self.fields(names, &mut errors));
         errors.into_result()?;

@@ -14,6 +14,7 @@ pub struct Request {
     pub page: Option<String>,
     pub per_page: Option<String>,
     pub count: Option<String>,
+    pub explain: Option<String>,
     pub include: Vec<String>,
     pub fields: Option<Vec<String>>,
     pub view_id: Option<String>,

@@ -8,6 +8,9 @@ use salvo::http::{HeaderValue, StatusCode};
 use crate::error::Error;
 use crate::header;
 
+/// The media type of nearly every answer.
+pub const JSON: &str = "application/json";
+
 /// What an endpoint answers.
 pub struct Answer {
     status: StatusCode,
@@ -23,11 +26,7 @@ enum Body {
 
 impl Answer {
     pub fn json(status: StatusCode, body: Vec<u8>) -> Answer {
-        Answer {
-            status,
-            headers: vec![("content-type", HeaderValue::from_static("application/json"))],
-            body: Body::Bytes(body),
-        }
+        Answer { status, headers: vec![("content-type", HeaderValue::from_static(JSON))], body: Body::Bytes(body) }
     }
 
     /// An answer of another media type than JSON.

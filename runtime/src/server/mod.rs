@@ -11,7 +11,7 @@ mod rate_limit;
 mod reference;
 mod serve;
 
-pub use answer::Answer;
+pub use answer::{Answer, JSON};
 pub use endpoint::{Answers, Endpoint, begin_upload, read_body};
 pub use rate_limit::{RateLimit, Usage, counted};
 pub use serve::{Running, Signals, router, serve};

@@ -45,7 +45,7 @@ pub async fn keep_folded(state: Arc<State>) {
             Ok(folded) if folded >= MANY => BUSY,
             Ok(_) => IDLE,
             Err(error) => {
-                tracing::error!(%error, "the changes of totals are not folded; trying again");
+                tracing::warn!(%error, "the changes of totals are not folded; trying again");
                 IDLE
             }
         };
