@@ -33,6 +33,7 @@ enum Command {
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
     },
+    Dev(command::dev::Arguments),
     Diff(command::diff::Arguments),
     New(command::new::Arguments),
     /// Write migrations from what changed
@@ -90,6 +91,7 @@ fn main() -> ExitCode {
         Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
         Command::New(arguments) => command::new::run(&arguments),
         Command::Migration(arguments) => command::migration::run(&arguments),
+        Command::Dev(arguments) => command::dev::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {
             print!("{}", reference::schema());

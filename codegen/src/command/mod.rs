@@ -1,5 +1,6 @@
 //! The commands of `cargo charter` that compare and write: each in a file of its own.
 
+pub mod dev;
 pub mod diff;
 pub mod migration;
 pub mod new;

@@ -1,0 +1,172 @@
+//! `cargo charter dev`: watches the files of an application, checks the YAML at once, builds, and starts the server anew.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use charter_codegen::compile;
+use clap::Args;
+
+use crate::{Folder, USAGE};
+
+/// Serve while you edit: check at once, build, start anew
+///
+/// YAML that has problems, and Rust that does not compile, leave the server that runs as it is. Ends with Ctrl-C.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    folder: Folder,
+    /// The package of the application, where the folder has several
+    #[arg(long, short)]
+    package: Option<String>,
+    /// Another file or folder to watch, beside `resources`, `src`, `migrations`, `build.rs` and `Cargo.toml`
+    #[arg(long)]
+    watch: Vec<PathBuf>,
+    /// What the server is given
+    #[arg(last = true)]
+    server: Vec<String>,
+}
+
+/// How often the files are looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long a server that is told to stop may take: longer than its own patience with requests under way.
+const STOP: Duration = Duration::from_secs(20);
+
+/// The files and when each was written last.
+type State = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
+
+pub fn run(arguments: &Arguments) -> u8 {
+    if !arguments.folder.dir.is_dir() {
+        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", arguments.folder.dir.display());
+        return USAGE;
+    }
+    let mut dev = Dev { arguments, server: None };
+    let mut seen = State::new();
+    loop {
+        let now = dev.settled();
+        if now != seen {
+            seen = now;
+            dev.take();
+        }
+        dev.look_after();
+        sleep(PAUSE);
+    }
+}
+
+struct Dev<'a> {
+    arguments: &'a Arguments,
+    server: Option<Child>,
+}
+
+impl Dev<'_> {
+    /// The files once none of them is being written: an editor that saves several is waited for.
+    fn settled(&self) -> State {
+        let mut state = self.state();
+        loop {
+            sleep(PAUSE / 2);
+            let next = self.state();
+            if next == state {
+                return state;
+            }
+            state = next;
+        }
+    }
+
+    fn state(&self) -> State {
+        let own = ["src", "migrations", "build.rs", "Cargo.toml"].map(PathBuf::from);
+        let mut state = State::new();
+        for path in [self.arguments.folder.dir.clone()].iter().chain(&own).chain(&self.arguments.watch) {
+            collect(path, &mut state);
+        }
+        state
+    }
+
+    /// From an edit to a server that has it; at the first problem all stays as it is.
+    fn take(&mut self) {
+        let began = Instant::now();
+        match compile(&self.arguments.folder.dir) {
+            Ok(_) => eprintln!("checked in {} ms", began.elapsed().as_millis()),
+            Err(report) => {
+                eprintln!("{}{}", report.render(), report.summary());
+                return self.tell_what_stays();
+            }
+        }
+        let began = Instant::now();
+        match self.cargo("build").status() {
+            Ok(status) if status.success() => eprintln!("built in {:.1} s", began.elapsed().as_secs_f64()),
+            Ok(_) => return self.tell_what_stays(),
+            Err(problem) => {
+                eprintln!("cargo cannot be run: {problem}");
+                return self.tell_what_stays();
+            }
+        }
+        self.stop();
+        let mut cargo = self.cargo("run");
+        cargo.arg("--").args(&self.arguments.server);
+        match cargo.spawn() {
+            Ok(server) => self.server = Some(server),
+            Err(problem) => eprintln!("the server cannot be started: {problem}"),
+        }
+    }
+
+    fn cargo(&self, command: &str) -> Command {
+        // The one that runs this command, where it does.
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args([command, "--quiet"]);
+        if let Some(package) = &self.arguments.package {
+            cargo.arg("--package").arg(package);
+        }
+        cargo
+    }
+
+    fn tell_what_stays(&self) {
+        match self.server {
+            Some(_) => eprintln!("the server that runs stays as it is"),
+            None => eprintln!("nothing runs yet; waiting for an edit"),
+        }
+    }
+
+    /// Tells of a server that ended by itself.
+    fn look_after(&mut self) {
+        if let Some(server) = &mut self.server
+            && let Ok(Some(status)) = server.try_wait()
+        {
+            eprintln!("the server ended ({status}); waiting for an edit");
+            self.server = None;
+        }
+    }
+
+    /// Lets the server finish what is under way.
+    fn stop(&mut self) {
+        let Some(mut server) = self.server.take() else { return };
+        let told = Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
+        let began = Instant::now();
+        while told.as_ref().is_ok_and(|status| status.success()) && began.elapsed() < STOP {
+            if !matches!(server.try_wait(), Ok(None)) {
+                return;
+            }
+            sleep(PAUSE / 10);
+        }
+        // Where there is no such command, or the server does not listen to it.
+        if let Err(problem) = server.kill().and_then(|()| server.wait().map(drop)) {
+            eprintln!("the server cannot be stopped: {problem}");
+        }
+    }
+}
+
+/// A file, or all files of a folder but hidden ones. What cannot be read is as if it were not there.
+fn collect(path: &Path, state: &mut State) {
+    let Ok(about) = fs::metadata(path) else { return };
+    if about.is_file() {
+        state.insert(path.to_owned(), (about.modified().ok(), about.len()));
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            collect(&entry.path(), state);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `cargo charter dev`, with a cargo that only writes down what it is asked for: what is built when, and which server stays.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Builds unless there is a file `broken`; its server runs until it is told to stop, unless there is a file `ends`.
+const CARGO: &str = "#!/bin/sh
+echo \"$@\" >> calls
+case \"$1\" in
+build) [ ! -e broken ] ;;
+run)
+    trap 'echo stopped >> calls; exit 0' TERM
+    echo serving >> calls
+    while [ ! -e ends ]; do sleep 0.05; done ;;
+esac
+";
+
+const GOOD: &str = "resource: thing\nfields:\n  name: { type: string(40), required: true }\n";
+
+struct Dev {
+    folder: PathBuf,
+    child: Child,
+}
+
+impl Dev {
+    fn start(name: &str) -> Dev {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dev").join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("resources")).unwrap();
+        fs::create_dir_all(folder.join("src")).unwrap();
+        fs::write(folder.join("resources/thing.yaml"), GOOD).unwrap();
+        fs::write(folder.join("cargo"), CARGO).unwrap();
+        fs::set_permissions(folder.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
+        command.args(["dev", "--package", "app", "--", "--listen", "127.0.0.1:0"]).current_dir(&folder);
+        command.env("CARGO", folder.join("cargo")).stdin(Stdio::null()).stdout(Stdio::null());
+        // A group of its own, which ends with the test.
+        command.stderr(fs::File::create(folder.join("told")).unwrap()).process_group(0);
+        let child = command.spawn().unwrap();
+        Dev { folder, child }
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.folder.join(path), text).unwrap();
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.join(file)).unwrap_or_default()
+    }
+
+    fn calls(&self) -> Vec<String> {
+        self.read("calls").lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until a file has a text so many times.
+    #[track_caller]
+    fn wait(&self, file: &str, text: &str, times: usize) {
+        let began = Instant::now();
+        while self.read(file).matches(text).count() < times {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "no {text} in {file}:\n{}\n{}",
+                self.read(file),
+                self.read("told")
+            );
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        // Itself and its server.
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.child.id())]).status();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn an_edit_is_checked_built_and_served_and_a_broken_one_leaves_the_server() {
+    let dev = Dev::start("edits");
+    let (build, run) = ("build --quiet --package app", "run --quiet --package app -- --listen 127.0.0.1:0");
+    dev.wait("calls", "serving", 1);
+    assert_eq!(dev.calls(), [build, run, "serving"]);
+
+    dev.write("resources/thing.yaml", &GOOD.replace("string(40)", "strin"));
+    dev.wait("told", "the server that runs stays as it is", 1);
+    assert!(dev.read("told").contains("resources/thing.yaml:3"), "{}", dev.read("told"));
+    assert_eq!(dev.calls().len(), 3, "nothing was built or stopped");
+
+    dev.write("resources/thing.yaml", &GOOD.replace("40", "50"));
+    dev.wait("calls", "serving", 2);
+    assert_eq!(dev.calls()[3..], [build, "stopped", run, "serving"]);
+
+    dev.write("broken", "");
+    dev.write("src/main.rs", "fn main() {");
+    dev.wait("told", "the server that runs stays as it is", 2);
+    assert_eq!(dev.calls()[7..], [build]);
+    fs::remove_file(dev.folder.join("broken")).unwrap();
+    dev.write("src/main.rs", "fn main() {}");
+    dev.wait("calls", "serving", 3);
+    assert_eq!(dev.calls()[8..], [build, "stopped", run, "serving"]);
+}
+
+#[test]
+fn a_server_that_ends_is_told_and_begun_again_with_the_next_edit() {
+    let dev = Dev::start("ends");
+    dev.wait("calls", "serving", 1);
+    dev.write("ends", "");
+    dev.wait("told", "the server ended", 1);
+    fs::remove_file(dev.folder.join("ends")).unwrap();
+    dev.write("resources/thing.yaml", &GOOD.replace("40", "50"));
+    dev.wait("calls", "serving", 2);
+    assert!(!dev.calls().contains(&"stopped".to_owned()));
+}
