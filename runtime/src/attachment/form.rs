@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, Stream};
 use multer::{Field, Multipart};
+use sha2::{Digest, Sha256};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
@@ -44,14 +45,17 @@ pub struct Form {
 pub struct Received {
     pub name: String,
     pub spool: Spool,
+    /// The SHA-256 of its bytes, when it was asked for.
+    pub digest: Option<Vec<u8>>,
 }
 
-/// Reads a body to its end. Parts may come in any order, under their names or as `attachment[name]`.
+/// Reads a body to its end. Parts may come in any order, under their names or as `attachment[name]`. The digest of the
+/// file costs time, and is made for those who need it.
 ///
 /// # Errors
 /// [`Error::UnsupportedMediaType`] when it is no form; [`Error::PayloadTooLarge`] as soon as the file is over its limit;
 /// [`Error::Malformed`] when the body breaks off, or brings nothing for as long as `patience`.
-pub async fn read(storage: &Storage, upload: Upload<'_>, patience: Duration) -> Result<Form> {
+pub async fn read(storage: &Storage, upload: Upload<'_>, patience: Duration, digest: bool) -> Result<Form> {
     let boundary = multer::parse_boundary(&upload.content_type).map_err(|error| match error {
         multer::Error::NoBoundary => Error::Malformed("The Content-Type names no boundary.".into()),
         _ => Error::UnsupportedMediaType("multipart/form-data"),
@@ -85,7 +89,7 @@ pub async fn read(storage: &Storage, upload: Upload<'_>, patience: Duration) -> 
         let name = part.name().unwrap_or_default();
         let name = name.strip_prefix("attachment[").and_then(|name| name.strip_suffix(']')).unwrap_or(name).to_string();
         if name == "file" {
-            let file = parts.file(storage, &mut part).await?;
+            let file = parts.file(storage, &mut part, digest).await?;
             match (&form.file, file) {
                 (Some(_), _) => form.errors.add("file", "is given more than once"),
                 (None, file) => form.file = file,
@@ -127,18 +131,23 @@ impl<'u> Parts<'u> {
     }
 
     /// Receives the file; `None` for what a browser sends when no file was chosen.
-    async fn file(&mut self, storage: &Storage, part: &mut Field<'u>) -> Result<Option<Received>> {
+    async fn file(&mut self, storage: &Storage, part: &mut Field<'u>, digest: bool) -> Result<Option<Received>> {
         let given = part.file_name().map(str::to_string);
+        let mut digest = digest.then(Sha256::new);
         let mut spool = storage.receive().await?;
         while let Some(bytes) = self.piece(part).await? {
             if spool.size() + bytes.len() as u64 > MOST_BYTES {
                 return Err(Error::PayloadTooLarge(MOST_BYTES as usize));
             }
+            if let Some(digest) = &mut digest {
+                digest.update(&bytes);
+            }
             spool.write(bytes).await?;
         }
         let unchosen = given.as_deref().unwrap_or_default().is_empty() && spool.size() == 0;
         let name = file_name::clean(given.as_deref().unwrap_or_default());
-        Ok((!unchosen).then_some(Received { name, spool }))
+        let digest = digest.map(|digest| digest.finalize().to_vec());
+        Ok((!unchosen).then_some(Received { name, spool, digest }))
     }
 
     /// Reads a field; `None` when it is longer than any may be.

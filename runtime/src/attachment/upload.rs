@@ -15,19 +15,42 @@ use super::thumbnail::{Looked, MOST_PIXELS, Thumb};
 use super::{access, leftover, media_type, record};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{Body, BoxFuture, Changes, Outcome, Transaction, Upload, create_drafted, read_input};
+use crate::crud::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::error::{Error, FieldErrors, Result};
+use crate::idempotency::{Key, Once};
 use crate::resource::Resource as _;
 
-/// Creates an attachment, and answers its id and what `show` would answer.
-pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>) -> BoxFuture<'a, Result<Outcome>> {
+/// Creates an attachment, and answers what creating a record does. A second upload with the same key is received whole
+/// before anybody can tell that it is the same.
+pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>, mut key: Option<Key>) -> BoxFuture<'a, Result<Once>> {
     Box::pin(async move {
         let state = context.state();
-        let form = form::read(&state.attachments, upload, state.config.request_timeout).await?;
+        let form = form::read(&state.attachments, upload, state.config.request_timeout, key.is_some()).await?;
+        if let Some(key) = &mut key {
+            identify(key, &form);
+            if let Some(reply) = key.find(context).await? {
+                return Ok(Once::Again(reply));
+            }
+        }
         let entry = context.catalog().get(record::Entity::meta().name);
         let judged = judge(context, entry, form).await?;
-        store(context, entry, judged).await
+        store(context, entry, judged, key).await
     })
+}
+
+/// What makes two uploads the same: names and values, and the file's bytes. The order of the parts and the boundary
+/// between them do not count: a client that sends a form again makes another.
+fn identify(key: &mut Key, form: &Form) {
+    let mut fields: Vec<&(String, String)> = form.fields.iter().collect();
+    fields.sort_by_key(|(name, _)| name);
+    for (name, value) in fields {
+        key.add(name.as_bytes());
+        key.add(value.as_bytes());
+    }
+    if let Some(Received { name, digest: Some(digest), .. }) = &form.file {
+        key.add(name.as_bytes());
+        key.add(digest);
+    }
 }
 
 /// An upload in which nothing is wrong.
@@ -56,7 +79,7 @@ async fn judge<'c>(context: &Context<'c>, entry: &Entry, form: Form) -> Result<J
     }
     let uuid = new_uuid()?;
     let mut thumb = None;
-    if let Some(Received { name, spool }) = &form.file {
+    if let Some(Received { name, spool, .. }) = &form.file {
         let found = media_type::detect(spool.head());
         changes.set("uuid", uuid.into());
         changes.set("original_name", name.clone().into());
@@ -115,7 +138,7 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
 }
 
 /// Stores the file, and then the attachment that owns it.
-async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>) -> Result<Outcome> {
+async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>, mut key: Option<Key>) -> Result<Once> {
     let Judged { mut changes, target, target_id, uuid, file, thumb } = judged;
     let state = context.state();
     let dialect = state.db.dialect();
@@ -129,6 +152,12 @@ async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>) -> Resu
         }
         let transaction = Transaction::begin(state).await?;
         let context_in = context.within(&transaction);
+        if let Some(key) = &mut key
+            && let Some(reply) = key.claim(&context_in).await?
+        {
+            // Another with this key was faster. Its file stands, and this one goes.
+            return Ok((None, reply));
+        }
         if !access::is_there(&context_in, target, target_id, true).await? {
             return Err(Error::invalid("attachable_id", format!("names no {}", target.meta.label.to_lowercase())));
         }
@@ -136,20 +165,22 @@ async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>) -> Resu
             return Err(Error::Unavailable("Storing the file took too long.".into()));
         }
         let created = create_drafted(&context_in, entry, "create", &mut changes).await?;
-        Ok((transaction, created))
+        let reveals = created.reveals;
+        let reply = created.reply(context.catalog(), entry, None);
+        if let Some(key) = &key {
+            key.keep(&context_in, &reply, reveals).await?;
+        }
+        Ok((Some(transaction), reply))
     };
-    match prepared.await {
-        Ok((transaction, created)) => {
-            // Whether a commit that fails was carried out, nobody knows; the promise does, and stands or not.
-            transaction.commit(context).await?;
-            Ok(created)
-        }
-        Err(error) => {
-            // Nothing committed is an owner: what is not deleted now is deleted when its time has come.
-            if let Err(error) = state.attachments.delete(uuid).await {
-                tracing::warn!(%error, "a file without an attachment is deleted later");
-            }
-            Err(error)
-        }
+    let prepared = prepared.await;
+    if let Ok((Some(transaction), reply)) = prepared {
+        // Whether a commit that fails was carried out, nobody knows; the promise does, and stands or not.
+        transaction.commit(context).await?;
+        return Ok(Once::New(reply));
     }
+    // Nothing committed is an owner: what is not deleted now is deleted when its time has come.
+    if let Err(error) = state.attachments.delete(uuid).await {
+        tracing::warn!(%error, "a file without an attachment is deleted later");
+    }
+    prepared.map(|(_, reply)| Once::Again(reply))
 }

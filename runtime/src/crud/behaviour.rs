@@ -13,9 +13,9 @@ use sea_orm::QueryResult;
 
 use super::action::ActionHandler;
 use super::changes::Changes;
-use super::outcome::Outcome;
 use crate::context::Context;
 use crate::error::Result;
+use crate::idempotency::{Key, Once};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::Condition;
 use crate::record::Shape;
@@ -36,8 +36,8 @@ pub type ComputeHook = for<'a> fn(
     &'a Shape,
     &'a [QueryResult],
 ) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
-/// Creates a record from a multipart body, and answers what a create does.
-pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>) -> BoxFuture<'a, Result<Outcome>>;
+/// Creates a record from a multipart body, and answers what a create does: with a key what the first one did.
+pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>, Option<Key>) -> BoxFuture<'a, Result<Once>>;
 
 /// The body of an upload as it arrives.
 pub struct Upload<'a> {

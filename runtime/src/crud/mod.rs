@@ -1,6 +1,7 @@
 //! The five plain operations and the named actions, for any resource: from a request to an answer.
 
 mod action;
+mod apart;
 mod behaviour;
 mod body;
 mod changes;
@@ -31,7 +32,7 @@ pub use changes::{Changes, Draft, model, stored};
 pub use create::{create, create_drafted, insert_seed, read_input};
 pub use delete::delete;
 pub use input::MOST_ELEMENTS;
-pub use outcome::Outcome;
+pub use outcome::{Outcome, Reply};
 pub use route::{Call, Method, RouteInfo, deeds, routes};
 pub use router::router;
 pub use show::wrap;

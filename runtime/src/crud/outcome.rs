@@ -1,8 +1,9 @@
 //! What a write comes to.
 
 use super::changes::Changes;
+use super::route::location;
 use super::show::{Read, wrap};
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 
 /// The body that a write answers, and what goes with it.
 #[derive(Debug, Default)]
@@ -17,7 +18,36 @@ pub struct Outcome {
     pub reveals: bool,
 }
 
+/// The answer to a write, in terms that can be kept.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status of HTTP.
+    pub status: u16,
+    /// The path of a new record.
+    pub location: Option<String>,
+    pub etag: Option<String>,
+    /// JSON, or nothing.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// The answer to a deletion.
+    pub fn empty() -> Reply {
+        Reply { status: 204, location: None, etag: None, body: Vec::new() }
+    }
+}
+
 impl Outcome {
+    /// What is answered: 201 with the place of a new record, else 200. `parent` is the id that the path named.
+    pub fn reply(self, catalog: &Catalog, entry: &Entry, parent: Option<i64>) -> Reply {
+        Reply {
+            status: if self.created.is_some() { 201 } else { 200 },
+            location: self.created.map(|id| location(catalog, entry, parent, id)),
+            etag: self.tag,
+            body: self.body,
+        }
+    }
+
     /// The record as `show` answers it, with the secrets that the write reveals.
     pub fn of(entry: &Entry, read: &Read, changes: &Changes) -> Outcome {
         let mut record = read.answer().to_vec();

@@ -56,12 +56,11 @@ impl Call {
         }
     }
 
-    /// Whether an `Idempotency-Key` makes it safe to repeat: what is a transaction of its own and not safe already. An
-    /// upload has been received before its transaction begins.
-    pub fn takes_key(self, entry: &Entry) -> bool {
+    /// Whether an `Idempotency-Key` makes it safe to repeat: every `POST`, since the other methods are safe by themselves.
+    pub fn takes_key(self) -> bool {
         match self {
-            Call::Operation(operation) => operation == Operation::Create && entry.route.upload.is_none(),
-            Call::Action(_) => self.is_transaction(),
+            Call::Operation(operation) => operation == Operation::Create,
+            Call::Action(_) => !self.reads(),
         }
     }
 }

@@ -8,9 +8,9 @@ use salvo::{Request, Router, async_trait};
 use super::action::{self, ActionCall};
 use super::body::Body;
 use super::list::{self, Listed};
-use super::route::{Call, Method, Place, location, methods, path, places};
+use super::route::{Call, Method, Place, methods, path, places};
 use super::version::Conditions;
-use super::{Outcome, Transaction, create, delete, show, store, update};
+use super::{Reply, Transaction, apart, create, delete, show, store, update};
 use crate::attachment;
 use crate::auth::authenticate;
 use crate::catalog::Entry;
@@ -86,20 +86,22 @@ impl crate::server::Answers for At {
         if let (true, Place::Member, Some(id)) = (entry.is_attached(), self.place, id) {
             attachment::reach(&context, id, method.name == "GET").await?;
         }
+        let mut key = match method.call.takes_key() {
+            true => headers::key(request, &caller)?,
+            false => None,
+        };
         if let (Some(upload), Call::Operation(Operation::Create)) = (entry.route.upload, method.call) {
-            let outcome = upload(&context, begin_upload(request)).await?;
-            return Ok(written(&context, entry, parent, outcome));
+            return headers::once(upload(&context, begin_upload(request), key).await?);
         }
         let mut early = None;
-        let mut key = None;
-        if method.call.takes_key(entry) && request.headers().contains_key(header::IDEMPOTENCY_KEY) {
+        if let Some(key) = &mut key {
             let body = read_body(request, state.config.body_limit).await?;
-            let read = headers::key(request, &caller, &body)?;
+            key.add(&body);
             // What was carried out is answered again, also when the record has gone since.
-            if let Some(kept) = read.find(&context).await? {
-                return headers::replayed(kept);
+            if let Some(reply) = key.find(&context).await? {
+                return headers::replayed(reply);
             }
-            (early, key) = (Some(body), Some(read));
+            early = Some(body);
         }
         let bytes = match method.name {
             "GET" | "DELETE" => Default::default(),
@@ -119,6 +121,11 @@ impl crate::server::Answers for At {
             false => Conditions::default(),
         };
         let with = Arguments { id, parent, within, conditions: &conditions, query: &query, bytes: &bytes };
+        if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
+            let conditions = &Conditions::default();
+            let call = ActionCall { action, id, within: with.within, conditions, query: &query, body: &bytes };
+            return headers::once(apart::run(&context, entry, call, key.clone()).await?);
+        }
         if !method.call.is_transaction() {
             return read(&context, entry, method.call, with).await;
         }
@@ -129,21 +136,21 @@ impl crate::server::Answers for At {
         };
         let transaction = Transaction::begin(state).await?;
         let inside = context.within(&transaction);
-        if let Some(key) = &key
-            && let Some(kept) = key.claim(&inside).await?
+        if let Some(key) = &mut key
+            && let Some(reply) = key.claim(&inside).await?
         {
-            return headers::replayed(kept);
+            return headers::replayed(reply);
         }
-        let (answer, reveals) = write(&inside, entry, method.call, with, &body).await?;
+        let (reply, reveals) = write(&inside, entry, method.call, with, &body).await?;
         if let Some(key) = &key {
-            key.keep(&inside, &headers::kept(&answer), reveals).await?;
+            key.keep(&inside, &reply, reveals).await?;
         }
         transaction.commit(&context).await?;
         let deletes = matches!(method.call, Call::Operation(Operation::Delete));
         if deletes && (entry.meta.attachments || entry.is_attached()) {
             state.attachments.wake_sweeper();
         }
-        Ok(answer)
+        headers::answer(reply)
     }
 }
 
@@ -190,13 +197,13 @@ async fn write(
     call: Call,
     with: Arguments<'_>,
     body: &Body<'_>,
-) -> Result<(Answer, bool)> {
+) -> Result<(Reply, bool)> {
     let Arguments { id, parent, within, conditions, query, bytes } = with;
     let outcome = match (call, id) {
         (Call::Operation(Operation::Create), _) => create::create(context, entry, body, parent).await?,
         (Call::Operation(Operation::Delete), Some(id)) => {
             delete::delete(context, entry, id, within, conditions).await?;
-            return Ok((Answer::empty(StatusCode::NO_CONTENT), false));
+            return Ok((Reply::empty(), false));
         }
         (Call::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body).await?,
         (Call::Operation(_), None) => return Err(Error::NotFound),
@@ -205,22 +212,7 @@ async fn write(
         }
     };
     let reveals = outcome.reveals;
-    Ok((written(context, entry, parent, outcome), reveals))
-}
-
-/// What a write answers: 201 with the place of a new record, else 200.
-fn written(context: &Context<'_>, entry: &Entry, parent: Option<i64>, outcome: Outcome) -> Answer {
-    let answer = match outcome.created {
-        None => Answer::json(StatusCode::OK, outcome.body),
-        Some(id) => {
-            let location = location(context.catalog(), entry, parent, id);
-            Answer::json(StatusCode::CREATED, outcome.body).with_text(header::LOCATION, &location)
-        }
-    };
-    match &outcome.tag {
-        Some(tag) => answer.with_text(header::ETAG, tag),
-        None => answer,
-    }
+    Ok((outcome.reply(context.catalog(), entry, parent), reveals))
 }
 
 /// The record that the path names, which must be there, and the condition that something hangs on it.

@@ -25,7 +25,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         Call::Action(action) if action.method == ActionMethod::Get => parameter::of_action(catalog, action.input),
         _ => Vec::new(),
     });
-    parameters.extend(header::of_call(route.call, route.call.takes_key(entry)));
+    parameters.extend(header::of_call(route.call, route.call.takes_key()));
     // Where one of several abilities will do, each is a way of its own.
     let schemes = SCHEMES.iter().flat_map(|scheme| route.ability.split(" or ").map(move |ability| (scheme, ability)));
     let security: Vec<Node> = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability])).collect();
@@ -221,7 +221,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         let schema = Node::object().with("anyOf", [one(name), one(fields_name(entry))]);
         json_content(schema, record())
     };
-    let headers = |created| header::of_success(route.call, route.call.takes_key(entry), created);
+    let headers = |created| header::of_success(route.call, route.call.takes_key(), created);
     let answer = |text: String, content: Node| {
         Node::object().with("description", text).with("headers", headers(false)).with("content", content)
     };

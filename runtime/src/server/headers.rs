@@ -5,10 +5,10 @@ use salvo::http::StatusCode;
 
 use super::Answer;
 use crate::auth::Principal;
-use crate::crud::Conditions;
+use crate::crud::{Conditions, Reply};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::idempotency::{Kept, Key};
+use crate::idempotency::{Key, Once};
 
 /// The id of the request, which its answer and its log line carry too.
 pub fn request_id(request: &Request) -> Option<String> {
@@ -25,37 +25,41 @@ pub fn conditions(request: &Request) -> Result<Conditions> {
     Conditions::read(lines(header::IF_MATCH).as_deref(), lines(header::IF_NONE_MATCH).as_deref())
 }
 
-/// `Idempotency-Key`, with what makes this request the same as another.
-pub fn key(request: &Request, caller: &Principal, body: &[u8]) -> Result<Key> {
-    let text = request.headers().get(header::IDEMPOTENCY_KEY).map(|value| value.as_bytes()).unwrap_or_default();
+/// `Idempotency-Key`, with what makes this request the same as another, its body left out; `None` when there is none.
+pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
+    let Some(text) = request.headers().get(header::IDEMPOTENCY_KEY) else { return Ok(None) };
+    let mut key = Key::read(text.as_bytes(), caller)?;
     let uri = request.uri();
-    let parts = [request.method().as_str(), uri.path().trim_end_matches('/'), uri.query().unwrap_or_default()];
-    let [method, path, query] = parts.map(str::as_bytes);
-    Key::read(text, caller, &[method, path, query, body])
+    for part in [request.method().as_str(), uri.path().trim_end_matches('/'), uri.query().unwrap_or_default()] {
+        key.add(part.as_bytes());
+    }
+    Ok(Some(key))
 }
 
-/// The answer of an earlier request with the same key.
-pub fn replayed(kept: Kept) -> Result<Answer> {
-    let status = StatusCode::from_u16(kept.status).map_err(Error::internal)?;
-    let mut answer = match kept.body.is_empty() {
+/// What a write answers.
+pub fn answer(reply: Reply) -> Result<Answer> {
+    let status = StatusCode::from_u16(reply.status).map_err(Error::internal)?;
+    let mut answer = match reply.body.is_empty() {
         true => Answer::empty(status),
-        false => Answer::json(status, kept.body.into_bytes()),
+        false => Answer::json(status, reply.body),
     };
-    for (name, value) in [(header::LOCATION, kept.location), (header::ETAG, kept.etag)] {
+    for (name, value) in [(header::LOCATION, reply.location), (header::ETAG, reply.etag)] {
         if let Some(value) = value {
             answer = answer.with_text(name, &value);
         }
     }
-    Ok(answer.with_text(header::REPLAYED, "true"))
+    Ok(answer)
 }
 
-/// An answer as it is kept to be given again.
-pub fn kept(answer: &Answer) -> Kept {
-    let text = |name| answer.header(name).and_then(|value| value.to_str().ok()).map(str::to_string);
-    Kept {
-        status: answer.status().as_u16(),
-        location: text(header::LOCATION),
-        etag: text(header::ETAG),
-        body: String::from_utf8_lossy(answer.body()).into_owned(),
+/// The answer of an earlier request with the same key.
+pub fn replayed(reply: Reply) -> Result<Answer> {
+    Ok(answer(reply)?.with_text(header::REPLAYED, "true"))
+}
+
+/// The answer of this request, or of an earlier one.
+pub fn once(once: Once) -> Result<Answer> {
+    match once {
+        Once::New(reply) => answer(reply),
+        Once::Again(reply) => replayed(reply),
     }
 }

@@ -9,6 +9,7 @@ mod links;
 mod list;
 mod record;
 mod refusal;
+mod repeat;
 mod several;
 mod thumbnails;
 

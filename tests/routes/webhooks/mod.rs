@@ -6,6 +6,7 @@ mod events;
 mod list;
 mod logs;
 mod recover;
+mod repeat;
 mod resend;
 mod rotate_secret;
 mod show;

@@ -1,0 +1,48 @@
+//! Actions that wait for another server, under a key: no transaction is around one, and still it is run once.
+
+use super::action::{self, ActionCall};
+use super::version::Conditions;
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::idempotency::{Key, Once};
+
+/// Runs an action unless one with this key has been run; a second one waits for the first. It goes on when its client
+/// goes away, for as long as a request may take, so that its answer is there for whoever asks again.
+///
+/// # Errors
+/// Those of the action, which gives the key back; [`Error::InProgress`] when another takes too long.
+pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut key: Key) -> Result<Once> {
+    if let Some(reply) = key.lease(context).await? {
+        return Ok(Once::Again(reply));
+    }
+    let (state, caller) = (context.shared().clone(), context.caller().clone());
+    let request_id = context.request_id().map(str::to_string);
+    let (name, ActionCall { action, id, within, query, body, .. }) = (entry.meta.name, call);
+    let (query, body) = (query.to_string(), body.to_vec());
+    let run = tokio::spawn(async move {
+        let context = Context::new(&state, &caller, state.db.reader()).of_request(request_id.as_deref());
+        let entry = state.catalog.get(name);
+        let conditions = &Conditions::default();
+        let call = ActionCall { action, id, within, conditions, query: &query, body: &body };
+        let run = tokio::time::timeout(state.config.request_timeout, action::run(&context, entry, call)).await;
+        let outcome = run.unwrap_or_else(|_| Err(Error::Unavailable("The request took too long.".into())));
+        let transaction = state.db.begin().await?;
+        let inside = Context::new(&state, &caller, &transaction);
+        match outcome {
+            Ok(outcome) => {
+                let reveals = outcome.reveals;
+                let reply = outcome.reply(&state.catalog, entry, None);
+                key.keep(&inside, &reply, reveals).await?;
+                transaction.commit().await?;
+                Ok(Once::New(reply))
+            }
+            Err(error) => {
+                key.release(&inside).await?;
+                transaction.commit().await?;
+                Err(error)
+            }
+        }
+    });
+    run.await.map_err(Error::internal)?
+}
