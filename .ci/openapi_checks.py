@@ -1,6 +1,7 @@
 """What the property-based tester is told beside the description: which refusals a schema cannot foresee, which records
 are its own, and which parameters are alike."""
 
+import itertools
 import json
 import re
 
@@ -16,12 +17,16 @@ BEYOND_SCHEMAS = re.compile(
             "is required with ",
             "is already taken",
             "names an unknown ",
+            "`.*` cannot be asked `",
             "must differ from ",
             "must be after ",
             "must not be before ",
             "must be the plural name of a resource",
             "is not a custom field",
             "must be in the future",
+            "must not be in the future",
+            # How many digits a number may have is no keyword of a schema.
+            "has too many digits to be kept exactly",
             "must be your own",
             "cannot grant ",
             "cannot change: this is the last administrator",
@@ -36,8 +41,8 @@ BEYOND_SCHEMAS = re.compile(
             "must be an absolute URL such as ",
             "must begin with https://",
             "leads to an address that is not public",
-            # Which predicates need a value is said in words.
-            r"needs a value \(filter [0-9]+\)",
+            # A key stands for the request that it came with first.
+            "was used for another request",
             # The types that have attachments are those of the application's resources.
             "must be one of Member$",
         ]
@@ -59,6 +64,12 @@ def only_told_rules_refuse(ctx, response, case):
 # The user and the token that the first start made, which the tester itself uses.
 OWN = "1"
 
+# What a client may say of versions, and of repeated requests, as the description has it.
+TAGS = re.compile(r"""\*|[ ,]*(W/)?"[ !#-~]*"( *,[ ,]*((W/)?"[ !#-~]*")?)*""")
+KEY = re.compile(r"[!-~]{1,240}")
+
+calls = itertools.count(1)
+
 
 @schemathesis.hook
 def before_call(context, case, **kwargs):
@@ -66,6 +77,27 @@ def before_call(context, case, **kwargs):
     if case.operation.path.startswith(("/api/v1/users/{id}", "/api/v1/tokens/{id}")) and case.method != "GET":
         if str(case.path_parameters.get("id")).strip() == OWN:
             case.path_parameters["id"] = 999_999_999
+    lead_past_the_door(case)
+
+
+def lead_past_the_door(case):
+    """Lets most requests with well-formed conditions or keys come to their operation.
+
+    A tag that was made up is that of no record, and the shortest keys come again and again: nearly all such requests would
+    be 412, or 422 for another request's key, before their body is read. One in four stays as it was made.
+    """
+    number = next(calls)
+    if number % 4 == 0:
+        return
+    headers = case.headers or {}
+    for name, value in list(headers.items()):
+        match name.lower():
+            case "if-match" if TAGS.fullmatch(str(value)):
+                headers[name] = "*"
+            case "if-none-match" if case.method != "GET" and TAGS.fullmatch(str(value)):
+                headers[name] = '"of no record"'
+            case "idempotency-key" if KEY.fullmatch(str(value)):
+                headers[name] = f"{value}-{number}"
 
 
 @schemathesis.hook

@@ -1,5 +1,6 @@
 //! Where the description is found: over HTTP without a token, as a page, and on the command line.
 
+use charter_runtime::openapi::PATH;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -37,6 +38,13 @@ fn the_reference_page_loads_nothing_from_elsewhere() {
         let policy = page.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"), "{policy}");
         assert!(!page.text.contains("//"), "an address of another server: {}", page.text);
+        // The policy allows no script in the page, and without an icon of its own browsers ask for one that is not there.
+        let scripts = page.text.matches("<script").count();
+        assert!(scripts == page.text.matches("<script src=\"/docs/").count() && scripts > 0, "{}", page.text);
+        assert!(page.text.contains("<link rel=\"icon\" href=\"data:,\">") && policy.contains("img-src 'self' data:"));
+        let begin = server.anonymous().get("~/docs/begin.js").await.text;
+        assert!(begin.contains(&format!("\"{PATH}\"")) && policy.contains("connect-src 'self';"), "{begin}");
+        assert!(!begin.contains("://"), "an address of another server: {begin}");
         for path in page.text.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             let script = server.anonymous().get(&format!("~{path}")).await;
             assert!(script.status(200).header("content-type").is_some_and(|kind| kind.contains("javascript")));

@@ -223,6 +223,9 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
     object(properties, &required)
 }
 
+/// A character that is no white space. It is spelt out, because what `\s` means differs from engine to engine.
+const NOT_BLANK: &str = "[^\\t-\\r \\u0085\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000]";
+
 fn text(field: &FieldMeta) -> Node {
     let mut schema = Node::object().with("type", "string");
     if !field.nullable {
@@ -230,7 +233,7 @@ fn text(field: &FieldMeta) -> Node {
     }
     // What is required is more than white space.
     if field.required {
-        schema.set("pattern", "\\S");
+        schema.set("pattern", NOT_BLANK);
     }
     for rule in field.rules {
         match rule {

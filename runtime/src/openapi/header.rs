@@ -20,7 +20,8 @@ const UNLESS: &str = "If-None-Match-To-Write";
 /// `*`, or entity tags with commas between them. A list may hold empty elements (RFC 9110, section 5.6.1).
 fn tags() -> Value {
     let tag = "(W/)?\"[ !#-~]*\"";
-    json!({ "type": "string", "pattern": format!("^(\\*|[ ,]*{tag}( *,[ ,]*({tag})?)*)$") })
+    let list = format!("^[ ,]*{tag}( *,[ ,]*({tag})?)*$");
+    json!({ "anyOf": [{ "type": "string", "const": "*" }, { "type": "string", "pattern": list }] })
 }
 
 /// Each header of an answer: what it tells, its schema, an example.

@@ -10,7 +10,9 @@ use super::names::Names;
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
-use crate::query::{Condition, MOST_CONDITIONS, Predicate, Term, Values, hint};
+use crate::query::{
+    Condition, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, Predicate, Reads, TABLE, Term, Values, hint,
+};
 use crate::resource::Resource as _;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -79,16 +81,20 @@ pub struct Filter {
     pub logic: Logic,
 }
 
-/// The JSON Schema of the filters.
+/// The JSON Schema of the filters. What a value may be depends on the predicate.
 fn filters() -> Json {
-    let predicates: Vec<&str> = Predicate::names().collect();
-    json!({
-        "type": "array",
-        "maxItems": MOST_CONDITIONS,
-        "items": {
+    let text = json!({ "type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS });
+    let listed = json!({ "type": "string", "pattern": "^[^,]+(,[^,]+)*$" });
+    let scalar = json!([text, { "type": ["number", "boolean"] }]);
+    let list = json!({ "type": "array", "minItems": 1, "maxItems": MOST_ELEMENTS, "items": { "anyOf": scalar } });
+    let several = json!([list, listed, { "type": ["number", "boolean"] }]);
+    let words = json!([true, false, null, 1, 0, "true", "false", "t", "f", "1", "0"]);
+    let filter = |reads: &[Reads], value: Json, required: &[&str], example: &str| {
+        let predicates: Vec<&str> = TABLE.iter().filter(|row| reads.contains(&row.3)).map(|row| row.1).collect();
+        json!({
             "type": "object",
             "description": "One condition.",
-            "required": ["field", "predicate"],
+            "required": required,
             "additionalProperties": false,
             "properties": {
                 "field": { "type": "string", "description": "The field that is asked about.", "examples": ["name"] },
@@ -96,14 +102,9 @@ fn filters() -> Json {
                     "type": "string",
                     "description": "What is asked of it, as in `q`.",
                     "enum": predicates,
-                    "examples": ["cont"],
+                    "examples": [example],
                 },
-                "value": {
-                    "type": ["string", "number", "boolean", "array", "null"],
-                    "description": "What it is compared with: a list for `in` and `not_in`, nothing for those that say all by themselves.",
-                    "items": { "type": ["string", "number", "boolean"] },
-                    "examples": ["lamp"],
-                },
+                "value": value,
                 "logic": {
                     "type": "string",
                     "description": "How it joins those before it; of the first only the negation counts.",
@@ -112,7 +113,21 @@ fn filters() -> Json {
                     "examples": ["and"],
                 },
             },
-        },
+        })
+    };
+    let alone =
+        json!({ "description": "Whether it shall hold; by itself it does.", "enum": words, "examples": [true] });
+    let one = json!({ "description": "What it is compared with.", "anyOf": scalar, "examples": ["lamp"] });
+    let any = json!({ "description": "What it is compared with: a list.", "anyOf": several, "examples": [["a", "b"]] });
+    let needed = ["field", "predicate", "value"];
+    json!({
+        "type": "array",
+        "maxItems": MOST_CONDITIONS,
+        "items": { "anyOf": [
+            filter(&[Reads::Value, Reads::Text], one, &needed, "cont"),
+            filter(&[Reads::List], any, &needed, "in"),
+            filter(&[Reads::Switch], alone, &needed[..2], "present"),
+        ] },
     })
 }
 

@@ -26,7 +26,12 @@ pub struct Model {
     pub id: i64,
     #[field(reference("user"), internal, default_caller)]
     pub user_id: i64,
-    #[field(string(2048), required)]
+    #[field(
+        string(2048),
+        required,
+        description = "Where deliveries are sent: an https URL of a public address.",
+        example = "https://hooks.example.com/records"
+    )]
     pub url: String,
     /// Names of events; `*` is every one.
     #[field(list(255), required, min_length = 1)]

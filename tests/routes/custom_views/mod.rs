@@ -2,7 +2,6 @@
 
 mod clone;
 mod create;
-mod lists;
 mod record;
 
 use serde_json::{Value, json};
