@@ -56,6 +56,9 @@ def only_told_rules_refuse(ctx, response, case):
     if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code != 422:
         return
     for field, messages in response.json()["errors"].items():
+        # Which custom fields there are, and what each must hold, their definitions say, which are records.
+        if field.startswith("custom_fields."):
+            continue
         for message in messages:
             if not BEYOND_SCHEMAS.search(message):
                 raise AssertionError(f"well-formed data was refused: {field} {message}")
