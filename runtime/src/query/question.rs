@@ -21,6 +21,10 @@ pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, 
             return Err(format!("takes one value; `{}` is not a list predicate", predicate.name()));
         }
     };
+    // No query string has a list without elements; a filter of a view may try one, which nothing could match.
+    if texts.is_empty() {
+        return Err("needs a value".into());
+    }
     if texts.len() > MOST_ELEMENTS {
         return Err(format!("must have at most {MOST_ELEMENTS} elements"));
     }

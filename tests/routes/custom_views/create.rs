@@ -154,6 +154,7 @@ async fn filters_are_checked_as_the_parameters_they_stand_for(server: Server) {
         json!([{ "field": "name", "predicate": "eq" }]),
         json!([{ "field": "name", "predicate": "eq", "value": "" }]),
         json!([{ "field": "name", "predicate": "eq", "value": ["x"] }]),
+        json!([{ "field": "name", "predicate": "in", "value": [] }]),
         json!([{ "field": "name", "predicate": "eq", "value": { "a": 1 } }]),
         json!([{ "field": "name", "predicate": "eq", "value": "x".repeat(2001) }]),
         json!([{ "field": "name", "predicate": "cont", "value": "a\u{0}b" }]),
