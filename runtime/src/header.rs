@@ -13,6 +13,8 @@ pub const IF_MATCH: &str = "If-Match";
 pub const IF_NONE_MATCH: &str = "If-None-Match";
 /// The path of a new record.
 pub const LOCATION: &str = "Location";
+/// Where the other pages of a list are.
+pub const LINK: &str = "Link";
 
 /// Makes a POST safe to repeat.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";

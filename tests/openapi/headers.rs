@@ -38,7 +38,8 @@ async fn every_described_header_is_answered(server: Server) {
     full(again.status(201), "post", "/api/v1/roles", &[]);
     full(&keyed.post("/roles", json!({ "name": "Other" })).await, "post", "/api/v1/roles", &[]);
     let (place, path) = (format!("/roles/{}", created.created("role")["id"]), "/api/v1/roles/{id}");
-    full(&admin.get("/roles").await, "get", "/api/v1/roles", &[]);
+    full(&admin.get("/roles").await, "get", "/api/v1/roles", &["link"]);
+    full(&admin.get("/roles?cursor=").await, "get", "/api/v1/roles", &[]);
     let shown = admin.get(&place).await;
     full(&shown, "get", path, &[]);
     let tag = shown.header("etag").expect("a tag");

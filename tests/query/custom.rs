@@ -8,7 +8,7 @@ use charter_runtime::auth::Principal;
 use charter_runtime::context::{Context, State};
 use charter_runtime::custom_field::{index, load_types};
 use charter_runtime::db::{Dialect, Sql};
-use charter_runtime::query::{Planner, parse, write_condition, write_order};
+use charter_runtime::query::{Planner, Ranking, parse, write_condition};
 use serde_json::{Value, json};
 
 use super::ids;
@@ -132,7 +132,7 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let mut sql =
         Sql::new(state.db.dialect(), format!("{explain}SELECT t.\"id\", t.\"name\" FROM \"products\" AS t WHERE "));
     write_condition(&mut sql, &condition);
-    write_order(&mut sql, &plan.order, &condition);
+    Ranking::of(&plan.order).write(&mut sql, &condition);
     sql.push(" LIMIT 20");
     let column = if state.db.dialect() == Dialect::Sqlite { "detail" } else { "QUERY PLAN" };
     let rows = sql.all(state.db.reader()).await.expect("a plan");

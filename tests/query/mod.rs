@@ -1,6 +1,7 @@
 //! What every list shares: filters, order, pages, includes and saved views.
 
 mod conformance;
+mod cursor;
 mod custom;
 mod every_list;
 mod explain;

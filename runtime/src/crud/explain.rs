@@ -5,13 +5,11 @@
 
 use serde_json::{Value, json};
 
-use super::page::{self, Statement};
-use crate::catalog::Entry;
+use super::page::{self, Reading, Statement};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
-use crate::query::{Condition, Plan, describe, target_name};
-use crate::record::Shape;
+use crate::query::{describe, target_name};
 
 /// The ability that it needs.
 pub const ABILITY: &str = "system:explain";
@@ -22,13 +20,8 @@ pub const MEDIA_TYPE: &str = "application/vnd.charter.plan+json";
 ///
 /// # Errors
 /// When the database fails.
-pub async fn explain(
-    context: &Context<'_>,
-    entry: &Entry,
-    shape: &Shape,
-    condition: &Condition,
-    plan: &Plan,
-) -> Result<Vec<u8>> {
+pub async fn explain(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<u8>> {
+    let Reading { condition, plan, .. } = reading;
     let order = plan.order.iter().map(|key| {
         let sign = if key.descending { "-" } else { "" };
         format!("{sign}{}", target_name(&key.target))
@@ -38,7 +31,7 @@ pub async fn explain(
         order.push("id".into());
     }
     let mut statements = Vec::new();
-    for Statement { reads, sql } in page::statements(context, entry, shape, condition, plan) {
+    for Statement { reads, sql } in page::statements(context, reading) {
         let (text, values) = (sql.text.clone(), sql.values.len());
         let mut told = steps(context, sql).await?;
         told["reads"] = json!(reads);

@@ -1,15 +1,18 @@
 //! A page of records: `GET /<path>`.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
-use super::page::{self, Page};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::page::{self, Page, Reading};
 use super::{explain, include, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
-use crate::query::{Condition, MOST_VALUES, Planner, Request, parse};
+use crate::query::{Condition, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse};
 use crate::record::write_record;
 use crate::server::JSON;
 use crate::view;
@@ -19,12 +22,20 @@ pub struct Listed {
     /// Its media type.
     pub kind: &'static str,
     pub body: Vec<u8>,
+    /// Where the first and the next page are, of a list that is read by cursors (RFC 8288).
+    pub link: Option<String>,
 }
 
-/// Answers the page that a query string asks for, of the records for which `within` holds; or how it would be read.
+/// A header of more bytes is more than some clients take: `meta.next_cursor` alone says where the next page is.
+const LONGEST_LINK: usize = 4_096;
+
+/// What a part of a query string is made of without escapes.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
+
+/// Answers the page that the query string of a path asks for, of the records for which `within` holds; or how it would be read.
 ///
 /// text → [`Request`] → saved view merged → [`Plan`](crate::query::Plan) → SQL → rows → JSON.
-pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query: &str) -> Result<Listed> {
+pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, path: &str, query: &str) -> Result<Listed> {
     let mut request = parse(query)?;
     if request.explain.is_some() {
         context.caller().need_ability(explain::ABILITY)?;
@@ -45,7 +56,13 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
         None => Condition::always(),
     };
     let plan = planner.plan(&request)?;
-    let condition = store::listed(context, entry)?.and(within).and(viewed).and(plan.condition.clone());
+    let asked = within.and(viewed).and(plan.condition.clone());
+    let read = |text: &String| {
+        let cursors = Cursor::of_list(context.state().db.dialect(), entry.meta.plural, &asked, plan.ranking());
+        Ok::<_, Error>((cursors, cursors.read(text)?))
+    };
+    let cursor = plan.cursor.as_ref().map(read).transpose()?;
+    let condition = store::listed(context, entry)?.and(asked);
     if condition.values() > MOST_VALUES {
         return Err(Error::invalid("q", format!("must have at most {MOST_VALUES} values in all")));
     }
@@ -56,11 +73,13 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
     };
     include::prepare(&mut shape, entry, &plan.includes);
 
+    let cursor = cursor.as_ref().map(|(cursors, place)| (*cursors, place.as_ref()));
+    let reading = Reading { entry, shape: &shape, condition: &condition, plan: &plan, cursor };
     if request.explain.is_some() {
-        let told = explain::explain(context, entry, &shape, &condition, &plan).await?;
-        return Ok(Listed { kind: explain::MEDIA_TYPE, body: told });
+        let told = explain::explain(context, reading).await?;
+        return Ok(Listed { kind: explain::MEDIA_TYPE, body: told, link: None });
     }
-    let Page { rows, total } = page::read(context, entry, &shape, &condition, &plan).await?;
+    let Page { rows, total, next } = page::read(context, reading).await?;
     let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
 
     let mut out = Vec::with_capacity(256 + rows.len() * 512);
@@ -77,12 +96,37 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, query
     if let Some(total) = total {
         let _ = write!(out, "\"total\":{total},");
     }
-    let _ = write!(out, "\"per_page\":{},\"page\":{}", plan.per_page, plan.page);
+    let _ = write!(out, "\"per_page\":{}", plan.per_page);
+    match (cursor, &next) {
+        (None, _) => drop(write!(out, ",\"page\":{}", plan.page)),
+        // A cursor has no character that JSON escapes.
+        (Some(_), Some(next)) => drop(write!(out, ",\"next_cursor\":\"{next}\"")),
+        (Some(_), None) => out.extend_from_slice(b",\"next_cursor\":null"),
+    }
     if let Some(view) = &view {
         let _ = write!(out, ",\"view\":{}", view.meta());
     }
     out.extend_from_slice(b"}}");
-    Ok(Listed { kind: JSON, body: out })
+    let link = match cursor {
+        Some(_) => link(path, query, next.as_deref())?,
+        None => None,
+    };
+    Ok(Listed { kind: JSON, body: out, link })
+}
+
+/// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with what the request said beside its cursor.
+fn link(path: &str, query: &str, next: Option<&str>) -> Result<Option<String>> {
+    let mut address = format!("<{path}?");
+    for Pair { name, value } in decode(query)? {
+        if name != "cursor" {
+            let _ = write!(address, "{}={}&", utf8_percent_encode(&name, PLAIN), utf8_percent_encode(&value, PLAIN));
+        }
+    }
+    let mut link = format!("{address}cursor=>; rel=\"first\"");
+    if let Some(next) = next {
+        let _ = write!(link, ", {address}cursor={next}>; rel=\"next\"");
+    }
+    Ok((link.len() <= LONGEST_LINK).then_some(link))
 }
 
 fn mentions_custom_fields(request: &Request) -> bool {

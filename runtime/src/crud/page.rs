@@ -5,10 +5,10 @@ use sea_orm::QueryResult;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::query::condition::Target;
-use crate::query::{Condition, Plan, write_condition, write_order};
-use crate::record::{Shape, write_from};
+use crate::query::{Condition, Cursor, Plan, Position, Stretch, write_condition};
+use crate::record::{Cell, Shape, write_from};
 use crate::total::{self, Question};
 
 /// What a list answers of.
@@ -16,6 +16,18 @@ pub struct Page {
     pub rows: Vec<QueryResult>,
     /// How many records the request finds; none when it did not ask.
     pub total: Option<i64>,
+    /// The cursor of the last row, where the page has one and there are more records.
+    pub next: Option<String>,
+}
+
+/// Which of the records that are found a statement reads.
+#[derive(Clone, Copy)]
+enum Part<'p> {
+    /// Those of the plan's page.
+    Numbered,
+    /// At most so many, of those behind a position or else from the first one on; with the values by which they are
+    /// ordered.
+    Behind { place: Option<(&'p Position, &'p Stretch)>, most: i64 },
 }
 
 /// What the statement that reads the rows is to tell of the total, as one more column.
@@ -37,19 +49,26 @@ pub struct Statement {
     pub sql: Sql,
 }
 
-/// The statements that a page takes when nothing is remembered of it.
-pub fn statements(
-    context: &Context<'_>,
-    entry: &Entry,
-    shape: &Shape,
-    condition: &Condition,
-    plan: &Plan,
-) -> Vec<Statement> {
-    let basis = Basis::of(entry, condition, plan);
-    let rows = select(context, entry, shape, condition, plan, &basis);
-    let mut statements = vec![Statement { reads: "rows", sql: rows }];
+/// What is read of a list: its records, where they are from, and which page of them.
+#[derive(Clone, Copy)]
+pub struct Reading<'p> {
+    pub entry: &'p Entry,
+    pub shape: &'p Shape,
+    pub condition: &'p Condition,
+    pub plan: &'p Plan,
+    /// The cursors of the list, and the place that the request's one names.
+    pub cursor: Option<(Cursor<'p>, Option<&'p Position>)>,
+}
+
+/// The statements that a page takes when nothing is remembered of it, and none of them finds all that is wanted.
+pub fn statements(context: &Context<'_>, reading: Reading<'_>) -> Vec<Statement> {
+    let basis = Basis::of(reading);
+    let parts = reading.stretches();
+    let rows = reading.parts(&parts, reading.plan.per_page + 1);
+    let mut statements: Vec<Statement> =
+        rows.map(|part| Statement { reads: "rows", sql: select(context, reading, &basis, part) }).collect();
     if let Basis::Changes(_) = basis {
-        statements.push(Statement { reads: "total", sql: counting(context, entry, condition, &basis) });
+        statements.push(Statement { reads: "total", sql: counting(context, reading, &basis) });
     }
     statements
 }
@@ -58,30 +77,83 @@ pub fn statements(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn read(
-    context: &Context<'_>,
-    entry: &Entry,
-    shape: &Shape,
-    condition: &Condition,
-    plan: &Plan,
-) -> Result<Page> {
-    let basis = Basis::of(entry, condition, plan);
-    let rows = select(context, entry, shape, condition, plan, &basis).all(context.db()).await?;
-    let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
+    let (plan, basis) = (reading.plan, Basis::of(reading));
+    let Some((cursor, place)) = reading.cursor else {
+        let rows = select(context, reading, &basis, Part::Numbered).all(context.db()).await?;
+        let found = length(&rows);
+        let total = match &basis {
+            Basis::Unasked => None,
+            // A page that is not full tells it.
+            _ if found < plan.per_page && (found > 0 || plan.page == 1) => Some(plan.offset() + found),
+            basis => Some(count(context, reading, basis, &rows).await?),
+        };
+        return Ok(Page { rows, total, next: None });
+    };
+    // One more than the page holds tells whether there is another.
+    let wanted = plan.per_page + 1;
+    let mut rows: Vec<QueryResult> = Vec::new();
+    let stretches = reading.stretches();
+    for part in reading.parts(&stretches, wanted) {
+        let missing = wanted - length(&rows);
+        let Part::Behind { place, .. } = part else { continue };
+        let part = Part::Behind { place, most: missing };
+        rows.extend(select(context, reading, &basis, part).all(context.db()).await?);
+        if length(&rows) == wanted {
+            break;
+        }
+    }
     let total = match &basis {
         Basis::Unasked => None,
-        // A page that is not full tells it.
-        _ if found < plan.per_page && (found > 0 || plan.page == 1) => Some(plan.offset() + found),
-        basis => {
-            let told = rows.first().map(|row| row.try_get("", BASIS)).transpose()?;
-            Some(count(context, entry, condition, basis, told).await?)
-        }
+        _ if place.is_none() && length(&rows) < wanted => Some(length(&rows)),
+        basis => Some(count(context, reading, basis, &rows).await?),
     };
-    Ok(Page { rows, total })
+    let mut next = None;
+    if length(&rows) == wanted {
+        rows.pop();
+        if let Some(last) = rows.last() {
+            let shape = reading.shape;
+            let id = shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
+            let id = Cell::new(last, id)?.integer()?.ok_or_else(|| Error::internal("a record has no id"))?;
+            let first = shape.columns.len() + usize::from(!matches!(basis, Basis::Unasked));
+            next = Some(cursor.write(last, id, first)?);
+        }
+    }
+    Ok(Page { rows, total, next })
+}
+
+fn length(rows: &[QueryResult]) -> i64 {
+    i64::try_from(rows.len()).unwrap_or(i64::MAX)
+}
+
+impl<'p> Reading<'p> {
+    /// The stretches behind the place of the cursor; none without one.
+    fn stretches(self) -> Vec<Stretch> {
+        match self.cursor {
+            Some((_, Some(place))) => self.plan.ranking().after(place),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What each statement reads, `most` rows at once.
+    fn parts<'s>(self, stretches: &'s [Stretch], most: i64) -> impl Iterator<Item = Part<'s>>
+    where
+        'p: 's,
+    {
+        let first = match self.cursor {
+            None => Some(Part::Numbered),
+            Some((_, None)) => Some(Part::Behind { place: None, most }),
+            Some(_) => None,
+        };
+        let place = self.cursor.and_then(|(_, place)| place);
+        let behind = move |stretch| Some(Part::Behind { place: Some((place?, stretch)), most });
+        first.into_iter().chain(stretches.iter().filter_map(behind))
+    }
 }
 
 impl Basis {
-    fn of(entry: &Entry, condition: &Condition, plan: &Plan) -> Basis {
+    fn of(reading: Reading<'_>) -> Basis {
+        let Reading { entry, condition, plan, .. } = reading;
         if !plan.counts {
             return Basis::Unasked;
         }
@@ -104,18 +176,12 @@ impl Basis {
     }
 }
 
-fn select(
-    context: &Context<'_>,
-    entry: &Entry,
-    shape: &Shape,
-    condition: &Condition,
-    plan: &Plan,
-    basis: &Basis,
-) -> Sql {
+fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, part: Part<'_>) -> Sql {
+    let Reading { entry, shape, condition, plan, .. } = reading;
     let mut asked = Vec::new();
     condition.sources(&mut asked);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(1024));
-    let deep = is_deep(condition, plan);
+    let deep = matches!(part, Part::Numbered) && is_deep(condition, plan);
     if deep {
         total::write_place(&mut sql, entry.meta.table, plan.offset());
     }
@@ -125,18 +191,21 @@ fn select(
         basis.write(&mut sql, entry.meta.table);
         sql.push(" AS ").name(BASIS);
     }
+    if let Part::Behind { .. } = part {
+        plan.ranking().write_values(&mut sql);
+    }
     // SQLite reads whole rows before it sorts them. Of the many that the index of a custom field may find it takes the
     // ids first, which are in the index.
     if sql.dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch() {
         shape.write_tables(&mut sql, &[]);
         sql.push(" WHERE t.\"id\" IN (SELECT t.\"id\"");
         write_from(&mut sql, entry.meta.table, &asked);
-        write_stretch(&mut sql, condition, plan, deep);
+        write_part(&mut sql, condition, plan, part, deep);
         sql.push(") ORDER BY t.\"id\"");
     } else {
         let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
         shape.write_tables(&mut sql, &sources);
-        write_stretch(&mut sql, condition, plan, deep);
+        write_part(&mut sql, condition, plan, part, deep);
     }
     sql
 }
@@ -151,34 +220,38 @@ fn is_deep(condition: &Condition, plan: &Plan) -> bool {
 }
 
 /// Which records, in which order.
-fn write_stretch(sql: &mut Sql, condition: &Condition, plan: &Plan, deep: bool) {
+fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>, deep: bool) {
     sql.push(" WHERE ");
     write_condition(sql, condition);
     if deep {
         sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM place)");
     }
-    write_order(sql, &plan.order, condition);
-    sql.push(" LIMIT ").push(&plan.per_page.to_string());
-    // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
-    if deep {
-        sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM place), 0)");
-    } else if plan.page > 1 {
-        sql.push(" OFFSET ").bind(plan.offset());
+    let ranking = plan.ranking();
+    if let Part::Behind { place: Some((place, stretch)), .. } = part {
+        ranking.write_stretch(sql, place, stretch);
+    }
+    ranking.write(sql, condition);
+    match part {
+        Part::Behind { most, .. } => drop(sql.push(" LIMIT ").push(&most.to_string())),
+        Part::Numbered => {
+            sql.push(" LIMIT ").push(&plan.per_page.to_string());
+            // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
+            if deep {
+                sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM place), 0)");
+            } else if plan.page > 1 {
+                sql.push(" OFFSET ").bind(plan.offset());
+            }
+        }
     }
 }
 
-/// The exact total, from what a row told of it, or else by asking.
-async fn count(
-    context: &Context<'_>,
-    entry: &Entry,
-    condition: &Condition,
-    basis: &Basis,
-    told: Option<i64>,
-) -> Result<i64> {
+/// The exact total, from what a row tells of it, or else by asking.
+async fn count(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, rows: &[QueryResult]) -> Result<i64> {
+    let told = rows.first().map(|row| row.try_get("", BASIS)).transpose()?;
     if let (Basis::Live, Some(total)) = (basis, told) {
         return Ok(total);
     }
-    let sql = counting(context, entry, condition, basis);
+    let sql = counting(context, reading, basis);
     if let Basis::Live = basis {
         let row = sql.one(context.db()).await?;
         return Ok(row.map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
@@ -200,7 +273,8 @@ async fn count(
 }
 
 /// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.
-fn counting(context: &Context<'_>, entry: &Entry, condition: &Condition, basis: &Basis) -> Sql {
+fn counting(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Sql {
+    let Reading { entry, condition, .. } = reading;
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
     basis.write(&mut sql, entry.meta.table);
     sql.push(" AS ").name(BASIS);

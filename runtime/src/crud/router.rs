@@ -75,7 +75,8 @@ impl crate::server::Answers for At {
             Place::Attached(index) => (None, attached(&context, entry, index, request).await?),
             _ => parent(&context, entry, request).await?,
         };
-        let query = request.uri().query().unwrap_or_default().to_string();
+        let uri = request.uri().clone();
+        let (path, query) = (uri.path(), uri.query().unwrap_or_default());
         let id = match self.place {
             Place::Singleton => Some(SINGLETON),
             _ => match parameter(request, "id") {
@@ -120,10 +121,10 @@ impl crate::server::Answers for At {
             true => headers::conditions(request)?,
             false => Conditions::default(),
         };
-        let with = Arguments { id, parent, within, conditions: &conditions, query: &query, bytes: &bytes };
+        let with = Arguments { id, parent, within, conditions: &conditions, path, query, bytes: &bytes };
         if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let conditions = &Conditions::default();
-            let call = ActionCall { action, id, within: with.within, conditions, query: &query, body: &bytes };
+            let call = ActionCall { action, id, within: with.within, conditions, query, body: &bytes };
             return headers::once(apart::run(&context, entry, call, key.clone()).await?);
         }
         if !method.call.is_transaction() {
@@ -160,17 +161,19 @@ struct Arguments<'r> {
     parent: Option<i64>,
     within: Condition,
     conditions: &'r Conditions,
+    path: &'r str,
     query: &'r str,
     bytes: &'r [u8],
 }
 
 /// A call outside of any transaction.
 async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
-    let Arguments { id, within, conditions, query, bytes, .. } = with;
+    let Arguments { id, within, conditions, path, query, bytes, .. } = with;
     let body = match (call, id) {
         (Call::Operation(Operation::List), _) => {
-            let Listed { kind, body } = list::list(context, entry, within, query).await?;
-            return Ok(Answer::bytes(kind, body));
+            let Listed { kind, body, link } = list::list(context, entry, within, path, query).await?;
+            let answer = Answer::bytes(kind, body);
+            return Ok(link.into_iter().fold(answer, |answer, link| answer.with_text(header::LINK, &link)));
         }
         (Call::Operation(_), Some(id)) => {
             let (body, tag) = show::show(context, entry, id, within, query).await?;
@@ -198,7 +201,7 @@ async fn write(
     with: Arguments<'_>,
     body: &Body<'_>,
 ) -> Result<(Reply, bool)> {
-    let Arguments { id, parent, within, conditions, query, bytes } = with;
+    let Arguments { id, parent, within, conditions, query, bytes, .. } = with;
     let outcome = match (call, id) {
         (Call::Operation(Operation::Create), _) => create::create(context, entry, body, parent).await?,
         (Call::Operation(Operation::Delete), Some(id)) => {

@@ -111,14 +111,25 @@ fn meta() -> Node {
         },
     });
     let properties = Node::object()
-        .with("total", count("How many records there are on all pages; not with `count=none`.", 1))
+        .with(
+            "total",
+            count("How many records there are on all pages; not with `count=none`, nor with `cursor` alone.", 1),
+        )
         .with("per_page", count("How many a page holds.", 20))
-        .with("page", count("Which page this is.", 1))
+        .with("page", count("Which page this is; not with `cursor`.", 1))
+        .with(
+            "next_cursor",
+            json!({
+                "type": ["string", "null"],
+                "description": "The `cursor` of the next page, and null on the last one; with `cursor` only.",
+                "examples": ["AVmWqG6xp1KFWzIwXQ"],
+            }),
+        )
         .with("view", view);
     Node::object()
         .with("type", "object")
         .with("description", "Where a page stands in its list.")
-        .with("required", ["per_page", "page"])
+        .with("required", ["per_page"])
         .with("properties", properties)
 }
 

@@ -7,6 +7,7 @@ use crate::crud::Call;
 use crate::error::CODES;
 use crate::header::*;
 use crate::idempotency::LONGEST_KEY;
+use crate::meta::Operation;
 use crate::webhook::signature;
 
 /// What every answer to a request that is counted carries.
@@ -41,6 +42,12 @@ fn answered() -> Vec<(&'static str, &'static str, Value, Value)> {
         (RATE_LIMIT_RESET, "After so many seconds the count begins anew.", count(), json!(60)),
         (ETAG, "The version of what is answered, for `If-None-Match` and `If-Match`.", text(), json!("\"5f2d41\"")),
         (LOCATION, "The path of the new record.", text(), json!("/api/v1/users/1")),
+        (
+            LINK,
+            "Where the first and the next page are, of a list that is read by cursors.",
+            text(),
+            json!("</api/v1/users?cursor=>; rel=\"first\""),
+        ),
         (
             REPLAYED,
             "It is the kept answer to an earlier request with this `Idempotency-Key`.",
@@ -86,6 +93,7 @@ pub fn of_answer(names: &[&str]) -> Node {
 pub fn of_success(call: Call, takes_key: bool, created: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
+    names.extend(matches!(call, Call::Operation(Operation::List)).then_some(LINK));
     names.extend(call.answers_tag().then_some(ETAG));
     names.extend(takes_key.then_some(REPLAYED));
     of_answer(&names)

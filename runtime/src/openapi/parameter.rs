@@ -28,6 +28,17 @@ pub fn shared() -> Node {
             ),
         )
         .with(
+            "cursor",
+            query(
+                "cursor",
+                "Reads the list by cursors, however long it is: empty for the first page, then each time the `meta.next_cursor` \
+                 of the page before, with the same order and filters. It takes the place of `page`, and the total is only \
+                 told where `count=exact` asks for it.",
+                json!({ "type": "string" }).into(),
+                json!(""),
+            ),
+        )
+        .with(
             "count",
             query(
                 "count",
@@ -86,7 +97,7 @@ pub fn of_record(entry: &Entry) -> Vec<Node> {
 
 /// The parameters of a list: pages, order, what is shown, and each filter.
 pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
-    let mut parameters: Vec<Node> = ["page", "per_page", "count", "view_id", "explain"]
+    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "explain"]
         .into_iter()
         .map(|name| reference("parameters", name))
         .collect();

@@ -1,11 +1,13 @@
 //! A list request, from the text of its query string to SQL.
 //!
 //! `parse` reads what the client means without knowing any resource; `plan` decides, against the metadata, whether it
-//! makes sense; `sql` writes it. Nothing here knows of HTTP, of writing or of who is asking.
+//! makes sense; `sql` and `order` write it. Nothing here knows of HTTP, of writing or of who is asking.
 
 pub mod condition;
+mod cursor;
 mod custom;
 mod describe;
+mod order;
 mod parse;
 mod plan;
 mod predicate;
@@ -16,14 +18,16 @@ mod suggest;
 mod value;
 
 pub use condition::Condition;
+pub use cursor::Cursor;
 pub use custom::indexes;
 pub use describe::{describe, target_name};
+pub use order::{Position, Ranking, Stretch};
 pub use parse::parse;
 pub use plan::{
     MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner, asked,
 };
 pub use predicate::{Predicate, Reads, TABLE};
 pub use request::{Pair, Request, Term, Values, decode};
-pub use sql::{write_condition, write_order};
+pub use sql::write_condition;
 pub use suggest::{hint, suggest};
 pub use value::{read_boolean, read_value};

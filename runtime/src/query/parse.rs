@@ -4,7 +4,7 @@ use super::predicate::Predicate;
 use super::request::{Pair, Request, Term, Values, decode};
 use crate::error::{Error, Result};
 
-/// Reads `q[...]`, `sort`, `page`, `per_page`, `count`, `include`, `fields`, `view_id` and `explain`; other parameters are
+/// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id` and `explain`; other parameters are
 /// ignored. Of a parameter that may stand once, the last counts.
 ///
 /// `q[s]=name desc, id asc` and `q[s][]=name desc` are another way to say the order, by several fields; `sort` wins.
@@ -21,6 +21,7 @@ pub fn parse(query: &str) -> Result<Request> {
             "q[s][]" => sort_of_q.get_or_insert_default().push(sort_key(&value)),
             "page" => request.page = Some(value),
             "per_page" => request.per_page = Some(value),
+            "cursor" => request.cursor = Some(value),
             "count" => request.count = Some(value),
             "explain" => request.explain = Some(value),
             "view_id" => request.view_id = Some(value),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::condition::{Condition, Target, Test};
+use super::order::{Ranking, is_ordered};
 use super::predicate::{self, Predicate};
 use super::question::{label_test, read_texts, test};
 use super::request::{Request, Term};
@@ -32,6 +33,8 @@ pub struct Plan {
     pub order: Vec<Order>,
     pub page: i64,
     pub per_page: i64,
+    /// Where the page begins, as a cursor says it: empty for the first one. Without one `page` says it.
+    pub cursor: Option<String>,
     /// Whether the total is asked for.
     pub counts: bool,
     pub includes: Vec<&'static IncludeMeta>,
@@ -67,20 +70,26 @@ impl Planner<'_> {
         let page = count(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
         let per_page = count(request.per_page.as_deref(), PER_PAGE, MOST_PER_PAGE, "per_page", &mut errors);
         let counts = match request.count.as_deref() {
-            None | Some("exact") => true,
+            // Who follows a cursor goes on until there is none.
+            None => request.cursor.is_none(),
+            Some("exact") => true,
             Some("none") => false,
             Some(_) => {
                 errors.add("count", "must be exact or none");
                 true
             }
         };
+        if request.cursor.is_some() && request.page.is_some() {
+            errors.add("page", "cannot be given with a cursor");
+        }
         if request.explain.as_deref().is_some_and(|explain| explain != "1") {
             errors.add("explain", "must be 1");
         }
         let includes = self.includes(&request.include, &mut errors);
         let fields = request.fields.as_ref().map(|names| self.fields(names, &mut errors));
         errors.into_result()?;
-        Ok(Plan { condition, order, page, per_page, counts, includes, fields })
+        let cursor = request.cursor.clone();
+        Ok(Plan { condition, order, page, per_page, cursor, counts, includes, fields })
     }
 
     /// Finds out where the predicate of each parameter begins: the name of a field may end like one, as in `is_not_eq`.
@@ -211,7 +220,9 @@ impl Planner<'_> {
                 Some(Order { target: Target::Custom { name, kind: custom.compared_as() }, descending })
             }
             // Only the resource's own fields: a related record's are reached by a derived field.
-            Named::Field(field, source) if field.sortable && self.entry.field(name).is_some() => {
+            Named::Field(field, source)
+                if field.sortable && is_ordered(source.field.kind) && self.entry.field(name).is_some() =>
+            {
                 Some(Order { target: Target::Column(source), descending })
             }
             Named::Field(..) => None,
@@ -314,6 +325,11 @@ impl Plan {
     /// How many records stand before the page.
     pub fn offset(&self) -> i64 {
         (self.page - 1).saturating_mul(self.per_page)
+    }
+
+    /// The order, which ends in the id.
+    pub fn ranking(&self) -> Ranking<'_> {
+        Ranking::of(&self.order)
     }
 
     /// The sources that the order needs.

@@ -13,6 +13,7 @@ pub struct Request {
     pub sort: Option<Vec<String>>,
     pub page: Option<String>,
     pub per_page: Option<String>,
+    pub cursor: Option<String>,
     pub count: Option<String>,
     pub explain: Option<String>,
     pub include: Vec<String>,

@@ -1,13 +1,9 @@
-//! Conditions and orders as SQL. What the two dialects say differently is said here.
-
-use sea_orm::Value;
+//! Conditions as SQL. What the two dialects say differently is said here.
 
 use super::condition::{Condition, Place, Target, Test};
 use super::custom;
-use super::plan::Order;
 use crate::catalog::Source;
 use crate::db::{Dialect, Sql};
-use crate::meta::Kind;
 
 /// Writes a condition as one boolean expression.
 pub fn write_condition(sql: &mut Sql, condition: &Condition) {
@@ -130,82 +126,8 @@ fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bo
     }
 }
 
-/// The expression of what is ordered.
-fn expression(dialect: Dialect, target: &Target) -> String {
-    match target {
-        Target::Column(source) => column(source),
-        Target::Custom { name, kind } => custom::key(dialect, "t.", name, *kind),
-    }
-}
-
 fn column(source: &Source) -> String {
     let mut text = String::new();
     source.write(&mut text);
-    text
-}
-
-fn is_text(target: &Target) -> bool {
-    match target {
-        Target::Custom { kind, .. } => kind.is_text(),
-        Target::Column(source) => matches!(
-            source.field.kind,
-            Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. }
-        ),
-    }
-}
-
-/// Writes ` ORDER BY ...`, always ending in the id, so that pages never overlap. Text is ordered without regard to
-/// case, then by code point; NULL is the smallest value. `condition` is that of the statement.
-pub fn write_order(sql: &mut Sql, order: &[Order], condition: &Condition) {
-    sql.push(" ORDER BY ");
-    // SQLite would rather walk all ids, hoping to meet a page of records soon, than sort those that the index of a custom
-    // field finds: of a rare value that is every record. The sign hides that the ids are in order already.
-    let id = if sql.dialect == Dialect::Sqlite && condition.is_stretch() { "+t.\"id\"" } else { "t.\"id\"" };
-    for key in order {
-        let mut left = expression(sql.dialect, &key.target);
-        let mut nullable = true;
-        let mut text = is_text(&key.target);
-        if let Target::Column(source) = &key.target {
-            if source.is_own("id") {
-                sql.push(id).push(if key.descending { " DESC" } else { "" });
-                return;
-            }
-            nullable = source.field.nullable || source.join.is_some();
-            if let Some(labels) = source.labels {
-                left = label_expression(sql, &left, labels);
-                text = true;
-            }
-        }
-        if text {
-            // "C" is the order of code points; SQLite has no other.
-            let collation = if sql.dialect == Dialect::Postgres { " COLLATE \"C\"" } else { "" };
-            write_key(sql, &format!("charter_fold({left}){collation}"), key.descending, nullable);
-            write_key(sql, &format!("{left}{collation}"), key.descending, nullable);
-        } else {
-            write_key(sql, &left, key.descending, nullable);
-        }
-    }
-    sql.push(if order.is_empty() { id } else { "t.\"id\"" });
-}
-
-fn write_key(sql: &mut Sql, key: &str, descending: bool, nullable: bool) {
-    sql.push(key);
-    if descending {
-        sql.push(" DESC");
-    }
-    if nullable && sql.dialect == Dialect::Postgres {
-        sql.push(if descending { " NULLS LAST" } else { " NULLS FIRST" });
-    }
-    sql.push(", ");
-}
-
-/// The label of a code, for the order. Labels come from metadata and are bound like any value.
-fn label_expression(sql: &mut Sql, code: &str, labels: &[(i32, &'static str)]) -> String {
-    let mut text = format!("(CASE {code}");
-    for (value, label) in labels {
-        sql.values.push(Value::from(*label));
-        text.push_str(&format!(" WHEN {value} THEN ${}", sql.values.len()));
-    }
-    text.push_str(" END)");
     text
 }

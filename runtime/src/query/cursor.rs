@@ -1,0 +1,147 @@
+//! Cursors: a place in a list as text that clients carry from one page to the next, and need not understand.
+//!
+//! It is `base64url(version, fingerprint, JSON)`. The JSON holds the values by which the last record was ordered, and its
+//! id: what the client has been shown, and nothing else. The fingerprint is of the order and the filters, so that a cursor
+//! is not taken for one of another list. It is no signature: whoever makes up a cursor chooses where a page begins, which
+//! a filter lets them do too.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use rust_decimal::Decimal;
+use sea_orm::{QueryResult, Value};
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::condition::Condition;
+use super::order::{Form, Position, Ranking};
+use super::sql::write_condition;
+use crate::db::{Dialect, Sql};
+use crate::error::{Error, Result};
+use crate::record::Cell;
+
+/// What the bytes begin with; another number would be another form.
+const VERSION: u8 = 1;
+/// So many bytes of the fingerprint are kept.
+const FINGERPRINT: usize = 8;
+/// A cursor has at most so many characters: it goes into an address, and servers take no longer ones.
+const LONGEST: usize = 32_768;
+
+/// The cursors of one list, with one order and one set of filters.
+#[derive(Debug, Clone, Copy)]
+pub struct Cursor<'p> {
+    ranking: Ranking<'p>,
+    fingerprint: [u8; FINGERPRINT],
+    dialect: Dialect,
+}
+
+impl<'p> Cursor<'p> {
+    /// The cursors of the list of this name, as far as `asked` says which records it has and `ranking` in which order.
+    pub fn of_list(dialect: Dialect, name: &str, asked: &Condition, ranking: Ranking<'p>) -> Cursor<'p> {
+        // What the database would be asked says everything: also how a custom field is compared that was defined anew.
+        let mut sql = Sql::new(dialect, name);
+        sql.push(" ");
+        write_condition(&mut sql, asked);
+        ranking.write(&mut sql, &Condition::always());
+        let mut hash = Sha256::new_with_prefix(&sql.text);
+        for value in &sql.values {
+            // Quoted, so that no value looks like two.
+            hash.update(format!("\n{value:?}"));
+        }
+        let mut fingerprint = [0; FINGERPRINT];
+        fingerprint.copy_from_slice(&hash.finalize()[..FINGERPRINT]);
+        Cursor { ranking, fingerprint, dialect }
+    }
+
+    /// Reads a cursor; `None` for the empty one, before the first record.
+    ///
+    /// # Errors
+    /// 422 under `cursor` when it is none of this list.
+    pub fn read(self, text: &str) -> Result<Option<Position>> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let refuse = |why: &str| Error::invalid("cursor", why);
+        let unreadable = || refuse("is not a cursor: take `meta.next_cursor` of the page before as it is");
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
+        let json = bytes.strip_prefix(&[VERSION]).ok_or_else(unreadable)?;
+        let (fingerprint, json) = json.split_at_checked(FINGERPRINT).ok_or_else(unreadable)?;
+        if fingerprint != self.fingerprint {
+            return Err(refuse("belongs to another list, order or filter: begin with an empty one"));
+        }
+        let mut values: Vec<Json> = serde_json::from_slice(json).map_err(|_| unreadable())?;
+        let id = values.pop().and_then(|id| id.as_i64()).ok_or_else(unreadable)?;
+        let forms: Vec<Form> = self.ranking.forms().collect();
+        if forms.len() != values.len() {
+            return Err(unreadable());
+        }
+        let read = |(form, value): (&Form, Json)| match value {
+            Json::Null => Some(None),
+            value => form.value(self.dialect, &value).map(Some),
+        };
+        let values = forms.iter().zip(values).map(read).collect::<Option<Vec<_>>>().ok_or_else(unreadable)?;
+        Ok(Some(Position { values, id }))
+    }
+
+    /// The cursor of a row, whose id is this and whose keys stand in it from the column `first` on.
+    ///
+    /// # Errors
+    /// 422 under `cursor` when its values are too long.
+    pub fn write(self, row: &QueryResult, id: i64, first: usize) -> Result<String> {
+        let mut values = Vec::new();
+        for (index, form) in self.ranking.forms().enumerate() {
+            values.push(form.json(self.dialect, Cell::new(row, first + index)?)?);
+        }
+        values.push(json!(id));
+        let mut bytes = vec![VERSION];
+        bytes.extend(self.fingerprint);
+        serde_json::to_writer(&mut bytes, &values).map_err(Error::internal)?;
+        let text = URL_SAFE_NO_PAD.encode(bytes);
+        if text.len() > LONGEST {
+            return Err(Error::invalid("cursor", "cannot follow this order, whose values are too long"));
+        }
+        Ok(text)
+    }
+}
+
+impl Form {
+    /// A value of a row, as a cursor keeps it.
+    fn json(self, dialect: Dialect, cell: Cell<'_>) -> Result<Json> {
+        Ok(match self {
+            Form::Text => cell.text()?.map(Json::from),
+            Form::Number if dialect == Dialect::Postgres => cell.text()?.map(Json::from),
+            Form::Integer | Form::Number => cell.integer()?.map(Json::from),
+            Form::Boolean => cell.boolean()?.map(Json::from),
+            Form::Decimal(places) => cell.scaled(u32::from(places))?.map(Json::from),
+            Form::Time => cell.time()?.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true).into()),
+            Form::Date => cell.date()?.map(|date| date.to_string().into()),
+            Form::Uuid => cell.uuid()?.map(|uuid| uuid.to_string().into()),
+        }
+        .unwrap_or(Json::Null))
+    }
+
+    /// The value that a cursor kept; nothing when it kept none of this form, which no cursor of ours does.
+    fn value(self, dialect: Dialect, json: &Json) -> Option<Value> {
+        // PostgreSQL takes no text with a zero in it.
+        let text = || json.as_str().filter(|text| !text.contains('\0'));
+        Some(match self {
+            Form::Text => text()?.into(),
+            Form::Number if dialect == Dialect::Postgres => text().filter(|text| is_number(text))?.into(),
+            Form::Integer | Form::Number => json.as_i64()?.into(),
+            Form::Boolean => json.as_bool()?.into(),
+            Form::Decimal(places) => Decimal::new(json.as_i64()?, u32::from(places)).into(),
+            Form::Time => text()?.parse::<DateTime<Utc>>().ok()?.into(),
+            Form::Date => text()?.parse::<NaiveDate>().ok()?.into(),
+            Form::Uuid => text()?.parse::<Uuid>().ok()?.into(),
+        })
+    }
+}
+
+/// `-12.5`, of a length that PostgreSQL's `numeric` holds.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, places) = digits.split_once('.').unwrap_or((digits, "0"));
+    let fits = |digits: &str| (1..=40).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    fits(whole) && fits(places)
+}
