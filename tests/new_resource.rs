@@ -1,5 +1,5 @@
-//! A resource is one YAML file and the migration that is written from it: added to a copy of the example application,
-//! built and called.
+//! Adding a resource as its page says: from an empty folder to a served resource in three commands, then completed by
+//! hand; and to an application that is there one YAML file and one migration.
 
 #[path = "support/postgres.rs"]
 mod postgres;
@@ -7,6 +7,7 @@ mod program;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,151 +16,208 @@ use reqwest::Method;
 use sea_orm::{ConnectionTrait, Database, Statement};
 use serde_json::{Value, json};
 
-/// The documentation's own example, as it stands there.
-struct Example {
+/// What the page says, as it stands there: its first block of commands, and its example.
+struct Page {
+    commands: Vec<String>,
     yaml: String,
     migration: String,
 }
 
-impl Example {
-    fn read() -> Example {
+impl Page {
+    fn read() -> Page {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/adding-a-resource.md")).unwrap();
         let block = |language: &str| {
             let (_, rest) = text.split_once(&format!("```{language}\n")).unwrap();
             rest.split("```").next().unwrap().to_string()
         };
-        Example { yaml: block("yaml"), migration: block("rust") }
+        Page {
+            commands: block("sh").lines().map(String::from).collect(),
+            yaml: block("yaml"),
+            migration: block("rust"),
+        }
     }
 }
 
 #[tokio::test]
-async fn a_resource_is_one_yaml_file_and_one_migration() {
-    let workspace = Workspace::copy();
-    let before = workspace.files();
-    let example = Example::read();
-    fs::write(workspace.application().join("resources/supplier.yaml"), example.yaml).unwrap();
-    workspace.charter(&["migration", "new", "suppliers"]);
-    let added: Vec<_> = workspace.files().difference(&before).cloned().collect();
-    let [migration, snapshot, yaml] = added.as_slice() else { panic!("{added:?}") };
-    assert!(migration.starts_with("migrations/m") && migration.ends_with("_suppliers.rs"), "{migration}");
-    assert_eq!([snapshot, yaml], ["migrations/snapshot/supplier.yaml", "resources/supplier.yaml"]);
-    assert_eq!(fs::read_to_string(workspace.application().join(migration)).unwrap(), example.migration);
-    workspace.charter(&["migration", "new", "--check"]);
-
-    let executable = workspace.build();
-    try_out(&Program::start(&executable, None)).await;
+async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
+    let page = Page::read();
+    let [new, migration, run] = page.commands.as_slice() else { panic!("{:?}", page.commands) };
+    let application = Application::empty();
+    application.shell(new);
+    application.shell(migration);
+    let first = application.serve(run);
+    let rows = [("Able", "2.5"), ("Baker", "0"), ("Cable", "4")];
+    filters_and_emits(&first, &rows).await;
+    assert_eq!(first.post("suppliers", json!({ "email": "able@example.com" })).await.0, 422, "a name is required");
+    drop(first);
     if let Some(server) = postgres::server() {
-        try_out(&Program::start(&executable, Some(server.create_database(None)))).await;
+        let server = Program::start(application.executable(), Some(server.create_database(None)));
+        filters_and_emits(&server, &rows).await;
     }
+
+    // Completed by hand.
+    fs::write(application.folder.join("resources/supplier.yaml"), page.yaml).unwrap();
+    application.shell("cargo charter check");
+    application.shell("cargo charter migration new supplier_rules");
+    let server = application.serve(run);
+    completed(&server).await;
+
+    // A table that is there becomes a resource too.
+    let database = Database::connect(&server.database_url).await.unwrap();
+    let table = "CREATE TABLE pallets (id integer PRIMARY KEY, code varchar(9) NOT NULL, \
+                 supplier_id bigint REFERENCES suppliers (id))";
+    database.execute_unprepared(table).await.unwrap();
+    let mut from_db = application.command("cargo charter from-db pallets");
+    let output = from_db.env("CHARTER_DATABASE_URL", &server.database_url).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let yaml = fs::read_to_string(application.folder.join("resources/pallet.yaml")).unwrap();
+    assert!(yaml.contains("  supplier_id: { type: ref(supplier), nullable: true }\n"), "{yaml}");
+    application.shell("cargo charter check");
 }
 
-/// Filters, sorts, validation, abilities and events are in place.
-async fn try_out(library: &Program) {
-    for (name, rating) in [("Able", "2.5"), ("Baker", "0"), ("Cable", "4")] {
-        let (status, answer) = library.post("suppliers", json!({ "name": name, "rating": rating })).await;
+/// Lists, filters, sorts, abilities and events are in place.
+async fn filters_and_emits(server: &Program, rows: &[(&str, &str)]) {
+    for (name, rating) in rows {
+        let (status, answer) = server.post("suppliers", json!({ "name": name, "rating": rating })).await;
         assert_eq!(status, 201, "{answer}");
     }
-    let (status, answer) = library.get("suppliers?q[name_cont]=AB&q[rating_gteq]=1&sort=-rating").await;
+    let (status, answer) = server.get("suppliers?q[name_cont]=AB&q[rating_gteq]=1&sort=-rating").await;
     assert_eq!(status, 200, "{answer}");
-    let found: Vec<(&Value, &Value)> = answer["suppliers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|supplier| (&supplier["name"], &supplier["rating"]))
-        .collect();
+    let listed = answer["suppliers"].as_array().unwrap().iter();
+    let found: Vec<(&Value, &Value)> = listed.map(|supplier| (&supplier["name"], &supplier["rating"])).collect();
     assert_eq!(found, [(&json!("Cable"), &json!("4.0")), (&json!("Able"), &json!("2.5"))]);
     assert_eq!(answer["meta"], json!({ "total": 2, "per_page": 20, "page": 1 }));
-    assert_eq!(library.get("suppliers?q[colour_eq]=red").await.0, 422);
-    let (status, answer) = library.post("suppliers", json!({ "name": "Able", "email": "nobody", "rating": "7" })).await;
-    assert_eq!(status, 422);
-    let fields: Vec<&String> = answer["errors"].as_object().unwrap().keys().collect();
-    assert_eq!(fields, ["email", "name", "rating"]);
+    assert_eq!(server.get("suppliers?q[colour_eq]=red").await.0, 422);
 
-    let stranger = library.token_with(&["books:read", "books:write"]);
-    let (status, answer) = library.call(&stranger, Method::GET, "suppliers", None).await;
+    let stranger = server.token_with(&["users:read", "users:write"]);
+    let (status, answer) = server.call(&stranger, Method::GET, "suppliers", None).await;
     assert_eq!((status, &answer["code"]), (403, &json!("ability_missing")));
 
-    assert_eq!(library.call(&library.token, Method::DELETE, "suppliers/2", None).await.0, 204);
-    assert_eq!(library.get("suppliers/2").await.0, 404);
-    let database = Database::connect(&library.database_url).await.unwrap();
+    assert_eq!(server.call(&server.token, Method::DELETE, "suppliers/2", None).await.0, 204);
+    assert_eq!(server.get("suppliers/2").await.0, 404);
+    let database = Database::connect(&server.database_url).await.unwrap();
     let statement = "SELECT name FROM events WHERE name LIKE 'supplier.%' ORDER BY id";
-    let rows =
+    let events =
         database.query_all_raw(Statement::from_string(database.get_database_backend(), statement)).await.unwrap();
-    let events: Vec<String> = rows.iter().map(|row| row.try_get("", "name").unwrap()).collect();
+    let events: Vec<String> = events.iter().map(|row| row.try_get("", "name").unwrap()).collect();
     assert_eq!(events, ["supplier.created", "supplier.created", "supplier.created", "supplier.deleted"]);
 }
 
-/// A workspace of its own around a copy of the example application. It stands in the target folder, always at the same
-/// place, and is built there with the same dependencies, so that little is compiled anew.
-struct Workspace(PathBuf);
+/// The rules of the page's example hold.
+async fn completed(server: &Program) {
+    assert_eq!(server.post("suppliers", json!({ "name": "Able" })).await.0, 201);
+    let (status, answer) = server.post("suppliers", json!({ "name": "Able", "email": "nobody", "rating": "7" })).await;
+    assert_eq!(status, 422);
+    let fields: Vec<&String> = answer["errors"].as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["email", "name", "rating"]);
+}
 
-impl Workspace {
-    fn copy() -> Workspace {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new_resource");
+#[test]
+fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
+    let application = Application::lending();
+    let before = application.files();
+    let page = Page::read();
+    fs::write(application.folder.join("resources/supplier.yaml"), page.yaml).unwrap();
+    application.shell("cargo charter migration new suppliers");
+    let added: Vec<_> = application.files().difference(&before).cloned().collect();
+    let [migration, snapshot, yaml] = added.as_slice() else { panic!("{added:?}") };
+    assert!(migration.starts_with("migrations/m") && migration.ends_with("_suppliers.rs"), "{migration}");
+    assert_eq!([snapshot, yaml], ["migrations/snapshot/supplier.yaml", "resources/supplier.yaml"]);
+    assert_eq!(fs::read_to_string(application.folder.join(migration)).unwrap(), page.migration);
+    application.shell("cargo charter migration new --check");
+}
+
+/// An application in a folder of its own, outside this repository, whose alias would stand before the command. The
+/// folder is always the same, so that little is compiled anew.
+struct Application {
+    folder: PathBuf,
+    /// Where `cargo charter` finds its program, and everything else.
+    path: std::ffi::OsString,
+}
+
+impl Application {
+    fn empty() -> Application {
+        Application::named("suppliers")
+    }
+
+    fn lending() -> Application {
+        let application = Application::named("lending");
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lending"), &application.folder);
+        application
+    }
+
+    fn named(name: &str) -> Application {
+        let mut hash = DefaultHasher::new();
+        env!("CARGO_MANIFEST_DIR").hash(&mut hash);
+        let folder = std::env::temp_dir().join(format!("charter-{:x}", hash.finish())).join(name);
         let _ = fs::remove_dir_all(&folder);
-        let workspace = Workspace(folder);
-        copy(&root.join("examples/lending"), &workspace.application());
-        fs::write(workspace.0.join("Cargo.toml"), manifest(root)).unwrap();
-        fs::copy(root.join("Cargo.lock"), workspace.0.join("Cargo.lock")).unwrap();
-        workspace
+        fs::create_dir_all(&folder).unwrap();
+        let programs = developer_command();
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([programs].into_iter().chain(std::env::split_paths(&others))).unwrap();
+        Application { folder, path }
     }
 
-    fn application(&self) -> PathBuf {
-        self.0.join("lending")
+    /// A command of the page, as it stands there. It is told not to use the network, and to put what it compiles on
+    /// the way where this workspace's own goes.
+    fn command(&self, line: &str) -> Command {
+        let mut shell = without_package(Command::new("bash"));
+        shell.args(["-c", &format!("exec {line}")]).current_dir(&self.folder).env("PATH", &self.path);
+        shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared());
+        shell
     }
 
-    /// Builds the application without the network and answers its executable. What is compiled on the way goes where
-    /// this workspace's own goes, and the executable elsewhere.
-    fn build(&self) -> PathBuf {
-        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it stands in the target folder");
-        let mut cargo = cargo();
-        cargo.args(["build", "--offline", "--bin", "lending", "--target-dir", "target"]).current_dir(&self.0);
-        let output = cargo.env("CARGO_BUILD_BUILD_DIR", shared).output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        self.0.join("target/debug/lending")
+    fn shell(&self, line: &str) {
+        let output = self.command(line).output().expect("bash runs");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Runs `cargo charter` in the folder of the application.
-    fn charter(&self, arguments: &[&str]) {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-        let mut cargo = cargo();
-        cargo.args(["run", "--quiet", "--offline", "--package", "charter-codegen", "--bin", "cargo-charter"]);
-        cargo.arg("--manifest-path").arg(manifest).arg("--").args(arguments).current_dir(self.application());
-        let output = cargo.output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    /// Runs the command that serves, and waits until it does.
+    fn serve(&self, line: &str) -> Program {
+        Program::start_by(self.command(line), self.executable(), None)
     }
 
-    /// The files of the application by their paths.
+    fn executable(&self) -> PathBuf {
+        self.folder.join("target/debug/suppliers")
+    }
+
+    /// Its files by their paths.
     fn files(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        collect(&self.application(), "", &mut found);
+        collect(&self.folder, "", &mut found);
         found
     }
 }
 
-/// Cargo, without what describes the package under test: build scripts look at that and would run anew.
-fn cargo() -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    for (name, _) in std::env::vars_os() {
-        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
-            cargo.env_remove(name);
-        }
+impl Drop for Application {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
     }
-    cargo
 }
 
-/// The manifest of the workspace, whose only member is the copy and whose own crates are this repository's.
-fn manifest(root: &Path) -> String {
-    let text = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    let (shared, _) = text.split_once("\n[package]").expect("the workspace's part comes before the package's");
-    let lines = shared.lines().filter(|line| !line.starts_with("exclude")).map(|line| {
-        if line.starts_with("members") {
-            return "members = [\"lending\"]".to_string();
+/// The folder of what this workspace's crates and their dependencies are compiled to.
+fn shared() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it stands in the target folder")
+}
+
+/// The folder of `cargo-charter`, built with the features that the whole workspace gives to what it depends on.
+fn developer_command() -> PathBuf {
+    let mut cargo = without_package(Command::new(env!("CARGO")));
+    cargo.args(["build", "--quiet", "--offline", "--workspace", "--bin", "cargo-charter"]);
+    let output = cargo.arg("--target-dir").arg(shared()).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    let output = output.expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    shared().join("debug")
+}
+
+/// A command without what describes the package under test: build scripts look at that and would run anew.
+fn without_package(mut command: Command) -> Command {
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            command.env_remove(name);
         }
-        line.replace("path = \"", &format!("path = \"{}/", root.display()))
-    });
-    lines.collect::<Vec<_>>().join("\n") + "\n"
+    }
+    command
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -1,5 +1,6 @@
 //! Reads the resources of a Charter application from YAML, checks them and writes their Rust.
 
+pub mod application;
 mod check;
 mod diagnostic;
 pub mod diff;

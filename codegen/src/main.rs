@@ -36,6 +36,7 @@ enum Command {
     Dev(command::dev::Arguments),
     Diff(command::diff::Arguments),
     New(command::new::Arguments),
+    FromDb(command::from_db::Arguments),
     /// Write migrations from what changed
     Migration(command::migration::Arguments),
     /// Print the Rust that is generated for a resource (`resources` is the index)
@@ -90,6 +91,7 @@ fn main() -> ExitCode {
         Command::Check { folder, format } => compiled(&folder, |result| check(result, format)),
         Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
         Command::New(arguments) => command::new::run(&arguments),
+        Command::FromDb(arguments) => command::from_db::run(&arguments),
         Command::Migration(arguments) => command::migration::run(&arguments),
         Command::Dev(arguments) => command::dev::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),

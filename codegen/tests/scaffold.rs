@@ -102,8 +102,15 @@ fn what_would_not_hold_is_told_in_its_place_and_not_written() {
 fn an_empty_folder_is_where_one_begins() {
     let folder = project("empty");
     fs::remove_dir_all(folder.join("resources")).unwrap();
-    ends(charter(&folder, &["new", "thing", "name:string!"], ""), 0);
+    let told = ends(charter(&folder, &["new", "thing", "name:string!"], ""), 0);
+    for path in ["Cargo.toml", "build.rs", "src/main.rs", "src/lib.rs", "src/resources/mod.rs", "resources/thing.yaml"]
+    {
+        assert!(told.contains(&format!("wrote {path}\n")) && folder.join(path).is_file(), "{told}");
+    }
     ends(charter(&folder, &["check"], ""), 0);
+    // Where something is, only the resource is written.
+    let told = ends(charter(&folder, &["new", "other", "name:string!"], ""), 0);
+    assert!(told.starts_with("wrote resources/other.yaml\n"), "{told}");
 }
 
 /// What the page on adding a resource says to begin with.

@@ -24,6 +24,7 @@ pub mod db;
 pub mod decimal;
 pub mod error;
 pub mod event;
+pub mod finding;
 pub mod generated;
 pub mod header;
 pub mod idempotency;

@@ -1,6 +1,8 @@
 //! The real program: its commands, its exit codes, its settings, and the server that it starts.
 
 mod can;
+mod doctor;
+mod from_db;
 mod manage;
 mod serve;
 mod usage;

@@ -6,7 +6,7 @@
 mod folder;
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 pub use folder::Folder;
@@ -33,14 +33,25 @@ impl Program {
     /// Starts a program on a free port with the database of this URL, or with an SQLite file in its folder, and waits
     /// until it listens.
     pub fn start(executable: impl Into<PathBuf>, database_url: Option<String>) -> Program {
+        let (executable, folder) = (executable.into(), Folder::new());
+        let mut command = Command::new(&executable);
+        command.current_dir(folder.path());
+        Program::begun_by(command, folder, executable, database_url)
+    }
+
+    /// Starts a program by another command that ends in it, as `cargo run` does, where that command stands.
+    pub fn start_by(command: Command, executable: PathBuf, database_url: Option<String>) -> Program {
+        Program::begun_by(command, Folder::new(), executable, database_url)
+    }
+
+    fn begun_by(command: Command, folder: Folder, executable: PathBuf, database_url: Option<String>) -> Program {
         // The sender of webhooks brings TLS into the client, but no choice of who computes it.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let (executable, folder) = (executable.into(), Folder::new());
         let file = folder.path().join("charter.db");
         let database_url = database_url.unwrap_or_else(|| format!("sqlite://{}", file.display()));
         let log = std::fs::File::create(folder.path().join("log")).expect("the folder takes a log");
-        let mut command = command(&executable, &folder, &database_url);
-        command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
+        let mut command = with_settings(command, &folder, &database_url);
+        command.env("CHARTER_LISTEN", "127.0.0.1:0").stdout(Stdio::piped()).stderr(log);
         let mut server =
             command.spawn().unwrap_or_else(|error| panic!("{} does not run: {error}", executable.display()));
         let mut printed = BufReader::new(server.stdout.take().expect("its output is a pipe"));
@@ -66,7 +77,9 @@ impl Program {
 
     /// Runs a command of the program on the same database and answers what it prints, without the line's end.
     pub fn run(&self, arguments: &[&str]) -> String {
-        let mut command = command(&self.executable, &self.folder, &self.database_url);
+        let mut command = Command::new(&self.executable);
+        command.current_dir(self.folder.path());
+        let mut command = with_settings(command, &self.folder, &self.database_url);
         let output = command.args(arguments).output().expect("the program runs");
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim_end().to_string()
@@ -108,13 +121,12 @@ impl Drop for Program {
     }
 }
 
-/// The program with settings of the test alone.
-fn command(executable: &Path, folder: &Folder, database_url: &str) -> Command {
-    let mut command = Command::new(executable);
+/// A command with settings of the test alone.
+fn with_settings(mut command: Command, folder: &Folder, database_url: &str) -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
         command.env_remove(name);
     }
     command.env("CHARTER_DATA_DIR", folder.path()).env("CHARTER_DATABASE_URL", database_url);
-    command.current_dir(folder.path()).stdin(Stdio::null());
+    command.stdin(Stdio::null());
     command
 }

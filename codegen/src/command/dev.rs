@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use charter_codegen::compile;
 use clap::Args;
 
+use crate::command::cargo;
 use crate::{Folder, USAGE};
 
 /// Serve while you edit: check at once, build, start anew
@@ -113,13 +114,7 @@ impl Dev<'_> {
     }
 
     fn cargo(&self, command: &str) -> Command {
-        // The one that runs this command, where it does.
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args([command, "--quiet"]);
-        if let Some(package) = &self.arguments.package {
-            cargo.arg("--package").arg(package);
-        }
-        cargo
+        cargo(command, self.arguments.package.as_deref())
     }
 
     fn tell_what_stays(&self) {

@@ -2,16 +2,28 @@
 
 pub mod dev;
 pub mod diff;
+pub mod from_db;
 pub mod migration;
 pub mod new;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
 
 use crate::USAGE;
+
+/// Cargo on the application's package: the one that runs this command, where one does.
+pub fn cargo(command: &str, package: Option<&str>) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args([command, "--quiet"]);
+    if let Some(package) = package {
+        cargo.arg("--package").arg(package);
+    }
+    cargo
+}
 
 /// The folder of the application's migrations: the one at or below `migrations` that has a snapshot beside it, as where
 /// they stand in a crate of their own; `migrations` itself where none has.

@@ -1,9 +1,11 @@
-//! `cargo charter new`: writes the YAML of a new resource from its fields in short.
+//! `cargo charter new`: writes the YAML of a new resource from its fields in short, and in an empty folder an application
+//! around it.
 
 use std::fs;
 use std::io::{BufRead, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use charter_codegen::application;
 use charter_codegen::scaffold::{Short, file};
 use charter_codegen::{Sources, compile_sources};
 use clap::Args;
@@ -14,7 +16,7 @@ use crate::{DONE, Folder, PROBLEMS, USAGE};
 ///
 /// A field is `name:type`, with `!` behind it where it is required and `=value` for a default:
 /// `name:string!` `'price:decimal(2)'` `'group:ref(product_group)'` `'size:enum(small|large)=small'`. Without fields on the
-/// line they are asked for, one a line.
+/// line they are asked for, one a line. In an empty folder a whole application is written around the resource.
 #[derive(Args)]
 pub struct Arguments {
     /// Its name, singular and in snake_case
@@ -25,13 +27,18 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
-    write(arguments).unwrap_or_else(|(problem, code)| {
+    told(write(arguments))
+}
+
+/// The code to end with; what went wrong is told.
+pub fn told(result: Result<(), (String, u8)>) -> u8 {
+    result.err().map_or(DONE, |(problem, code)| {
         eprintln!("{}", problem.trim_end());
         code
     })
 }
 
-fn write(arguments: &Arguments) -> Result<u8, (String, u8)> {
+fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     let (resource, folder) = (&arguments.resource, &arguments.folder.dir);
     let path = folder.join(format!("{resource}.yaml"));
     if path.exists() {
@@ -47,17 +54,61 @@ fn write(arguments: &Arguments) -> Result<u8, (String, u8)> {
     let fields: Vec<Short> =
         fields.iter().map(|field| Short::read(field)).collect::<Result<_, _>>().map_err(|problem| (problem, USAGE))?;
     let text = file(resource, &fields, schema(folder).as_deref());
-    // With all the others, before anything is written: what it refers to must be there.
+    let begins = folder == Path::new("resources") && is_empty(Path::new("."));
+    let path = add(folder, resource, &text)?;
+    if begins {
+        begin().map_err(|problem| (format!("the application cannot be written: {problem}"), PROBLEMS))?;
+    }
+    println!("wrote {}", path.display());
+    println!("next: `cargo charter migration new add_{resource}`");
+    Ok(())
+}
+
+/// Adds the file of a resource to the others, with which it is checked before anything is written: what it refers to must
+/// be there.
+pub fn add(folder: &Path, resource: &str, text: &str) -> Result<PathBuf, (String, u8)> {
+    let path = folder.join(format!("{resource}.yaml"));
+    if path.exists() {
+        return Err((format!("{} is there already", path.display()), USAGE));
+    }
     let sources = if folder.is_dir() { Sources::load(folder) } else { Sources::default() };
-    let sources = sources.with(&format!("{}/{resource}.yaml", folder.display()), &text);
+    let sources = sources.with(&format!("{}/{resource}.yaml", folder.display()), text);
     compile_sources(sources)
         .map_err(|report| (format!("{}{}\nnothing was written", report.render(), report.summary()), PROBLEMS))?;
     let refused = |problem: std::io::Error| (format!("{} cannot be written: {problem}", path.display()), PROBLEMS);
     fs::create_dir_all(folder).map_err(refused)?;
     fs::write(&path, text).map_err(refused)?;
-    println!("wrote {}", path.display());
-    println!("next: `cargo charter migration new add_{resource}`");
-    Ok(DONE)
+    Ok(path)
+}
+
+/// Whether there is nothing in a folder but what is hidden, as a repository is.
+fn is_empty(folder: &Path) -> bool {
+    let hidden = |entry: fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().all(hidden))
+}
+
+/// Writes the files of an application into the present folder. It begins with the versions of all packages that Charter
+/// is tested with.
+fn begin() -> std::io::Result<()> {
+    let here = std::env::current_dir()?;
+    let folder = here.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    for (path, text) in application::files(&application::package_name(&folder)) {
+        let path = Path::new(path);
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above)?;
+        }
+        // A repository may have its own list of what it ignores.
+        if !path.exists() {
+            fs::write(path, text)?;
+            println!("wrote {}", path.display());
+        }
+    }
+    fs::create_dir_all("migrations")?;
+    let versions = application::checkout().join("Cargo.lock");
+    if versions.is_file() {
+        fs::copy(versions, "Cargo.lock")?;
+    }
+    Ok(())
 }
 
 /// Fields from standard input, one a line, up to an empty one.

@@ -7,6 +7,17 @@ mod secret;
 pub mod token;
 pub mod user;
 
+use crate::context::Context;
+use crate::error::Result;
+use crate::finding::Finding;
+
+/// The tokens and roles that grant what is no more.
+pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+    let mut found = token::lost(context).await?;
+    found.extend(role::lost(context).await?);
+    Ok(found)
+}
+
 pub use middleware::{TokenCache, authenticate, caller_of};
 pub use principal::Principal;
 pub use secret::Secret;

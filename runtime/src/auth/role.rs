@@ -5,7 +5,8 @@ use sea_orm::entity::prelude::*;
 
 use super::user;
 use crate::crud::{Context, Draft, Route, load_all, model, revise};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::finding::Finding;
 use crate::query::{Condition, hint};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -67,4 +68,18 @@ impl Behaviour for Entity {
         context.state().tokens.clear();
         Ok(())
     }
+}
+
+/// The roles that permit what no endpoint asks for any more.
+pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+    let known = context.catalog().permissions();
+    let mut found = Vec::new();
+    for role in Entity::find().all(context.db()).await? {
+        let permissions: Vec<String> = serde_json::from_value(role.permissions).map_err(Error::internal)?;
+        for permission in permissions.iter().filter(|one| !known.contains(one.as_str())) {
+            let problem = format!("permits `{permission}`, which nothing needs");
+            found.push(Finding { kind: "roles", id: role.id, name: role.name.clone(), problem });
+        }
+    }
+    Ok(found)
 }

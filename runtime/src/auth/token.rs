@@ -7,6 +7,7 @@ use sea_orm::entity::prelude::*;
 use super::Secret;
 use crate::crud::{Context, Draft, Route};
 use crate::error::Result;
+use crate::finding::Finding;
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -114,4 +115,17 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
 
 fn abilities(list: Option<&Json>) -> Vec<String> {
     list.and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default()
+}
+
+/// The tokens that grant an ability that no endpoint needs any more.
+pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+    let known = context.catalog().abilities();
+    let mut found = Vec::new();
+    for token in Entity::find().all(context.db()).await? {
+        for ability in abilities(Some(&token.abilities)).iter().filter(|one| *one != "*" && !known.contains(*one)) {
+            let problem = format!("grants `{ability}`, which nothing needs");
+            found.push(Finding { kind: "tokens", id: token.id, name: token.name.clone(), problem });
+        }
+    }
+    Ok(found)
 }

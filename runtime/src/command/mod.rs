@@ -1,8 +1,10 @@
-//! The server command that every application has: serve, migrate, user, token, can, recount, routes, openapi, seed.
+//! The server command that every application has: serve, migrate, user, token, can, doctor, from-db, recount, routes, openapi, seed.
 
 mod account;
 mod can;
+mod doctor;
 mod first_start;
+mod from_db;
 mod listen;
 pub(crate) mod log;
 mod migrate;
@@ -122,7 +124,7 @@ pub fn command(app: &App) -> Command {
         .args(SETTINGS.iter().map(Setting::argument))
         .subcommand(Command::new("serve").about("Migrate, seed the reference data, and serve"))
         .subcommands([migrate, user, token, listen::command()])
-        .subcommand(can::command(format.clone()))
+        .subcommands([can::command(format.clone()), doctor::command(format.clone()), from_db::command()])
         .subcommand(
             Command::new("recount")
                 .about("Count the records again, after rows were loaded with the triggers off")
@@ -167,6 +169,8 @@ async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result
         Some(("migrate", matches)) => migrate::run(app, state, matches).await,
         Some(("routes", matches)) => serve::routes(state, matches),
         Some(("openapi", _)) => openapi::run(state),
+        Some(("doctor", matches)) => doctor::run(app, state, matches).await,
+        Some(("from-db", matches)) => from_db::run(state, matches).await,
         Some((name, matches)) => {
             app.prepare(state).await?;
             match (name, matches.subcommand()) {

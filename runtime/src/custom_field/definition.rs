@@ -8,6 +8,7 @@ use super::CustomFieldType;
 use crate::crud::{Context, Draft, Route};
 use crate::db::Connection;
 use crate::error::Result;
+use crate::finding::Finding;
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -117,4 +118,15 @@ impl Rules for Entity {
         context.state().custom_fields_changed.tell();
         Ok(())
     }
+}
+
+/// The definitions whose entity type has no custom fields any more.
+pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+    let has = |plural: &str| context.catalog().by_plural(plural).is_some_and(|entry| entry.meta.custom_fields);
+    let definitions = Entity::find().all(context.db()).await?.into_iter();
+    let lost = definitions.filter(|definition| !has(&definition.entity_type)).map(|definition| {
+        let problem = format!("belongs to `{}`, which has no custom fields", definition.entity_type);
+        Finding { kind: "custom_fields", id: definition.id, name: definition.name, problem }
+    });
+    Ok(lost.collect())
 }

@@ -6,7 +6,7 @@ mod value;
 
 use std::collections::HashMap;
 
-pub use definition::{ActiveModel, Definition, Entity, load, route};
+pub use definition::{ActiveModel, Definition, Entity, load, lost, route};
 use sea_orm::Value;
 pub use value::merge;
 

@@ -5,4 +5,5 @@ mod names;
 mod record;
 
 pub use apply::{View, find};
+pub use names::lost;
 pub use record::{Column, Entity, route};

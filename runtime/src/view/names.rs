@@ -1,10 +1,13 @@
 //! What a saved view may name of its resource: columns, filters, the order.
 
-use super::record::Filter;
+use sea_orm::EntityTrait;
+
+use super::record::{Entity, Filter, Model};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, CustomFieldTypes};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::finding::Finding;
 use crate::meta::Shown;
 use crate::query::{Planner, hint};
 
@@ -56,4 +59,31 @@ impl<'c> Names<'c> {
         }
         Ok(())
     }
+}
+
+/// The saved views that name what is no more. Lists leave that out, so that nobody sees it in their answers.
+pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    for view in Entity::find().all(context.db()).await? {
+        for problem in problems(context, &view).await? {
+            found.push(Finding { kind: "custom_views", id: view.id, name: view.name.clone(), problem });
+        }
+    }
+    Ok(found)
+}
+
+async fn problems(context: &Context<'_>, view: &Model) -> Result<Vec<String>> {
+    let Some(entry) = context.catalog().by_plural(&view.entity_type).filter(|entry| entry.is_listed()) else {
+        return Ok(vec![format!("lists `{}`, which has no list", view.entity_type)]);
+    };
+    let names = Names::of(context, entry).await?;
+    let columns: Vec<String> = serde_json::from_value(view.columns.clone()).map_err(Error::internal)?;
+    let filters: Vec<Filter> = serde_json::from_value(view.filters.clone()).map_err(Error::internal)?;
+    let mut problems: Vec<String> = columns.iter().filter_map(|column| names.column(column).err()).collect();
+    for filter in &filters {
+        let asked = format!("{}_{}", filter.field, filter.predicate);
+        problems.extend(names.filter(filter).err().map(|problem| format!("filters by `{asked}`: {problem}")));
+    }
+    problems.extend(view.sort_column.as_ref().and_then(|column| names.sort_column(column).err()));
+    Ok(problems)
 }

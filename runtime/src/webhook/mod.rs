@@ -20,6 +20,7 @@ pub use completion::cancel;
 pub use engine::{Engine, round};
 pub use exchange::{Attempt, Exchange, Outcome};
 pub use metrics::Metrics;
+pub use record::lost;
 pub use retention::prune;
 pub use send::{Limits, Sender};
 pub use signature::{Secrets, SigningSecret};

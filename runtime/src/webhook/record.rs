@@ -10,6 +10,7 @@ use super::exchange::Outcome;
 use super::{SigningSecret, cancel, manual};
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
+use crate::finding::Finding;
 use crate::query::hint;
 
 /// How long the secret before a rotation signs beside the new one.
@@ -216,4 +217,19 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
 fn end_streak(draft: &mut Draft<Entity>) {
     draft.model.failing_since = Set(None);
     draft.model.last_failure_at = Set(None);
+}
+
+/// The webhooks that wait for an event that the application does not emit any more.
+pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+    let known = context.catalog().events();
+    let mut found = Vec::new();
+    for webhook in Entity::find().all(context.db()).await? {
+        let events: Vec<String> = serde_json::from_value(webhook.events).map_err(Error::internal)?;
+        for event in events.iter().filter(|event| *event != EVERY && !known.contains(event)) {
+            let hint = hint(event, known.iter().map(String::as_str));
+            let problem = format!("waits for `{event}`, which is never emitted{hint}");
+            found.push(Finding { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
+        }
+    }
+    Ok(found)
 }

@@ -1,0 +1,49 @@
+//! `cargo charter from-db`: asks the application's server for the YAML of a table, and adds it to the resources.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::command::{cargo, new};
+use crate::{Folder, PROBLEMS};
+
+/// Write the YAML of a resource from a table that is there already
+///
+/// The application's server reads the table, in the database that its settings name: this command knows no database.
+#[derive(Args)]
+pub struct Arguments {
+    /// The table
+    table: String,
+    /// What the resource is called; otherwise the table's name, singular
+    #[arg(long)]
+    name: Option<String>,
+    #[command(flatten)]
+    folder: Folder,
+    /// The package of the application, where the folder has several
+    #[arg(long, short)]
+    package: Option<String>,
+}
+
+pub fn run(arguments: &Arguments) -> u8 {
+    new::told(write(arguments))
+}
+
+fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
+    let mut server = cargo("run", arguments.package.as_deref());
+    server.args(["--", "from-db", &arguments.table]);
+    if let Some(name) = &arguments.name {
+        server.args(["--name", name]);
+    }
+    // What it has to say otherwise goes where this command's own words go.
+    let output = server.stderr(std::process::Stdio::inherit()).output();
+    let output = output.map_err(|problem| (format!("cargo cannot be run: {problem}"), PROBLEMS))?;
+    if !output.status.success() {
+        return Err((format!("the application does not tell of `{}`", arguments.table), PROBLEMS));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let name = text.lines().find_map(|line| line.strip_prefix("resource: "));
+    let name = name.ok_or_else(|| ("what the application tells is no resource".to_owned(), PROBLEMS))?.to_owned();
+    let path: PathBuf = new::add(&arguments.folder.dir, &name, &text)?;
+    println!("wrote {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! `from-db`: the YAML of a resource from a table that is there already.
+
+mod table;
+mod yaml;
+
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches, Command};
+
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::query::hint;
+
+/// The grammar of the command.
+pub fn command() -> Command {
+    Command::new("from-db")
+        .about("Print the YAML of a resource from a table that is there; it changes nothing")
+        .arg(Arg::new("table").required(true).help("The table"))
+        .arg(Arg::new("name").long("name").help("What the resource is called; otherwise the table's name, singular"))
+}
+
+pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let table = argument("table").unwrap_or_default();
+    if let Some(entry) = state.catalog.entries().iter().find(|entry| entry.meta.table == table) {
+        return Err(Error::Internal(format!("the table `{table}` is that of the resource `{}`", entry.meta.name)));
+    }
+    let (dialect, connection) = (state.db.dialect(), state.db.reader());
+    let names = table::names(dialect, connection).await?;
+    if !names.iter().any(|name| name == table) {
+        let hint = hint(table, names.iter().map(String::as_str));
+        return Err(Error::Internal(format!("the database has no table `{table}`{hint}")));
+    }
+    if !yaml::is_name(table) {
+        return Err(Error::Internal(format!("`{table}` is not a name in snake_case, as the table of a resource has")));
+    }
+    let found = table::read(dialect, connection, table).await?;
+    let name = argument("name").map_or_else(|| singular(table), String::from);
+    if !yaml::is_name(&name) {
+        let problem = format!("`{name}` is not a name in snake_case: `--name` says what the resource is called");
+        return Err(Error::Internal(problem));
+    }
+    let resources: Vec<(&str, &str)> =
+        state.catalog.entries().iter().map(|entry| (entry.meta.table, entry.meta.name)).collect();
+    let text = yaml::write(dialect, &name, table, &found, &resources);
+    print!(
+        "{}",
+        text.ok_or_else(|| Error::Internal(format!("no column of `{table}` could be a field of a resource")))?
+    );
+    Ok(())
+}
+
+/// One of what an English plural names: `currencies` is `currency`, `boxes` is `box`, `rates` is `rate`.
+fn singular(plural: &str) -> String {
+    if let Some(stem) = plural.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    let es = ["sses", "xes", "ches", "shes"].iter().any(|end| plural.ends_with(end));
+    let stem =
+        if es { plural.strip_suffix("es") } else { plural.strip_suffix('s').filter(|stem| !stem.ends_with('s')) };
+    stem.unwrap_or(plural).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::singular;
+
+    #[test]
+    fn a_table_names_one_of_its_rows() {
+        let pairs = [
+            ("currencies", "currency"),
+            ("boxes", "box"),
+            ("addresses", "address"),
+            ("exchange_rates", "exchange_rate"),
+            ("houses", "house"),
+            ("glass", "glass"),
+            ("stock", "stock"),
+        ];
+        for (plural, expected) in pairs {
+            assert_eq!(singular(plural), expected);
+        }
+    }
+}
