@@ -61,7 +61,11 @@ pub const SETTINGS: &[Setting] = &[
         default: "admin@example.com",
         about: "The administrator that the first start creates",
     },
-    Setting { flag: "database-pool", default: "8", about: "Connections to PostgreSQL, or readers of SQLite" },
+    Setting {
+        flag: "database-pool",
+        default: "8",
+        about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more",
+    },
     Setting { flag: "body-limit", default: "1048576", about: "Bytes of a JSON body; more is 413" },
     Setting { flag: "request-timeout", default: "30", about: "Seconds for one request; longer is 503" },
     Setting { flag: "rate-limit", default: "1000", about: "Requests a minute for one token; 0 turns it off" },

@@ -7,6 +7,8 @@ pub const AUTH_TOKEN: &str = "X-AUTH-TOKEN";
 /// The id of a request, which its answer and its log line carry.
 pub const REQUEST_ID: &str = "X-Request-Id";
 
+/// The form in which an answer is wanted.
+pub const ACCEPT: &str = "Accept";
 /// The version of what is answered.
 pub const ETAG: &str = "ETag";
 pub const IF_MATCH: &str = "If-Match";

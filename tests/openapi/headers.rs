@@ -38,8 +38,9 @@ async fn every_described_header_is_answered(server: Server) {
     full(again.status(201), "post", "/api/v1/roles", &[]);
     full(&keyed.post("/roles", json!({ "name": "Other" })).await, "post", "/api/v1/roles", &[]);
     let (place, path) = (format!("/roles/{}", created.created("role")["id"]), "/api/v1/roles/{id}");
-    full(&admin.get("/roles").await, "get", "/api/v1/roles", &["link"]);
-    full(&admin.get("/roles?cursor=").await, "get", "/api/v1/roles", &[]);
+    full(&admin.get("/roles").await, "get", "/api/v1/roles", &["link", "content-disposition"]);
+    full(&admin.get("/roles?cursor=").await, "get", "/api/v1/roles", &["content-disposition"]);
+    full(&admin.with("accept", "text/csv").get("/roles").await, "get", "/api/v1/roles", &["link"]);
     let shown = admin.get(&place).await;
     full(&shown, "get", path, &[]);
     let tag = shown.header("etag").expect("a tag");

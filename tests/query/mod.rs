@@ -5,6 +5,7 @@ mod cursor;
 mod custom;
 mod every_list;
 mod explain;
+mod export;
 mod filter;
 mod limits;
 mod number;

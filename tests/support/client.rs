@@ -90,6 +90,18 @@ impl Client {
         self.send_bytes(Method::POST, path, Some("application/json"), body).await
     }
 
+    /// Sends a GET below `/api/v1` and reads nothing of the answer yet.
+    pub async fn begin(&self, path: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
+        let mut request = format!("GET /api/v1{path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n").into_bytes();
+        for (name, value) in &self.headers {
+            request.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        request.extend(b"\r\n");
+        stream.write_all(&request).await.expect("the server reads");
+        stream
+    }
+
     /// Sends a request whose target is written into the socket byte by byte, and answers its status.
     pub async fn raw(&self, method: &str, target: &[u8]) -> u16 {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");

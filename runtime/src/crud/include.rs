@@ -39,6 +39,12 @@ impl Related {
         self.write_beside(out, row, |_| true);
     }
 
+    /// What an embedded or computed field of the row is, as JSON.
+    pub fn value(&self, name: &str, row: usize) -> Option<&[u8]> {
+        let mut fields = self.embedded.iter().chain(&self.computed);
+        fields.find(|(known, _)| known == name).map(|(_, values)| values[row].as_slice())
+    }
+
     /// Writes the embedded records whose field is wanted.
     pub fn write_embedded(&self, out: &mut Vec<u8>, row: usize, wanted: impl Fn(&str) -> bool) {
         self.embedded.iter().filter(|(name, _)| wanted(name)).for_each(|(name, values)| write(out, name, &values[row]));

@@ -1,4 +1,4 @@
-//! A page of records: `GET /<path>`.
+//! A page of records, or all of them: `GET /<path>`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,24 +6,38 @@ use std::io::Write as _;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::export::{Exported, Format};
 use super::page::{self, Page, Reading};
-use super::{explain, include, store};
+use super::{explain, export, include, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::query::{Condition, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse};
 use crate::record::write_record;
-use crate::server::JSON;
-use crate::view;
+use crate::view::{self, View};
+
+/// What is asked of a list.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'r> {
+    pub path: &'r str,
+    pub query: &'r str,
+    /// The form in which all of it is wanted, instead of a page.
+    pub format: Option<Format>,
+    /// Whether only the head of the answer is wanted.
+    pub head: bool,
+}
 
 /// The answer to a list.
-pub struct Listed {
-    /// Its media type.
-    pub kind: &'static str,
-    pub body: Vec<u8>,
-    /// Where the first and the next page are, of a list that is read by cursors (RFC 8288).
-    pub link: Option<String>,
+pub enum Listed {
+    Page {
+        body: Vec<u8>,
+        /// Where the first and the next page are, of a list that is read by cursors (RFC 8288).
+        link: Option<String>,
+    },
+    /// How the page would be read.
+    Plan(Vec<u8>),
+    All(Format, Exported),
 }
 
 /// A header of more bytes is more than some clients take: `meta.next_cursor` alone says where the next page is.
@@ -32,13 +46,16 @@ const LONGEST_LINK: usize = 4_096;
 /// What a part of a query string is made of without escapes.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
-/// Answers the page that the query string of a path asks for, of the records for which `within` holds; or how it would be read.
+/// Answers the page that a query string asks for, of the records for which `within` holds; or all of the list, or how the
+/// page would be read.
 ///
 /// text → [`Request`] → saved view merged → [`Plan`](crate::query::Plan) → SQL → rows → JSON.
-pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, path: &str, query: &str) -> Result<Listed> {
-    let mut request = parse(query)?;
+pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: Asked<'_>) -> Result<Listed> {
+    let mut request = parse(ask.query)?;
     if request.explain.is_some() {
         context.caller().need_ability(explain::ABILITY)?;
+    } else if let Some(format) = ask.format {
+        format.check(&request)?;
     }
     let view = match request.view_id.take() {
         Some(id) => Some(view::find(context, entry, &id).await?),
@@ -76,8 +93,12 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, path:
     let cursor = cursor.as_ref().map(|(cursors, place)| (*cursors, place.as_ref()));
     let reading = Reading { entry, shape: &shape, condition: &condition, plan: &plan, cursor };
     if request.explain.is_some() {
-        let told = explain::explain(context, reading).await?;
-        return Ok(Listed { kind: explain::MEDIA_TYPE, body: told, link: None });
+        return Ok(Listed::Plan(explain::explain(context, reading).await?));
+    }
+    if let Some(format) = ask.format {
+        let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(View::columns);
+        let exported = export::export(context, reading, format, columns, ask.head).await?;
+        return Ok(Listed::All(format, exported));
     }
     let Page { rows, total, next } = page::read(context, reading).await?;
     let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
@@ -108,16 +129,16 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, path:
     }
     out.extend_from_slice(b"}}");
     let link = match cursor {
-        Some(_) => link(path, query, next.as_deref())?,
+        Some(_) => link(ask, next.as_deref())?,
         None => None,
     };
-    Ok(Listed { kind: JSON, body: out, link })
+    Ok(Listed::Page { body: out, link })
 }
 
 /// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with what the request said beside its cursor.
-fn link(path: &str, query: &str, next: Option<&str>) -> Result<Option<String>> {
-    let mut address = format!("<{path}?");
-    for Pair { name, value } in decode(query)? {
+fn link(ask: Asked<'_>, next: Option<&str>) -> Result<Option<String>> {
+    let mut address = format!("<{}?", ask.path);
+    for Pair { name, value } in decode(ask.query)? {
         if name != "cursor" {
             let _ = write!(address, "{}={}&", utf8_percent_encode(&name, PLAIN), utf8_percent_encode(&value, PLAIN));
         }

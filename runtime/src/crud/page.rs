@@ -25,6 +25,8 @@ pub struct Page {
 enum Part<'p> {
     /// Those of the plan's page.
     Numbered,
+    /// All of them.
+    All,
     /// At most so many, of those behind a position or else from the first one on; with the values by which they are
     /// ordered.
     Behind { place: Option<(&'p Position, &'p Stretch)>, most: i64 },
@@ -58,6 +60,11 @@ pub struct Reading<'p> {
     pub plan: &'p Plan,
     /// The cursors of the list, and the place that the request's one names.
     pub cursor: Option<(Cursor<'p>, Option<&'p Position>)>,
+}
+
+/// The statement that reads all records of a list.
+pub fn all(context: &Context<'_>, reading: Reading<'_>) -> Sql {
+    select(context, reading, &Basis::Unasked, Part::All)
 }
 
 /// The statements that a page takes when nothing is remembered of it, and none of them finds all that is wanted.
@@ -233,6 +240,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>,
     ranking.write(sql, condition);
     match part {
         Part::Behind { most, .. } => drop(sql.push(" LIMIT ").push(&most.to_string())),
+        Part::All => {}
         Part::Numbered => {
             sql.push(" LIMIT ").push(&plan.per_page.to_string());
             // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.

@@ -7,10 +7,11 @@ use salvo::{Request, Router, async_trait};
 
 use super::action::{self, ActionCall};
 use super::body::Body;
-use super::list::{self, Listed};
+use super::export::Exported;
+use super::list::{self, Asked, Listed};
 use super::route::{Call, Method, Place, methods, path, places};
 use super::version::Conditions;
-use super::{Reply, Transaction, apart, create, delete, show, store, update};
+use super::{Reply, Transaction, apart, create, delete, explain, show, store, update};
 use crate::attachment;
 use crate::auth::authenticate;
 use crate::catalog::Entry;
@@ -121,7 +122,9 @@ impl crate::server::Answers for At {
             true => headers::conditions(request)?,
             false => Conditions::default(),
         };
-        let with = Arguments { id, parent, within, conditions: &conditions, path, query, bytes: &bytes };
+        let head = request.method().as_str() == "HEAD";
+        let list = Asked { path, query, format: headers::format(request), head };
+        let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes };
         if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let conditions = &Conditions::default();
             let call = ActionCall { action, id, within: with.within, conditions, query, body: &bytes };
@@ -161,19 +164,17 @@ struct Arguments<'r> {
     parent: Option<i64>,
     within: Condition,
     conditions: &'r Conditions,
-    path: &'r str,
+    list: Asked<'r>,
     query: &'r str,
     bytes: &'r [u8],
 }
 
 /// A call outside of any transaction.
 async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
-    let Arguments { id, within, conditions, path, query, bytes, .. } = with;
+    let Arguments { id, within, conditions, list, query, bytes, .. } = with;
     let body = match (call, id) {
         (Call::Operation(Operation::List), _) => {
-            let Listed { kind, body, link } = list::list(context, entry, within, path, query).await?;
-            let answer = Answer::bytes(kind, body);
-            return Ok(link.into_iter().fold(answer, |answer, link| answer.with_text(header::LINK, &link)));
+            return listed(list::list(context, entry, within, list).await?);
         }
         (Call::Operation(_), Some(id)) => {
             let (body, tag) = show::show(context, entry, id, within, query).await?;
@@ -191,6 +192,19 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
         }
     };
     Ok(Answer::json(StatusCode::OK, body))
+}
+
+fn listed(listed: Listed) -> Result<Answer> {
+    Ok(match listed {
+        Listed::Page { body, link } => {
+            let answer = Answer::json(StatusCode::OK, body);
+            link.into_iter().fold(answer, |answer, link| answer.with_text(header::LINK, &link))
+        }
+        Listed::Plan(body) => Answer::bytes(explain::MEDIA_TYPE, body),
+        Listed::All(format, Exported { file_name, body }) => Answer::stream(StatusCode::OK, body)
+            .with_text("content-type", format.media_type())
+            .with_text(header::DISPOSITION, &format!("attachment; filename=\"{file_name}\"")),
+    })
 }
 
 /// A write in the context's transaction: its answer, and whether that shows a secret.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement,
-    Value,
+    Value, Values,
 };
 use tokio::sync::Notify;
 
@@ -48,19 +48,24 @@ impl Connection {
         }
     }
 
-    /// A decimal is `numeric` on PostgreSQL and, on SQLite, an integer scaled by the column's places. Every decimal
-    /// that reaches a statement carries exactly its column's places, so its mantissa is that integer.
+    /// The statement as this database takes it.
     fn adapt(&self, mut statement: Statement) -> Statement {
         if self.get_database_backend() == DbBackend::Sqlite
             && let Some(values) = &mut statement.values
         {
-            for value in &mut values.0 {
-                if let Value::Decimal(decimal) = value {
-                    *value = Value::BigInt(decimal.and_then(|d| i64::try_from(d.mantissa()).ok()));
-                }
-            }
+            adapt(values);
         }
         statement
+    }
+}
+
+/// A decimal is `numeric` on PostgreSQL and, on SQLite, an integer scaled by the column's places. Every decimal that
+/// reaches a statement carries exactly its column's places, so its mantissa is that integer.
+pub(super) fn adapt(values: &mut Values) {
+    for value in &mut values.0 {
+        if let Value::Decimal(decimal) = value {
+            *value = Value::BigInt(decimal.and_then(|d| i64::try_from(d.mantissa()).ok()));
+        }
     }
 }
 

@@ -1,9 +1,10 @@
-//! The database: how it is opened, the two ways to reach it, and the SQL dialect.
+//! The database: how it is opened, the ways to reach it, and the SQL dialect.
 //!
 //! SQLite has one writer connection and a pool of readers, because its writers exclude one another anyway and a mixed
-//! pool makes them wait in the worst order. PostgreSQL has one pool for both.
+//! pool makes them wait in the worst order. PostgreSQL has one pool for both. Exports have connections of their own.
 
 mod connection;
+mod export;
 mod functions;
 mod statement;
 
@@ -21,6 +22,8 @@ use sea_orm::{
 use tokio::sync::Notify;
 
 pub use connection::{Announcement, Connection};
+use export::Exports;
+pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
 pub use statement::Sql;
 
@@ -38,6 +41,7 @@ pub enum Dialect {
 pub struct Db {
     reader: Connection,
     writer: DatabaseConnection,
+    exports: Exports,
     dialect: Dialect,
     /// Told of the commits that announce events.
     commits: Arc<Notify>,
@@ -47,6 +51,12 @@ pub struct Db {
 
 /// How long a request waits for a connection of the pool before it is told 503.
 const ACQUIRE: Duration = Duration::from_secs(5);
+
+/// A connection of exports that nobody needs is closed after so long.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// An export that is under way when the database closes has so long to notice.
+const CLOSING: Duration = Duration::from_secs(1);
 
 impl Db {
     /// Opens `sqlite://<path>` (created when missing) or `postgres://...`. `pool` is the number of connections of the
@@ -100,10 +110,13 @@ impl Db {
                 connected => break connected.map_err(connect_error)?,
             }
         };
-        let reader = pool_of(pool).connect_with(options.pragma("query_only", "ON")).await.map_err(connect_error)?;
+        let options = options.pragma("query_only", "ON");
+        let reader = pool_of(pool).connect_with(options.clone()).await.map_err(connect_error)?;
+        let exports = pool_of(MOST_EXPORTS).idle_timeout(IDLE).connect_lazy_with(options);
         Ok(Db {
             reader: Connection::Pool(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader)),
             writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
+            exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
             dialect: Dialect::Sqlite,
             commits: Arc::default(),
             options: None,
@@ -120,9 +133,16 @@ impl Db {
             .await
             .map_err(connect_error)?;
         let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
+        // Blocks are fetched by the same few words each time, and the rows are others.
+        let exports = PgPoolOptions::new()
+            .max_connections(MOST_EXPORTS)
+            .acquire_timeout(ACQUIRE)
+            .idle_timeout(IDLE)
+            .connect_lazy_with(options.clone().statement_cache_capacity(0));
         Ok(Db {
             reader: Connection::Pool(connection.clone()),
             writer: connection,
+            exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
             dialect: Dialect::Postgres,
             commits: Arc::default(),
             options: Some(options),
@@ -154,8 +174,11 @@ impl Db {
             sqlite_transaction_mode: (self.dialect == Dialect::Sqlite).then_some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        let announcement = Announcement { wanted: AtomicBool::new(false), commits: self.commits.clone() };
-        Ok(Connection::Transaction(self.writer.begin_with_options(options).await?, announcement))
+        Ok(Connection::Transaction(self.writer.begin_with_options(options).await?, self.announcement()))
+    }
+
+    fn announcement(&self) -> Announcement {
+        Announcement { wanted: AtomicBool::new(false), commits: self.commits.clone() }
     }
 
     /// Waits until a transaction of this process has committed that announced events. Several commits meanwhile are one.
@@ -170,6 +193,7 @@ impl Db {
 
     /// Closes every connection; SQLite folds its log into the file first.
     pub async fn close(&self) {
+        let _ = tokio::time::timeout(CLOSING, self.exports.pool.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
             let _ = reader.clone().close().await;
         }

@@ -93,7 +93,9 @@ pub fn of_answer(names: &[&str]) -> Node {
 pub fn of_success(call: Call, takes_key: bool, created: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
-    names.extend(matches!(call, Call::Operation(Operation::List)).then_some(LINK));
+    if let Call::Operation(Operation::List) = call {
+        names.extend([LINK, DISPOSITION]);
+    }
     names.extend(call.answers_tag().then_some(ETAG));
     names.extend(takes_key.then_some(REPLAYED));
     of_answer(&names)

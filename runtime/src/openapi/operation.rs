@@ -237,7 +237,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     match route.call {
         Call::Operation(Operation::List) => {
             errors.extend([400, 422]);
-            let text = format!("A page of {}.", prose::records(meta));
+            let text = format!("A page of {}, or all of them as `Accept` says.", prose::records(meta));
             responses.set("200", answer(text, list(examples, entry)));
         }
         Call::Operation(Operation::Show) => {
@@ -326,7 +326,17 @@ fn list(examples: Examples<'_>, entry: &Entry) -> Node {
     let example = json!({ entry.meta.plural: [item], "meta": { "total": 1, "per_page": 20, "page": 1 } });
     let plan = json!({ "plan": { "conditions": "everything", "order": ["id"], "statements": [] } });
     let plan = Node::object().with("schema", reference("schemas", "Plan")).with("example", plan);
-    json_content(schema, example).with(explain::MEDIA_TYPE, plan)
+    let all = |said: String, example: String| {
+        let schema = Node::object().with("type", "string").with("description", said);
+        Node::object().with("schema", schema).with("example", example)
+    };
+    let records = prose::records(entry.meta);
+    let csv = all(format!("All {records}, in CSV (RFC 4180) with a line of titles."), "id\r\n1\r\n".into());
+    let lines = all(format!("All {records}, each as JSON on a line of its own."), "{\"id\":1}\n".into());
+    json_content(schema, example)
+        .with("text/csv", csv)
+        .with("application/x-ndjson", lines)
+        .with(explain::MEDIA_TYPE, plan)
 }
 
 fn with_secrets(examples: Examples<'_>, entry: &Entry) -> Value {

@@ -5,7 +5,7 @@ use salvo::http::StatusCode;
 
 use super::Answer;
 use crate::auth::Principal;
-use crate::crud::{Conditions, Reply};
+use crate::crud::{Conditions, Format, Reply};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::idempotency::{Key, Once};
@@ -13,6 +13,11 @@ use crate::idempotency::{Key, Once};
 /// The id of the request, which its answer and its log line carry too.
 pub fn request_id(request: &Request) -> Option<String> {
     request.headers().get(header::REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_string)
+}
+
+/// `Accept`, where it asks for all of a list.
+pub fn format(request: &Request) -> Option<Format> {
+    request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).and_then(Format::asked)
 }
 
 /// `If-Match` and `If-None-Match`.

@@ -95,6 +95,11 @@ impl View {
         shape
     }
 
+    /// Its columns, in its order.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
     /// What `meta.view` says.
     pub fn meta(&self) -> serde_json::Value {
         json!({ "id": self.model.id, "name": self.model.name })

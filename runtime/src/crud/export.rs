@@ -1,0 +1,290 @@
+//! A whole list in one answer, however long it is: `GET /<path>` with `Accept: text/csv` or `application/x-ndjson`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use sea_orm::QueryResult;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::csv::Csv;
+use super::include;
+use super::page::{self, Reading};
+use crate::auth::Principal;
+use crate::context::{Context, State};
+use crate::custom_field;
+use crate::db::{Connection, Takes};
+use crate::error::{Error, FieldErrors, Result};
+use crate::meta::IncludeMeta;
+use crate::query::Request;
+use crate::record::{Shape, write_record};
+
+/// A client that takes nothing for so long is given up: an export holds a connection, and a moment of the database.
+const STALL: Duration = Duration::from_secs(60);
+/// The answer begins with the first block, so that what fails at once has its status. It does not wait longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The first block has so many records, and so many bytes are what a block should have. So a long record makes no large
+/// one, and short ones are not sent one by one.
+const FIRST: usize = 64;
+const BLOCK: usize = 256 << 10;
+/// At most so many records are in a block.
+const MOST: usize = 2_000;
+
+/// What a list is answered as, all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Csv,
+    /// A JSON object on each line.
+    Lines,
+}
+
+/// An answer that is written while it is sent.
+pub struct Exported {
+    /// The name that the file should have.
+    pub file_name: String,
+    /// It ends with an error when not all of it could be written, which breaks the connection off.
+    pub body: BoxStream<'static, std::io::Result<Bytes>>,
+}
+
+/// A piece of the way from the database to the client.
+enum Piece {
+    Bytes(Bytes),
+    Failed(Error),
+    End,
+}
+
+impl Format {
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Format::Csv => "text/csv; charset=utf-8; header=present",
+            Format::Lines => "application/x-ndjson",
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Lines => "ndjson",
+        }
+    }
+
+    /// What `Accept` asks for (RFC 9110, section 12.5.1): `None` for JSON, which is also for who takes anything, and who
+    /// takes both alike.
+    pub fn asked(accept: &str) -> Option<Format> {
+        let (mut json, mut best): (f32, Option<(f32, Format)>) = (0.0, None);
+        for range in accept.split(',') {
+            let mut parts = range.split(';').map(str::trim);
+            let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+            let quality = quality.and_then(|q| q.trim().parse().ok()).unwrap_or(1.0);
+            let format = match kind.as_str() {
+                "text/csv" => Format::Csv,
+                "application/x-ndjson" | "application/ndjson" => Format::Lines,
+                "application/json" | "application/*" | "*/*" => {
+                    json = json.max(quality);
+                    continue;
+                }
+                _ => continue,
+            };
+            if quality > best.map_or(0.0, |(known, _)| known) {
+                best = Some((quality, format));
+            }
+        }
+        best.filter(|(quality, _)| *quality > json).map(|(_, format)| format)
+    }
+
+    /// Refuses what has no meaning where there are no pages, and what a line of CSV has no place for.
+    ///
+    /// # Errors
+    /// 422 under each parameter.
+    pub fn check(self, request: &Request) -> Result<()> {
+        let mut errors = FieldErrors::default();
+        let pages = [("page", &request.page), ("per_page", &request.per_page), ("cursor", &request.cursor)];
+        for (name, _) in pages.iter().filter(|(_, given)| given.is_some()) {
+            errors.add(*name, "cannot be given: an export is all of the list");
+        }
+        if self == Format::Csv && !request.include.is_empty() {
+            errors.add("include", "has no place in CSV; `application/x-ndjson` has");
+        }
+        errors.into_result()
+    }
+}
+
+/// Begins an export, unless only the head of its answer is wanted. `columns` are those of a view, in its order.
+///
+/// # Errors
+/// [`Error::Unavailable`] while as many exports run as may; when the database fails at once.
+pub async fn export(
+    context: &Context<'_>,
+    reading: Reading<'_>,
+    format: Format,
+    columns: Option<&[String]>,
+    head: bool,
+) -> Result<Exported> {
+    let Reading { entry, shape, plan, .. } = reading;
+    let file_name = format!("{}.{}", entry.meta.plural, format.extension());
+    if head {
+        return Ok(Exported { file_name, body: Box::pin(stream::empty()) });
+    }
+    let slot = context.state().db.export_slot()?;
+    let mut written = Vec::new();
+    let csv = match format {
+        Format::Lines => None,
+        Format::Csv => {
+            let custom = match entry.meta.custom_fields {
+                true => custom_field::load(context.db(), entry.meta.plural).await?,
+                false => Vec::new(),
+            };
+            let custom: Vec<String> = custom.into_iter().map(|definition| definition.name).collect();
+            let csv = Csv::of(entry, shape, &custom, columns);
+            csv.write_titles(&mut written);
+            Some(csv)
+        }
+    };
+    let sql = page::all(context, reading);
+    // One block on its way, while the next one is written.
+    let (sender, mut receiver) = mpsc::channel(1);
+    let state = context.shared().clone();
+    let mut writer = Writer {
+        state: state.clone(),
+        caller: context.caller().clone(),
+        resource: entry.meta.name,
+        shape: shape.clone(),
+        includes: plan.includes.clone(),
+        csv,
+        written,
+        records: 0,
+        bytes: 0,
+        sender,
+    };
+    let request_id = context.request_id().unwrap_or("-").to_string();
+    tokio::spawn(async move {
+        let _slot = slot;
+        let mut result = state.db.export(sql, FIRST, &mut writer).await;
+        if result.is_ok() {
+            result = writer.send().await;
+        }
+        let (resource, records, bytes) = (writer.resource, writer.records, writer.bytes);
+        let last = match result {
+            Ok(()) => {
+                tracing::info!(%request_id, resource, records, bytes, "exported");
+                Piece::End
+            }
+            Err(error) => {
+                tracing::warn!(%request_id, resource, records, bytes, %error, "an export broke off");
+                Piece::Failed(error)
+            }
+        };
+        // Nobody may wait for it.
+        let _ = timeout(STALL, writer.sender.send(last)).await;
+    });
+    let first = match timeout(PATIENCE, receiver.recv()).await {
+        Ok(Some(Piece::Failed(error))) => return Err(error),
+        Ok(None) => return Err(Error::internal("an export ended without a word")),
+        Ok(first) => first,
+        Err(_) => None,
+    };
+    let rest = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await, receiver)));
+    let pieces = stream::iter(first.map(Some)).chain(rest);
+    let body = pieces.scan(false, |over, piece| {
+        let next = match piece {
+            _ if *over => None,
+            Some(Piece::Bytes(bytes)) => Some(Ok(bytes)),
+            Some(Piece::End) => None,
+            // Without a word the writer is gone: a fault, and no end either.
+            Some(Piece::Failed(_)) | None => {
+                *over = true;
+                Some(Err(std::io::Error::other("the export broke off")))
+            }
+        };
+        std::future::ready(next)
+    });
+    Ok(Exported { file_name, body: Box::pin(body) })
+}
+
+/// Writes records, and sends them a block at a time.
+struct Writer {
+    state: Arc<State>,
+    caller: Principal,
+    resource: &'static str,
+    shape: Shape,
+    includes: Vec<&'static IncludeMeta>,
+    csv: Option<Csv>,
+    /// What is not sent yet.
+    written: Vec<u8>,
+    records: u64,
+    bytes: u64,
+    sender: mpsc::Sender<Piece>,
+}
+
+impl Writer {
+    async fn send(&mut self) -> Result<()> {
+        if self.written.is_empty() {
+            return Ok(());
+        }
+        let piece = Bytes::from(std::mem::take(&mut self.written));
+        self.bytes += piece.len() as u64;
+        match timeout(STALL, self.sender.send(Piece::Bytes(piece))).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Error::Unavailable("the client has gone".into())),
+            Err(_) => Err(Error::Unavailable("the client takes nothing any more".into())),
+        }
+    }
+}
+
+#[async_trait]
+impl Takes for Writer {
+    async fn take(&mut self, connection: &Connection, rows: Vec<QueryResult>) -> Result<usize> {
+        let context = Context::new(&self.state, &self.caller, connection);
+        let entry = context.catalog().get(self.resource);
+        let related = include::load(&context, entry, &self.shape, &rows, &self.includes).await?;
+        let out = &mut self.written;
+        for (index, row) in rows.iter().enumerate() {
+            match &self.csv {
+                Some(csv) => csv.write(out, &self.shape, row, &related, index)?,
+                None => {
+                    out.push(b'{');
+                    write_record(out, &self.shape, row)?;
+                    related.write(out, index);
+                    out.extend_from_slice(b"}\n");
+                }
+            }
+        }
+        self.records += rows.len() as u64;
+        let each = (out.len() / rows.len().max(1)).max(1);
+        self.send().await?;
+        // Records grow: never many times as many as the last block was measured by.
+        Ok((BLOCK / each).min(rows.len().saturating_mul(4)).clamp(1, MOST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Format;
+
+    #[test]
+    fn an_export_is_what_is_asked_for_by_name_and_preferred() {
+        for (accept, expected) in [
+            ("text/csv", Some(Format::Csv)),
+            ("Text/CSV; charset=utf-8", Some(Format::Csv)),
+            ("text/csv, */*;q=0.1", Some(Format::Csv)),
+            ("application/x-ndjson", Some(Format::Lines)),
+            ("application/ndjson", Some(Format::Lines)),
+            ("text/csv;q=0.5, application/x-ndjson;q=0.9", Some(Format::Lines)),
+            ("application/json;q=0.2, text/csv;q=0.5", Some(Format::Csv)),
+            ("application/json, text/csv", None),
+            ("text/csv;q=0.5, */*", None),
+            ("text/csv;q=0", None),
+            ("*/*", None),
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", None),
+            ("text/*", None),
+            ("", None),
+        ] {
+            assert_eq!(Format::asked(accept), expected, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Exports: all of a list as CSV or as lines of JSON, in one moment, and never a part that looks like all.
+
+use std::time::Duration;
+
+use charter_runtime::db::Dialect;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+
+use super::every_list::{List, Maker, lists};
+use crate::support::{Answer, Client, Server, Specimens, on_both};
+
+on_both!(
+    every_list_is_exported_as_its_pages_answer_it,
+    csv_has_a_line_for_each_record_and_a_column_for_each_value,
+    lines_of_json_hold_what_is_asked_for,
+    the_columns_of_a_view_stand_in_its_order,
+    pages_have_no_meaning_and_csv_no_includes,
+    the_head_alone_begins_nothing,
+    refusals_are_those_of_the_list,
+    an_export_is_of_one_moment_and_few_run_at_once,
+    what_breaks_off_does_not_look_like_an_end,
+);
+
+const CSV: &str = "text/csv";
+const LINES: &str = "application/x-ndjson";
+
+/// The values of CSV by line; nothing at all is none.
+fn table(text: &str) -> Vec<Vec<Option<String>>> {
+    let (mut lines, mut line, mut value, mut quoted) = (Vec::new(), Vec::new(), String::new(), None);
+    let mut bytes = text.chars().peekable();
+    while let Some(c) = bytes.next() {
+        match (c, quoted) {
+            ('"', None) if value.is_empty() => quoted = Some(true),
+            ('"', Some(true)) if bytes.peek() == Some(&'"') => value.extend(bytes.next()),
+            ('"', Some(true)) => quoted = Some(false),
+            (c, Some(true)) => value.push(c),
+            (',' | '\r', _) => {
+                let whole = std::mem::take(&mut value);
+                line.push((quoted.take().is_some() || !whole.is_empty()).then_some(whole));
+                if c == '\r' {
+                    assert_eq!(bytes.next(), Some('\n'), "a line ends in CRLF");
+                    lines.push(std::mem::take(&mut line));
+                }
+            }
+            (c, _) => value.push(c),
+        }
+    }
+    assert!(line.is_empty() && value.is_empty(), "the last line has an end");
+    lines
+}
+
+fn objects(answer: &Answer) -> Vec<Value> {
+    assert!(answer.text.is_empty() || answer.text.ends_with('\n'), "{}", answer.text);
+    answer.status(200).text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+}
+
+async fn every_list_is_exported_as_its_pages_answer_it(server: Server) {
+    let (client, mut maker) = (server.admin(), Maker::new(&server));
+    let mut records = 0;
+    for List { entry, path } in lists(&mut maker).await {
+        let plural = entry.meta.plural;
+        let mut expected = Vec::new();
+        for page in 1.. {
+            let path = format!("{path}?sort=-id&per_page=100&page={page}");
+            match client.get(&path).await.records(plural) {
+                page if page.is_empty() => break,
+                page => expected.extend(page),
+            }
+        }
+        let exported = client.with("accept", LINES).get(&format!("{path}?sort=-id")).await;
+        assert_eq!(exported.header("content-type"), Some(LINES), "{path}");
+        let name = format!("attachment; filename=\"{plural}.ndjson\"");
+        assert_eq!(exported.header("content-disposition"), Some(name.as_str()), "{path}");
+        let without_links = |mut record: Value| {
+            // Signed anew each time.
+            ["url", "thumb_url"].iter().for_each(|name| drop(record.as_object_mut().expect("a record").remove(*name)));
+            record
+        };
+        let given: Vec<Value> = objects(&exported).into_iter().map(without_links).collect();
+        assert_eq!(given, expected.iter().cloned().map(without_links).collect::<Vec<_>>(), "{path}");
+
+        let csv = client.with("accept", CSV).get(&format!("{path}?sort=-id")).await;
+        assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8; header=present"), "{path}");
+        let lines = table(&csv.status(200).text);
+        assert_eq!(lines.len(), expected.len() + 1, "{path}: {}", csv.text);
+        assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{path}: {}", csv.text);
+        for (line, record) in lines[1..].iter().zip(&expected) {
+            for (title, value) in lines[0].iter().flatten().zip(line) {
+                let stored = match title.strip_prefix("cf.") {
+                    Some(name) => &record["custom_fields"][name],
+                    None => record.get(title).unwrap_or_else(|| panic!("{path} has no {title}")),
+                };
+                let same = match stored {
+                    Value::Null => None,
+                    Value::String(text) => Some(text.clone()),
+                    Value::Array(_) | Value::Object(_) => {
+                        let given: Value = serde_json::from_str(value.as_deref().expect("JSON")).expect("JSON");
+                        assert_eq!(given, *stored, "{path} {title}");
+                        continue;
+                    }
+                    other => Some(other.to_string()),
+                };
+                assert!(*value == same || title == "url" || title == "thumb_url", "{path} {title}: {value:?}");
+            }
+        }
+        records += expected.len();
+    }
+    assert!(records > 200, "{records}");
+}
+
+async fn csv_has_a_line_for_each_record_and_a_column_for_each_value(specimens: Specimens) {
+    let client = specimens.admin();
+    let strange =
+        json!({ "name": " say \"hi\",\r\n=1+1 ", "sku": "", "custom_fields": { "power": "a,b", "vip": true } });
+    client.post("/specimens", strange).await.created("specimen");
+    let answer = client.with("accept", CSV).get("/specimens?q[id_in]=1,7,8,11&sort=id").await;
+    let titles = "id,name,sku,rate,qty,active,group_id,size,bought_on,cf.power,cf.rig,cf.vip,created_at,updated_at\r\n";
+    assert!(answer.text.starts_with(titles), "{}", answer.text);
+    let first = "1,Lamp,LMP-1,10.50000000,5,true,1,,,150W,5.00000000,,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z\r\n";
+    let first = first.replace("5.00000000,,", "5,,");
+    assert!(answer.text.contains(&first), "{}", answer.text);
+    let lines = table(&answer.text);
+    let column = |title: &str| {
+        let at = lines[0].iter().position(|known| known.as_deref() == Some(title)).expect("a column");
+        lines[1..].iter().map(move |line| line[at].clone()).collect::<Vec<_>>()
+    };
+    let text = |text: &str| Some(text.to_string());
+    // The empty text is not the value that is not there.
+    assert_eq!(column("name"), [text("Lamp"), text(""), None, text(" say \"hi\",\r\n=1+1 ")]);
+    assert_eq!(column("cf.power"), [text("150W"), text(""), None, text("a,b")]);
+    assert_eq!(column("cf.vip"), [None, None, None, text("true")]);
+    let few = client.with("accept", CSV).get("/specimens?fields=sku,name&q[id_eq]=1").await;
+    assert_eq!(few.text, "name,sku\r\nLamp,LMP-1\r\n");
+    let none = client.with("accept", CSV).get("/specimens?fields=name&q[id_lt]=0").await;
+    assert_eq!(none.text, "name\r\n");
+    let first = client.with("accept", CSV).get("/specimens?fields=id&sort=-name").await;
+    assert!(first.text.starts_with("id\r\n9\r\n2\r\n1\r\n"), "{}", first.text);
+}
+
+async fn lines_of_json_hold_what_is_asked_for(specimens: Specimens) {
+    let client = specimens.admin();
+    let path = "/specimens?include=productGroup&q[qty_gt]=0&sort=qty&fields=name";
+    let exported = objects(&client.with("accept", LINES).get(path).await);
+    assert_eq!(exported, client.get(&format!("{path}&per_page=100")).await.records("specimens"));
+    assert_eq!(exported[0]["product_group"]["name"], "Lighting");
+    let none = client.with("accept", LINES).get("/specimens?q[id_lt]=0").await;
+    assert_eq!(none.status(200).text, "");
+    // Participants belong to their activity.
+    let member = client.post("/members", json!({ "name": "Ada" })).await.created("member");
+    let activity = json!({ "subject": "Call", "participants": [{ "member_id": member["id"] }] });
+    client.post("/activities", activity).await.created("activity");
+    let exported = objects(&client.with("accept", LINES).get("/activities").await);
+    assert_eq!(exported, client.get("/activities").await.records("activities"));
+    assert_eq!(exported[0]["participants"][0]["member_name"], "Ada");
+}
+
+async fn the_columns_of_a_view_stand_in_its_order(specimens: Specimens) {
+    let client = specimens.admin();
+    let view = json!({ "name": "v", "entity_type": "specimens", "columns": ["cf.rig", "sku", "name", "cf.power"],
+        "sort_column": "name", "per_page": 1, "filters": [{ "field": "qty", "predicate": "eq", "value": 5 }] });
+    let view = client.post("/custom_views", view).await.created("custom_view")["id"].clone();
+    let answer = client.with("accept", CSV).get(&format!("/specimens?view_id={view}")).await;
+    let expected = "id,cf.rig,sku,name,cf.power\r\n6,,b\\s,back\\slash,\r\n1,5,LMP-1,Lamp,150W\r\n";
+    assert_eq!(answer.status(200).text, expected);
+    let lines = client.with("accept", LINES).get(&format!("/specimens?view_id={view}")).await;
+    let page = client.get(&format!("/specimens?view_id={view}&per_page=9")).await.records("specimens");
+    assert_eq!(objects(&lines), page);
+}
+
+async fn pages_have_no_meaning_and_csv_no_includes(server: Server) {
+    let client = server.admin();
+    for accept in [CSV, LINES] {
+        let client = client.with("accept", accept);
+        let answer = client.get("/products?page=1&per_page=5&cursor=").await;
+        assert_eq!(answer.invalid_fields(), ["cursor", "page", "per_page"]);
+        client.get("/products?q[nope_eq]=1").await.invalid("q[nope_eq]");
+        assert_eq!(client.get("/products?count=none").await.status, 200);
+    }
+    client.with("accept", CSV).get("/products?include=productGroup").await.invalid("include");
+    // Who takes anything is answered as ever.
+    for accept in ["*/*", "application/json, text/csv;q=0.9", "text/html,*/*;q=0.8"] {
+        client.with("accept", accept).get("/products").await.records("products");
+    }
+    let single = client.post("/products", json!({ "name": "Lamp" })).await.created("product");
+    client.with("accept", CSV).get(&format!("/products/{}", single["id"])).await.record("product");
+}
+
+async fn the_head_alone_begins_nothing(server: Server) {
+    let client = server.admin().with("accept", CSV);
+    for _ in 0..20 {
+        let answer = client.send(Method::HEAD, "/currencies", None).await;
+        assert_eq!(answer.status(200).text, "");
+        assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"currencies.csv\""));
+    }
+}
+
+async fn refusals_are_those_of_the_list(server: Server) {
+    let able = server.able(&["currencies:read"]).await.with("accept", CSV);
+    assert_eq!(able.get("/currencies?fields=code").await.status(200).text.lines().count(), 179);
+    able.get("/products").await.refused(403, "ability_missing");
+    server.anonymous().with("accept", CSV).get("/currencies").await.refused(401, "unauthenticated");
+    let (_, stranger) = server.user(&[], &["exchange_rates:read"]).await;
+    stranger.with("accept", LINES).get("/exchange_rates").await.refused(403, "permission_missing");
+}
+
+/// More products than fit between the server and a client that does not read.
+const MANY: usize = 20_000;
+
+async fn fill(server: &Server) {
+    let columns = "name, description, product_type, is_active, stock_method, weight, replacement_charge, \
+        allowed_stock_type, buffer_percent, post_rent_unavailability, accessory_only, \"system\", discountable, \
+        sub_rental_price, purchase_price, tag_list, custom_fields, created_at, updated_at";
+    let client = server.admin();
+    let first = client.post("/products", json!({ "name": "First", "description": "x".repeat(2_000) })).await;
+    first.created("product");
+    let series = match server.state.db.dialect() {
+        Dialect::Postgres => format!("generate_series(2, {MANY})"),
+        Dialect::Sqlite => format!(
+            "(WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) SELECT i FROM n) AS n"
+        ),
+    };
+    server.sql(&format!("INSERT INTO products ({columns}) SELECT {columns} FROM products, {series}")).await;
+}
+
+/// What has come of the answer at first; the rest waits.
+async fn head(stream: &mut TcpStream) -> Vec<u8> {
+    let mut bytes = vec![0; 4096];
+    let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut bytes)).await;
+    let read = read.expect("the answer begins").expect("it is read");
+    bytes.truncate(read);
+    bytes
+}
+
+/// A client is let in again once the others' exports are over.
+async fn until_free(client: &Client, path: &str) -> Answer {
+    for _ in 0..200 {
+        let answer = client.get(path).await;
+        if answer.status != 503 {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("no export came to its end");
+}
+
+async fn an_export_is_of_one_moment_and_few_run_at_once(server: Server) {
+    fill(&server).await;
+    let client = server.admin();
+    let csv = client.with("accept", CSV);
+    let mut one = csv.begin("/products").await;
+    let mut bytes = head(&mut one).await;
+    assert!(bytes.starts_with(b"HTTP/1.1 200"));
+    let two = client.with("accept", LINES).begin("/products?sort=name").await;
+    // Both wait for their clients; others are served, but no third export.
+    let busy = async {
+        loop {
+            let answer = csv.get("/currencies").await;
+            if answer.status == 503 {
+                return answer;
+            }
+        }
+    };
+    let busy = tokio::time::timeout(Duration::from_secs(20), busy).await.expect("two exports run");
+    busy.refused(503, "unavailable");
+    assert_eq!(busy.header("retry-after"), Some("5"));
+    for _ in 0..20 {
+        client.get("/products?count=none").await.records("products");
+    }
+    // What changes now is of another moment.
+    client.post("/products", json!({ "name": "Late" })).await.created("product");
+    client.delete(&format!("/products/{MANY}")).await.deleted();
+    one.read_to_end(&mut bytes).await.expect("the export comes to its end");
+    let text = String::from_utf8_lossy(&bytes);
+    assert_eq!(text.matches(",First,").count(), MANY);
+    assert!(!text.contains(",Late,") && text.ends_with("\r\n0\r\n\r\n"), "the last chunk is the empty one");
+    // A client that goes away leaves its place.
+    drop(two);
+    assert_eq!(until_free(&csv, "/currencies?fields=id").await.status(200).text.lines().count(), 179);
+}
+
+async fn what_breaks_off_does_not_look_like_an_end(server: Server) {
+    fill(&server).await;
+    let client = server.admin();
+    let definition = json!({ "entity_type": "products", "name": "colour", "field_type": "string" });
+    client.post("/custom_fields", definition).await.created("custom_field");
+    server.sql(&format!("UPDATE products SET custom_fields = '[]' WHERE id = {}", MANY - 1)).await;
+    let csv = client.with("accept", CSV);
+    let mut stream = csv.begin("/products").await;
+    let mut bytes = Vec::new();
+    // It may end in a reset.
+    let _ = stream.read_to_end(&mut bytes).await;
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.starts_with("HTTP/1.1 200") && text.matches(",First,").count() > 1_000, "{} bytes", bytes.len());
+    assert!(!text.ends_with("0\r\n\r\n"), "the end of the chunks says that this was all");
+    assert!(csv.attempt(Method::GET, "/products", None).await.is_none(), "a client notices");
+    // What fails at once has its status, and says nothing of the cause.
+    let failed = csv.get(&format!("/products?q[id_eq]={}", MANY - 1)).await;
+    failed.refused(500, "internal_error");
+    assert_eq!(until_free(&csv, "/products?q[id_lt]=10&fields=id").await.status(200).text.lines().count(), 10);
+}
