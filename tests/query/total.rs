@@ -25,7 +25,7 @@ async fn total(client: &Client, path: &str) -> i64 {
 }
 
 /// The total of a full page: one that is not full tells it without asking.
-async fn full(client: &Client, query: &str) -> i64 {
+pub(super) async fn full(client: &Client, query: &str) -> i64 {
     total(client, &format!("/specimens?per_page=1{query}")).await
 }
 
@@ -45,7 +45,7 @@ async fn the_total_follows_every_write(server: Server) {
 }
 
 /// Specimens past the service, with these ids.
-async fn insert(specimens: &Specimens, first: i64, last: i64) {
+pub(super) async fn insert(specimens: &Specimens, first: i64, last: i64) {
     let numbers = match specimens.state.db.dialect() {
         Dialect::Postgres => format!("SELECT generate_series({first}, {last}) AS n"),
         Dialect::Sqlite => format!(
@@ -110,7 +110,7 @@ async fn a_filtered_total_follows_the_record_and_those_it_refers_to(server: Serv
 }
 
 /// Takes the triggers off a table, as a bulk load does.
-async fn off(specimens: &Specimens) {
+pub(super) async fn off(specimens: &Specimens) {
     let db = &specimens.state.db;
     if db.dialect() == Dialect::Postgres {
         return specimens.sql("ALTER TABLE specimens DISABLE TRIGGER USER").await;
@@ -118,6 +118,18 @@ async fn off(specimens: &Specimens) {
     let named = "SELECT name AS text FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'specimens'";
     for name in specimens.texts(named).await {
         specimens.sql(&format!("DROP TRIGGER \"{name}\"")).await;
+    }
+}
+
+/// Puts the triggers back without counting.
+pub(super) async fn on(specimens: &Specimens) {
+    let db = &specimens.state.db;
+    if db.dialect() == Dialect::Postgres {
+        return specimens.sql("ALTER TABLE specimens ENABLE TRIGGER USER").await;
+    }
+    let meta = specimens.state.catalog.get("specimen").meta;
+    for (_, text) in total::triggers(db.dialect(), meta) {
+        specimens.sql(&text).await;
     }
 }
 

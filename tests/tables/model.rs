@@ -15,6 +15,7 @@ const OTHERS: &[&str] = &[
     "idempotency_keys",
     "record_blocks",
     "record_changes",
+    "record_recent",
     "record_totals",
     "webhook_deliveries",
     "seaql_migrations",

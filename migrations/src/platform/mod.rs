@@ -17,6 +17,7 @@ mod m20261121_000009_platform_idempotency;
 mod m20261121_000010_platform_audit;
 mod m20261121_000011_platform_attachments;
 mod m20261121_000012_platform_totals;
+mod m20261121_000013_platform_recent;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -33,5 +34,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000010_platform_audit::Migration),
         Atomic::boxed(m20261121_000011_platform_attachments::Migration),
         Atomic::boxed(m20261121_000012_platform_totals::Migration),
+        Atomic::boxed(m20261121_000013_platform_recent::Migration),
     ]
 }

@@ -2,6 +2,8 @@
 
 use sea_orm::QueryResult;
 
+use super::count::{BASIS, Basis, count, counting};
+use super::recall;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
@@ -9,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::query::condition::Target;
 use crate::query::{Condition, Cursor, Plan, Position, Stretch, write_condition};
 use crate::record::{Cell, Shape, write_from};
-use crate::total::{self, Question};
+use crate::total;
 
 /// What a list answers of.
 pub struct Page {
@@ -22,28 +24,17 @@ pub struct Page {
 
 /// Which of the records that are found a statement reads.
 #[derive(Clone, Copy)]
-enum Part<'p> {
+pub(super) enum Part<'p> {
     /// Those of the plan's page.
     Numbered,
+    /// Those with these ids, in the order of the plan.
+    Known(&'p [i64]),
     /// All of them.
     All,
     /// At most so many, of those behind a position or else from the first one on; with the values by which they are
     /// ordered.
     Behind { place: Option<(&'p Position, &'p Stretch)>, most: i64 },
 }
-
-/// What the statement that reads the rows is to tell of the total, as one more column.
-enum Basis {
-    /// Nothing.
-    Unasked,
-    /// The total itself: every record of the table is found.
-    Live,
-    /// How often these tables have changed, because the total depends on them.
-    Changes(Vec<&'static str>),
-}
-
-/// The name of that column.
-const BASIS: &str = "charter_basis";
 
 /// A statement, and what it reads.
 pub struct Statement {
@@ -87,14 +78,7 @@ pub fn statements(context: &Context<'_>, reading: Reading<'_>) -> Vec<Statement>
 pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
     let (plan, basis) = (reading.plan, Basis::of(reading));
     let Some((cursor, place)) = reading.cursor else {
-        let rows = select(context, reading, &basis, Part::Numbered).all(context.db()).await?;
-        let found = length(&rows);
-        let total = match &basis {
-            Basis::Unasked => None,
-            // A page that is not full tells it.
-            _ if found < plan.per_page && (found > 0 || plan.page == 1) => Some(plan.offset() + found),
-            basis => Some(count(context, reading, basis, &rows).await?),
-        };
+        let (rows, total) = recall::numbered(context, reading, &basis).await?;
         return Ok(Page { rows, total, next: None });
     };
     // One more than the page holds tells whether there is another.
@@ -129,7 +113,7 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
     Ok(Page { rows, total, next })
 }
 
-fn length(rows: &[QueryResult]) -> i64 {
+pub(super) fn length(rows: &[QueryResult]) -> i64 {
     i64::try_from(rows.len()).unwrap_or(i64::MAX)
 }
 
@@ -158,32 +142,8 @@ impl<'p> Reading<'p> {
     }
 }
 
-impl Basis {
-    fn of(reading: Reading<'_>) -> Basis {
-        let Reading { entry, condition, plan, .. } = reading;
-        if !plan.counts {
-            return Basis::Unasked;
-        }
-        if condition.is_everything() {
-            return Basis::Live;
-        }
-        let mut tables = vec![entry.meta.table];
-        condition.tables(&mut tables);
-        tables.sort_unstable();
-        tables.dedup();
-        Basis::Changes(tables)
-    }
-
-    fn write(&self, sql: &mut Sql, table: &str) {
-        match self {
-            Basis::Unasked => {}
-            Basis::Live => total::write_live(sql, table),
-            Basis::Changes(tables) => total::write_changes(sql, tables),
-        }
-    }
-}
-
-fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, part: Part<'_>) -> Sql {
+/// The statement that reads a part of a list, with what its basis tells of the total.
+pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, part: Part<'_>) -> Sql {
     let Reading { entry, shape, condition, plan, .. } = reading;
     let mut asked = Vec::new();
     condition.sources(&mut asked);
@@ -203,13 +163,15 @@ fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, part: Part
     }
     // SQLite reads whole rows before it sorts them. Of the many that the index of a custom field may find it takes the
     // ids first, which are in the index.
-    if sql.dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch() {
+    let known = matches!(part, Part::Known(_));
+    if sql.dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch() && !known {
         shape.write_tables(&mut sql, &[]);
         sql.push(" WHERE t.\"id\" IN (SELECT t.\"id\"");
         write_from(&mut sql, entry.meta.table, &asked);
         write_part(&mut sql, condition, plan, part, deep);
         sql.push(") ORDER BY t.\"id\"");
     } else {
+        let asked = asked.into_iter().filter(|_| !known);
         let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
         shape.write_tables(&mut sql, &sources);
         write_part(&mut sql, condition, plan, part, deep);
@@ -218,7 +180,7 @@ fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, part: Part
 }
 
 /// Whether the page is so far from the first record, by id, that it is worth finding the block in which it begins.
-fn is_deep(condition: &Condition, plan: &Plan) -> bool {
+pub(super) fn is_deep(condition: &Condition, plan: &Plan) -> bool {
     let by_id = plan
         .order
         .first()
@@ -229,7 +191,10 @@ fn is_deep(condition: &Condition, plan: &Plan) -> bool {
 /// Which records, in which order.
 fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>, deep: bool) {
     sql.push(" WHERE ");
-    write_condition(sql, condition);
+    match part {
+        Part::Known(ids) => drop(sql.among("t.\"id\"", ids)),
+        _ => write_condition(sql, condition),
+    }
     if deep {
         sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM place)");
     }
@@ -240,7 +205,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>,
     ranking.write(sql, condition);
     match part {
         Part::Behind { most, .. } => drop(sql.push(" LIMIT ").push(&most.to_string())),
-        Part::All => {}
+        Part::All | Part::Known(_) => {}
         Part::Numbered => {
             sql.push(" LIMIT ").push(&plan.per_page.to_string());
             // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
@@ -251,48 +216,4 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>,
             }
         }
     }
-}
-
-/// The exact total, from what a row tells of it, or else by asking.
-async fn count(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, rows: &[QueryResult]) -> Result<i64> {
-    let told = rows.first().map(|row| row.try_get("", BASIS)).transpose()?;
-    if let (Basis::Live, Some(total)) = (basis, told) {
-        return Ok(total);
-    }
-    let sql = counting(context, reading, basis);
-    if let Basis::Live = basis {
-        let row = sql.one(context.db()).await?;
-        return Ok(row.map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
-    }
-    // What a transaction has changed and not committed is nobody else's.
-    let question = if context.transaction().is_none() { Question::of(&sql) } else { None };
-    let known = &context.state().totals;
-    if let (Some(question), Some(changes)) = (&question, told)
-        && let Some(total) = known.find(question, changes)
-    {
-        return Ok(total);
-    }
-    let Some(row) = sql.one(context.db()).await? else { return Ok(0) };
-    let total = row.try_get("", "total")?;
-    if let Some(question) = question {
-        known.put(question, row.try_get("", BASIS)?, total);
-    }
-    Ok(total)
-}
-
-/// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.
-fn counting(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Sql {
-    let Reading { entry, condition, .. } = reading;
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
-    basis.write(&mut sql, entry.meta.table);
-    sql.push(" AS ").name(BASIS);
-    if let Basis::Changes(_) = basis {
-        let mut sources = Vec::new();
-        condition.sources(&mut sources);
-        sql.push(", COUNT(*) AS \"total\"");
-        write_from(&mut sql, entry.meta.table, &sources);
-        sql.push(" WHERE ");
-        write_condition(&mut sql, condition);
-    }
-    sql
 }

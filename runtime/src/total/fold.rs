@@ -1,10 +1,12 @@
-//! PostgreSQL's changes folded into the totals and blocks, so that readers have few of them to add up.
+//! PostgreSQL's changes folded into the totals and blocks, so that readers have few of them to add up. The ids of the last
+//! ones are kept beside.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::sleep;
 
+use super::trigger::RECENT;
 use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::Result;
@@ -23,7 +25,9 @@ pub(super) const LOCK: i64 = 0x466f_6c64;
 const FOLD: &str = r#"
 WITH "gone" AS (
     DELETE FROM "record_changes" WHERE "ctid" = ANY(ARRAY(SELECT "ctid" FROM "record_changes" LIMIT {batch}))
-    RETURNING "table", "block", "live"
+    RETURNING "table", "block", "live", "ids", "xid"
+), "recent" AS (
+    INSERT INTO "record_recent" ("table", "xid", "ids") SELECT "table", "xid", "ids" FROM "gone"
 ), "blocks" AS (
     INSERT INTO "record_blocks" AS b ("table", "block", "live")
     SELECT "table", "block", SUM("live") FROM "gone" GROUP BY "table", "block"
@@ -34,6 +38,17 @@ WITH "gone" AS (
     ON CONFLICT ("table") DO UPDATE SET "live" = t."live" + excluded."live", "changes" = t."changes" + excluded."changes"
 )
 SELECT COUNT(*) AS "folded" FROM "gone""#;
+
+/// Keeps the last changes of each table, and says in `floor` up to which transaction they are gone.
+const TRIM: &str = r#"
+WITH "cut" AS (
+    SELECT t."table", (
+        SELECT r."xid" FROM "record_recent" r WHERE r."table" = t."table" ORDER BY r."xid" DESC OFFSET {recent} LIMIT 1
+    ) AS "xid" FROM "record_totals" t
+), "gone" AS (
+    DELETE FROM "record_recent" r USING "cut" c WHERE r."table" = c."table" AND r."xid" <= c."xid"
+)
+UPDATE "record_totals" t SET "floor" = c."xid" FROM "cut" c WHERE t."table" = c."table" AND c."xid" IS NOT NULL"#;
 
 /// Folds again and again until the task is aborted. SQLite has nothing to fold: its one writer keeps the numbers itself.
 pub async fn keep_folded(state: Arc<State>) {
@@ -69,6 +84,7 @@ pub async fn fold(db: &Db) -> Result<u64> {
         return Ok(0);
     }
     let row = Sql::new(db.dialect(), FOLD.replace("{batch}", &BATCH.to_string())).one(&transaction).await?;
+    Sql::new(db.dialect(), TRIM.replace("{recent}", &RECENT.to_string())).run(&transaction).await?;
     transaction.commit().await?;
     let folded: i64 = row.map(|row| row.try_get("", "folded")).transpose()?.unwrap_or(0);
     Ok(folded.unsigned_abs())

@@ -110,12 +110,18 @@ async fn count(transaction: &Connection, dialect: Dialect, meta: &ResourceMeta) 
          SELECT '{table}', \"id\" >> 12, COUNT(*) FROM \"{table}\"{live} GROUP BY \"id\" >> 12"
     );
     Sql::new(dialect, blocks).run(transaction).await?;
-    // What was remembered of before is not the same as now.
+    // What was remembered of before is not the same as now, and nothing leads from there to here.
+    let sql = Sql::new(dialect, format!("DELETE FROM \"record_recent\" WHERE \"table\" = '{table}'"));
+    sql.run(transaction).await?;
+    let floor = match dialect {
+        Dialect::Postgres => "pg_current_xact_id()",
+        Dialect::Sqlite => "t.\"changes\" + excluded.\"changes\"",
+    };
     let total = format!(
         "INSERT INTO \"record_totals\" AS t (\"table\", \"live\", \"changes\") \
          SELECT '{table}', COALESCE(SUM(\"live\"), 0), {changes} FROM \"record_blocks\" WHERE \"table\" = '{table}' \
          ON CONFLICT (\"table\") DO UPDATE SET \"live\" = excluded.\"live\", \
-         \"changes\" = t.\"changes\" + excluded.\"changes\" RETURNING \"live\""
+         \"changes\" = t.\"changes\" + excluded.\"changes\", \"floor\" = {floor} RETURNING \"live\""
     );
     let row = Sql::new(dialect, total).one(transaction).await?;
     Ok(row.map(|row| row.try_get("", "live")).transpose()?.unwrap_or(0))

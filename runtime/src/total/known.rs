@@ -1,28 +1,46 @@
-//! Totals that were counted, remembered for as long as nothing has changed that they depend on.
+//! Totals that were counted and pages that were found, remembered for as long as nothing has changed that they depend on.
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::members::{Members, Shelf};
 use crate::db::Sql;
 
 /// So many are remembered of each of two generations, none of them for a longer question than this.
 const MOST: usize = 2_048;
 const LONGEST: usize = 4_096;
+/// The ids of so many records are read at most, to be carried on.
+const MOST_MEMBERS: i64 = 1 << 20;
 
-/// The totals that this process has counted.
+/// What this process has counted and found.
 #[derive(Debug, Default)]
-pub struct Known(Mutex<Generations>);
+pub struct Known(Mutex<Memory>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    totals: Generations<Total>,
+    pages: Generations<Arc<KeptPage>>,
+    members: Shelf,
+}
 
 /// What was asked lately is in the new generation. Once that is full it becomes the old one, and what is asked of that
 /// one comes back: so what nobody asks for goes.
-#[derive(Debug, Default)]
-struct Generations {
-    new: HashMap<Question, Total>,
-    old: HashMap<Question, Total>,
+#[derive(Debug)]
+struct Generations<T> {
+    new: HashMap<Question, T>,
+    old: HashMap<Question, T>,
 }
 
-/// A statement that counts, with its values.
+/// The records of a page, in the order in which they were found.
+#[derive(Debug)]
+pub struct KeptPage {
+    /// How often their table had changed.
+    pub changes: i64,
+    pub ids: Box<[i64]>,
+}
+
+/// A statement, with its values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Question(Box<str>);
 
@@ -31,6 +49,17 @@ struct Total {
     /// How often the tables had changed.
     changes: i64,
     total: i64,
+}
+
+/// What is known of a question.
+#[derive(Debug)]
+pub enum Found {
+    Total(i64),
+    /// The records of another state of the table: what changed since is to be looked at.
+    Members(Arc<Members>),
+    /// Only that it is asked again and again while the table changes: its members are worth reading.
+    Asked,
+    Nothing,
 }
 
 impl Question {
@@ -49,45 +78,86 @@ impl Question {
 }
 
 impl Known {
-    /// The total, if the tables have not changed since it was counted.
-    pub fn find(&self, question: &Question, changes: i64) -> Option<i64> {
-        let mut generations = self.lock();
-        let found = match generations.new.get(question) {
-            Some(found) => *found,
-            None => {
-                let found = generations.old.remove(question)?;
-                generations.put(question.clone(), found);
-                found
-            }
-        };
-        (found.changes == changes).then_some(found.total)
+    /// What is known of a question whose tables have changed so often.
+    pub fn find(&self, question: &Question, changes: i64) -> Found {
+        let mut memory = self.lock();
+        let Some(known) = memory.totals.find(question) else { return Found::Nothing };
+        if known.changes == changes {
+            return Found::Total(known.total);
+        }
+        match memory.members.find(question) {
+            Some(members) => Found::Members(members),
+            None if known.total <= MOST_MEMBERS => Found::Asked,
+            None => Found::Nothing,
+        }
     }
 
     /// Remembers a total that was counted when the tables had changed so often.
     pub fn put(&self, question: Question, changes: i64, total: i64) {
-        let mut generations = self.lock();
+        let mut memory = self.lock();
         // A statement that began earlier and took longer knows less.
-        if generations.new.get(&question).is_none_or(|known| known.changes <= changes) {
-            generations.put(question, Total { changes, total });
+        if memory.totals.find(&question).is_none_or(|known| known.changes <= changes) {
+            memory.totals.put(question, Total { changes, total });
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Generations> {
+    /// Remembers the members of a question, and with them its total.
+    pub fn keep(&self, question: Question, members: Members) {
+        let (changes, total) = (members.changes(), members.total());
+        self.lock().members.put(question.clone(), Arc::new(members));
+        self.put(question, changes, total);
+    }
+
+    /// The page that a statement found.
+    pub fn page(&self, statement: &Question) -> Option<Arc<KeptPage>> {
+        self.lock().pages.find(statement)
+    }
+
+    /// Remembers the page that a statement found when its table had changed so often.
+    pub fn keep_page(&self, statement: Question, changes: i64, ids: Box<[i64]>) {
+        let mut memory = self.lock();
+        if memory.pages.find(&statement).is_none_or(|kept| kept.changes <= changes) {
+            memory.pages.put(statement, Arc::new(KeptPage { changes, ids }));
+        }
+    }
+
+    /// Whether it is known that no record which the question finds has changed, come or gone between two states.
+    pub fn is_untouched(&self, question: &Question, from: i64, to: i64) -> bool {
+        self.lock().members.find(question).is_some_and(|members| members.since() <= from && to <= members.changes())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Memory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Generations {
-    fn put(&mut self, question: Question, total: Total) {
+impl<T> Default for Generations<T> {
+    fn default() -> Self {
+        Generations { new: HashMap::new(), old: HashMap::new() }
+    }
+}
+
+impl<T: Clone> Generations<T> {
+    fn find(&mut self, question: &Question) -> Option<T> {
+        if let Some(known) = self.new.get(question) {
+            return Some(known.clone());
+        }
+        let known = self.old.remove(question)?;
+        self.put(question.clone(), known.clone());
+        Some(known)
+    }
+
+    fn put(&mut self, question: Question, known: T) {
         if self.new.len() >= MOST {
             self.old = std::mem::take(&mut self.new);
         }
-        self.new.insert(question, total);
+        self.new.insert(question, known);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::members::Recent;
     use super::*;
     use crate::db::Dialect;
 
@@ -101,11 +171,52 @@ mod tests {
     fn a_total_is_known_until_something_changes() {
         let known = Known::default();
         known.put(question("a"), 7, 3);
-        assert_eq!(known.find(&question("a"), 7), Some(3));
-        assert_eq!(known.find(&question("b"), 7), None);
-        assert_eq!(known.find(&question("a"), 8), None);
+        assert!(matches!(known.find(&question("a"), 7), Found::Total(3)));
+        assert!(matches!(known.find(&question("b"), 7), Found::Nothing));
+        assert!(matches!(known.find(&question("a"), 8), Found::Asked));
         known.put(question("a"), 6, 1);
-        assert_eq!(known.find(&question("a"), 7), Some(3), "what was counted before tells nothing new");
+        assert!(matches!(known.find(&question("a"), 7), Found::Total(3)), "what was counted before tells nothing new");
+    }
+
+    #[test]
+    fn members_are_found_in_another_state_and_not_read_of_too_many() {
+        let known = Known::default();
+        known.keep(question("a"), Members::read(7, "", Some("1,2")).expect("they are numbers"));
+        assert!(matches!(known.find(&question("a"), 7), Found::Total(2)));
+        assert!(matches!(known.find(&question("a"), 9), Found::Members(members) if members.changes() == 7));
+        known.put(question("b"), 7, MOST_MEMBERS);
+        assert!(matches!(known.find(&question("b"), 8), Found::Asked));
+        known.put(question("b"), 8, MOST_MEMBERS + 1);
+        assert!(matches!(known.find(&question("b"), 9), Found::Nothing));
+    }
+
+    #[test]
+    fn a_page_is_the_same_while_no_member_is_touched() {
+        let known = Known::default();
+        known.keep_page(question("page"), 7, [1, 2].into());
+        assert!(known.page(&question("page")).is_some_and(|page| page.changes == 7 && *page.ids == [1, 2]));
+        known.keep_page(question("page"), 6, [3].into());
+        assert!(
+            known.page(&question("page")).is_some_and(|page| page.changes == 7),
+            "an older state tells nothing new"
+        );
+        let recent = |changes, changed: &str, found: Option<&str>| Recent {
+            changes,
+            snapshot: String::new(),
+            changed: Some(changed.into()),
+            found: found.map(Into::into),
+        };
+        let members = Members::read(7, "", Some("1,2,3")).expect("they are numbers");
+        let members = members.carry(&recent(9, "8,9", None)).expect("it is carried");
+        known.keep(question("a"), members.clone());
+        assert!(known.is_untouched(&question("a"), 7, 9) && known.is_untouched(&question("a"), 8, 8));
+        assert!(!known.is_untouched(&question("a"), 6, 9), "what was before is not known");
+        assert!(!known.is_untouched(&question("a"), 7, 10), "nor what comes after");
+        for (changed, found) in [("3", Some("3")), ("3", None), ("4", Some("4"))] {
+            let touched = members.carry(&recent(11, changed, found)).expect("it is carried");
+            known.keep(question(changed), touched);
+            assert!(!known.is_untouched(&question(changed), 9, 11) && known.is_untouched(&question(changed), 11, 11));
+        }
     }
 
     #[test]
@@ -115,11 +226,11 @@ mod tests {
         known.put(question("b"), 1, 2);
         for number in 0..MOST * 3 {
             known.put(question(&number.to_string()), 1, 0);
-            assert_eq!(known.find(&question("a"), 1), Some(1));
+            assert!(matches!(known.find(&question("a"), 1), Found::Total(1)));
         }
-        assert_eq!(known.find(&question("b"), 1), None);
-        let generations = known.lock();
-        assert!(generations.new.len() <= MOST && generations.old.len() <= MOST);
+        assert!(matches!(known.find(&question("b"), 1), Found::Nothing));
+        let memory = known.lock();
+        assert!(memory.totals.new.len() <= MOST && memory.totals.old.len() <= MOST);
     }
 
     #[test]

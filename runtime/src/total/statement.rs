@@ -1,9 +1,14 @@
 //! The pieces of SQL that read what the triggers keep.
 
+use super::members::Members;
+use super::trigger::RECENT;
 use crate::db::{Dialect, Sql};
 
 /// So many ids in a row are a block: the bits that the triggers cut off.
 pub const BLOCK: i64 = 1 << 12;
+
+/// So many changes are looked at one by one; more are counted anew.
+const MOST: usize = 2_000;
 
 /// Writes the number of records of a table that are not deleted, as one scalar.
 pub fn write_live(sql: &mut Sql, table: &str) {
@@ -49,4 +54,55 @@ pub fn write_place(sql: &mut Sql, table: &str, offset: i64) {
          WHERE \"before\" + \"live\" > "
     ));
     sql.bind(offset).push(" ORDER BY \"block\" LIMIT 1) ");
+}
+
+/// What tells a later statement which changes this one sees, as one scalar of text.
+pub fn write_snapshot(sql: &mut Sql) {
+    sql.push(match sql.dialect {
+        Dialect::Postgres => "pg_current_snapshot()::text",
+        // The number of changes says it.
+        Dialect::Sqlite => "''",
+    });
+}
+
+/// Writes the ids of a column as one text, with commas between them; null when there are none.
+pub fn write_ids(sql: &mut Sql, column: &str) {
+    match sql.dialect {
+        Dialect::Postgres => sql.push("string_agg(").push(column).push("::text, ',')"),
+        Dialect::Sqlite => sql.push("group_concat(").push(column).push(", ',')"),
+    };
+}
+
+/// Writes `WITH recent AS (...), changed AS (...) `: in `changed` the ids of the records of a table that changed since its
+/// members were found, in `recent` in its only row whether these are all. So few that looking at each costs little.
+pub fn write_changed(sql: &mut Sql, table: &str, since: &Members) {
+    match sql.dialect {
+        Dialect::Postgres => {
+            sql.push("WITH seen AS MATERIALIZED (SELECT ")
+                .bind(since.snapshot())
+                .push("::pg_snapshot AS \"before\"), ");
+            // Rows of transactions that were under way then are behind the oldest of them.
+            sql.push(&format!(
+                "batch AS MATERIALIZED (SELECT \"ids\" FROM seen, \"record_recent\" WHERE \"table\" = '{table}' \
+                 AND \"xid\" >= pg_snapshot_xmin(\"before\") AND NOT pg_visible_in_snapshot(\"xid\", \"before\") \
+                 UNION ALL SELECT \"ids\" FROM seen, \"record_changes\" WHERE \"table\" = '{table}' \
+                 AND NOT pg_visible_in_snapshot(\"xid\", \"before\") LIMIT {MOST}), \
+                 recent AS (SELECT COUNT(*) < {MOST} AND COUNT(*) = COUNT(\"ids\") AND (SELECT \"floor\" IS NULL \
+                 OR \"floor\" < pg_snapshot_xmin(\"before\") FROM seen, \"record_totals\" WHERE \"table\" = '{table}') \
+                 AS \"complete\" FROM batch), \
+                 changed AS MATERIALIZED (SELECT DISTINCT unnest(\"ids\") AS \"id\" FROM batch) "
+            ));
+        }
+        Dialect::Sqlite => {
+            sql.push(&format!(
+                "WITH changed AS MATERIALIZED (SELECT DISTINCT \"id\" FROM \"record_recent\" \
+                 WHERE \"table\" = '{table}' AND \"change\" > "
+            ));
+            sql.bind(since.changes()).push("), recent AS (SELECT ").bind(since.changes());
+            sql.push(&format!(
+                " >= MAX(COALESCE(\"floor\", 0), \"changes\" - {RECENT}) AS \"complete\" FROM \"record_totals\" \
+                 WHERE \"table\" = '{table}') "
+            ));
+        }
+    }
 }

@@ -1,0 +1,182 @@
+//! The exact total of a list, counted only where nothing that is known leads to it.
+
+use sea_orm::QueryResult;
+
+use super::page::Reading;
+use crate::context::Context;
+use crate::db::{Dialect, Sql};
+use crate::error::Result;
+use crate::query::write_condition;
+use crate::record::write_from;
+use crate::total::{self, Found, Members, Question, Recent};
+
+/// What the statement that reads the rows is to tell of the total, as one more column.
+pub(super) enum Basis {
+    /// Nothing.
+    Unasked,
+    /// The total itself: every record of the table is found.
+    Live,
+    /// How often these tables have changed, because the total depends on them.
+    Changes(Vec<&'static str>),
+}
+
+/// The name of that column.
+pub(super) const BASIS: &str = "charter_basis";
+
+impl Basis {
+    pub(super) fn of(reading: Reading<'_>) -> Basis {
+        let Reading { entry, condition, plan, .. } = reading;
+        if !plan.counts {
+            return Basis::Unasked;
+        }
+        if condition.is_everything() {
+            return Basis::Live;
+        }
+        let mut tables = vec![entry.meta.table];
+        condition.tables(&mut tables);
+        tables.sort_unstable();
+        tables.dedup();
+        Basis::Changes(tables)
+    }
+
+    pub(super) fn write(&self, sql: &mut Sql, table: &str) {
+        match self {
+            Basis::Unasked => {}
+            Basis::Live => total::write_live(sql, table),
+            Basis::Changes(tables) => total::write_changes(sql, tables),
+        }
+    }
+}
+
+/// What the rows tell of their basis.
+pub(super) fn told(rows: &[QueryResult]) -> Result<Option<i64>> {
+    Ok(rows.first().map(|row| row.try_get("", BASIS)).transpose()?)
+}
+
+/// What is remembered of a statement. Nothing within a transaction, as what it has changed and not committed is nobody
+/// else's.
+pub(super) fn question(context: &Context<'_>, sql: &Sql) -> Option<Question> {
+    if context.transaction().is_none() { Question::of(sql) } else { None }
+}
+
+/// The exact total, from what a row told of it, or else by asking.
+pub(super) async fn count(
+    context: &Context<'_>,
+    reading: Reading<'_>,
+    basis: &Basis,
+    rows: &[QueryResult],
+) -> Result<i64> {
+    let told = told(rows)?;
+    if let (Basis::Live, Some(total)) = (basis, told) {
+        return Ok(total);
+    }
+    let sql = counting(context, reading, basis);
+    let Basis::Changes(tables) = basis else {
+        let row = sql.one(context.db()).await?;
+        return Ok(row.map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
+    };
+    let question = question(context, &sql);
+    let known = &context.state().totals;
+    if let (Some(question), Some(changes)) = (&question, told) {
+        let members = match known.find(question, changes) {
+            Found::Total(total) => return Ok(total),
+            // What another table changed, the ids of this one do not tell.
+            _ if tables.len() > 1 => None,
+            Found::Members(members) => match carry(context, reading, basis, &members).await? {
+                None => gather(context, reading, basis).await?,
+                carried => carried,
+            },
+            Found::Asked => gather(context, reading, basis).await?,
+            Found::Nothing => None,
+        };
+        if let Some(members) = members {
+            let total = members.total();
+            known.keep(question.clone(), members);
+            return Ok(total);
+        }
+    }
+    let Some(row) = sql.one(context.db()).await? else { return Ok(0) };
+    let total = row.try_get("", "total")?;
+    if let Some(question) = question {
+        known.put(question, row.try_get("", BASIS)?, total);
+    }
+    Ok(total)
+}
+
+/// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.
+pub(super) fn counting(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Sql {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
+    basis.write(&mut sql, reading.entry.meta.table);
+    sql.push(" AS ").name(BASIS);
+    if let Basis::Changes(_) = basis {
+        sql.push(", COUNT(*) AS \"total\"");
+        write_found(&mut sql, reading);
+    }
+    sql
+}
+
+/// Reads the ids of every record that the condition finds.
+async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Result<Option<Members>> {
+    let mut sql = stating(Sql::new(context.state().db.dialect(), ""), reading, basis);
+    sql.push(", ");
+    total::write_ids(&mut sql, "t.\"id\"");
+    sql.push(" AS \"found\"");
+    write_found(&mut sql, reading);
+    let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
+    let (snapshot, found): (String, Option<String>) = (row.try_get("", "snapshot")?, row.try_get("", "found")?);
+    Ok(Members::read(row.try_get("", BASIS)?, &snapshot, found.as_deref()))
+}
+
+/// The members of now, from those of before and from what changed since. Nothing when that is too much, or not known any
+/// more.
+async fn carry(
+    context: &Context<'_>,
+    reading: Reading<'_>,
+    basis: &Basis,
+    members: &Members,
+) -> Result<Option<Members>> {
+    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(2048));
+    total::write_changed(&mut sql, reading.entry.meta.table, members);
+    let mut sql = stating(sql, reading, basis);
+    sql.push(", \"complete\", (SELECT ");
+    total::write_ids(&mut sql, "\"id\"");
+    sql.push(" FROM changed) AS \"changed\", (SELECT ");
+    total::write_ids(&mut sql, "t.\"id\"");
+    write_found(&mut sql, reading);
+    sql.push(match sql.dialect {
+        // An array, so that PostgreSQL looks up ids, whatever it believes of the condition.
+        Dialect::Postgres => " AND t.\"id\" = ANY(ARRAY(SELECT \"id\" FROM changed))",
+        Dialect::Sqlite => " AND t.\"id\" IN (SELECT \"id\" FROM changed)",
+    });
+    sql.push(") AS \"found\" FROM recent");
+    let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
+    if !row.try_get::<Option<bool>>("", "complete")?.unwrap_or(false) {
+        return Ok(None);
+    }
+    Ok(members.carry(&Recent {
+        changes: row.try_get("", BASIS)?,
+        snapshot: row.try_get("", "snapshot")?,
+        changed: row.try_get("", "changed")?,
+        found: row.try_get("", "found")?,
+    }))
+}
+
+/// `SELECT` the state that the statement sees.
+fn stating(mut sql: Sql, reading: Reading<'_>, basis: &Basis) -> Sql {
+    sql.push("SELECT ");
+    basis.write(&mut sql, reading.entry.meta.table);
+    sql.push(" AS ").name(BASIS).push(", ");
+    total::write_snapshot(&mut sql);
+    sql.push(" AS \"snapshot\"");
+    sql
+}
+
+/// ` FROM` the records that the condition finds.
+fn write_found(sql: &mut Sql, reading: Reading<'_>) {
+    let Reading { entry, condition, .. } = reading;
+    let mut sources = Vec::new();
+    condition.sources(&mut sources);
+    write_from(sql, entry.meta.table, &sources);
+    sql.push(" WHERE ");
+    write_condition(sql, condition);
+}

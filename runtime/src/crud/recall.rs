@@ -1,0 +1,81 @@
+//! The rows of a numbered page: found as the plan says, or by the ids that were found before, where they are the same.
+//!
+//! To find the page of a filtered list may take long, to read records by their ids never does. A page that was found is
+//! remembered by its ids, and is the same for as long as no record has changed that the list finds.
+
+use sea_orm::QueryResult;
+
+use super::count::{Basis, count, counting, question, told};
+use super::page::{Part, Reading, is_deep, length, select};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::record::Cell;
+use crate::total::Question;
+
+/// The rows of the plan's page, and the total where it is asked for.
+pub(super) async fn numbered(
+    context: &Context<'_>,
+    reading: Reading<'_>,
+    basis: &Basis,
+) -> Result<(Vec<QueryResult>, Option<i64>)> {
+    let plan = reading.plan;
+    let statement = select(context, reading, basis, Part::Numbered);
+    let page = if is_lasting(reading, basis) { question(context, &statement) } else { None };
+    if let Some(page) = &page
+        && let Some((rows, total)) = recall(context, reading, basis, page).await?
+    {
+        return Ok((rows, Some(total)));
+    }
+    let rows = statement.all(context.db()).await?;
+    if let Some(page) = page
+        && let Some(changes) = told(&rows)?
+    {
+        context.state().totals.keep_page(page, changes, ids(reading, &rows)?);
+    }
+    let found = length(&rows);
+    let total = match basis {
+        Basis::Unasked => None,
+        // A page that is not full tells it.
+        _ if found < plan.per_page && (found > 0 || plan.page == 1) => Some(plan.offset() + found),
+        basis => Some(count(context, reading, basis, &rows).await?),
+    };
+    Ok((rows, total))
+}
+
+/// Whether the page follows from the records of one table alone, and is worth remembering.
+fn is_lasting(reading: Reading<'_>, basis: &Basis) -> bool {
+    let own = || reading.plan.sources().iter().all(|source| source.join.is_none());
+    matches!(basis, Basis::Changes(tables) if tables.len() == 1) && own() && !is_deep(reading.condition, reading.plan)
+}
+
+/// The page as it was found before, with its records as they are now. Nothing when it may be another.
+async fn recall(
+    context: &Context<'_>,
+    reading: Reading<'_>,
+    basis: &Basis,
+    page: &Question,
+) -> Result<Option<(Vec<QueryResult>, i64)>> {
+    let known = &context.state().totals;
+    let Some(kept) = known.page(page) else { return Ok(None) };
+    let rows = select(context, reading, basis, Part::Known(&kept.ids)).all(context.db()).await?;
+    let Some(changes) = told(&rows)? else { return Ok(None) };
+    if changes != kept.changes {
+        // What is learned of the total says which records changed since.
+        let total = count(context, reading, basis, &rows).await?;
+        let same = question(context, &counting(context, reading, basis))
+            .is_some_and(|question| known.is_untouched(&question, kept.changes, changes));
+        return Ok(if same { Some((rows, total)) } else { None });
+    }
+    let (found, plan) = (length(&rows), reading.plan);
+    let total = match found < plan.per_page {
+        true => plan.offset() + found,
+        false => count(context, reading, basis, &rows).await?,
+    };
+    Ok(Some((rows, total)))
+}
+
+fn ids(reading: Reading<'_>, rows: &[QueryResult]) -> Result<Box<[i64]>> {
+    let place = reading.shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
+    let id = |row| Cell::new(row, place)?.integer()?.ok_or_else(|| Error::internal("a record has no id"));
+    rows.iter().map(id).collect()
+}
