@@ -6,6 +6,7 @@ mod authentication;
 mod clients;
 mod commands;
 mod delivery;
+mod deprecation;
 mod errors;
 mod events;
 mod idempotency;

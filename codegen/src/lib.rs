@@ -2,6 +2,7 @@
 
 pub mod application;
 mod check;
+pub mod date;
 mod diagnostic;
 pub mod diff;
 mod emit;

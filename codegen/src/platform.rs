@@ -63,6 +63,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         indexes: Vec::new(),
         search: Vec::new(),
         filters: Filters::Shown,
+        deprecated: Vec::new(),
         sorts: Sorts::Shown,
         includes: Vec::new(),
         actions: Vec::new(),

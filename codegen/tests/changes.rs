@@ -80,7 +80,7 @@ fn every_change_is_sorted_rightly() {
     let mut wrong = Vec::new();
     let mut text = String::new();
     for case in cases() {
-        let diff = Diff::between(&before, &taken(&case.yaml));
+        let diff = Diff::between(&before, &taken(&case.yaml), "2026-06-01");
         if found(&diff) != case.expected {
             wrong.push(format!("{}: {} instead of {}\n{}", case.name, found(&diff), case.expected, diff.render()));
         }
@@ -125,7 +125,7 @@ fn a_snapshot_is_written_whole_and_only_where_it_changed() {
 #[test]
 fn json_has_every_change_with_what_it_means() {
     let yaml = base().replace("  note:     { type: text, nullable: true }\n", "");
-    let json = Diff::between(&taken(&base()), &taken(&yaml)).to_json();
+    let json = Diff::between(&taken(&base()), &taken(&yaml), "2026-06-01").to_json();
     assert_eq!((&json["version"], &json["dangerous"]), (&"major".into(), &true.into()));
     let change = &json["changes"][0];
     assert_eq!((&change["resource"], &change["at"]), (&"thing".into(), &"fields.note".into()));

@@ -62,6 +62,17 @@ pub struct Settings {
     pub actions: Vec<Action>,
     /// Each with what it is.
     pub reveals: Vec<(Word, Word)>,
+    pub deprecated: Vec<Deprecation>,
+}
+
+/// Something that is to go.
+pub struct Deprecation {
+    /// `field`, `filter` or `action`.
+    pub of: &'static str,
+    pub name: Word,
+    pub since: Word,
+    pub sunset: Option<Word>,
+    pub instead: Option<Word>,
 }
 
 pub struct Under {

@@ -159,6 +159,7 @@ fn a_short_resource_has_every_default() {
         includes: &[],
         actions: &[],
         reveals: &[],
+        deprecated: &[],
     };
     assert_same(note::Entity::meta(), EXPECTED);
     assert_same(note::Entity::meta().fields[0], id());

@@ -16,8 +16,8 @@ pub use crate::crud::{ActionHandler, Draft, Route, model};
 pub use crate::decimal::Decimal;
 pub use crate::error::Result;
 pub use crate::meta::{
-    Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, DefaultValue, FieldMeta, Filter, IncludeMeta,
-    IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under,
+    Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, DefaultValue, Deprecated, DeprecationMeta, FieldMeta,
+    Filter, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under,
 };
 pub use crate::query::Condition;
 pub use crate::resource::{

@@ -28,6 +28,10 @@ pub const RATE_LIMIT: &str = "RateLimit-Limit";
 pub const RATE_LIMIT_REMAINING: &str = "RateLimit-Remaining";
 pub const RATE_LIMIT_RESET: &str = "RateLimit-Reset";
 
+/// What is used is to go: since when it is deprecated, and from when on it may be gone.
+pub const DEPRECATION: &str = "Deprecation";
+pub const SUNSET: &str = "Sunset";
+
 /// What refusals say further.
 pub const ALLOW: &str = "Allow";
 pub const RETRY_AFTER: &str = "Retry-After";

@@ -3,6 +3,10 @@
 //! Nothing here decides anything. The derive writes one [`ResourceMeta`] per resource; `catalog` links them into a
 //! graph when the application starts; the query engine, the writes, the router and the OpenAPI description read that.
 
+mod deprecation;
+
+pub use deprecation::{Deprecated, DeprecationMeta};
+
 /// One resource: its names, its fields, how it is found, what hangs on it, who may.
 #[derive(Debug)]
 pub struct ResourceMeta {
@@ -57,6 +61,8 @@ pub struct ResourceMeta {
     pub actions: &'static [ActionMeta],
     /// Secrets that the answer to a create shows this once: the name of each, and what it is.
     pub reveals: &'static [(&'static str, &'static str)],
+    /// What is to go: clients that use it are told.
+    pub deprecated: &'static [DeprecationMeta],
 }
 
 /// The parent in a nested path.

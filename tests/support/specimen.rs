@@ -4,10 +4,10 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use charter_migrations::prelude::*;
-use charter_runtime::App;
 use charter_runtime::context::State;
-use charter_runtime::crud::{BoxFuture, Route};
+use charter_runtime::crud::{BoxFuture, Context, Draft, Route};
 use charter_runtime::generated::{Decimal, Resource};
+use charter_runtime::{App, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json};
 use serde_json::json;
@@ -15,9 +15,16 @@ use serde_json::json;
 use super::server::{Fixture, create};
 use super::{Database, Prepared, Server};
 
+// Both actions run on a record, which each says.
+#[allow(clippy::duplicated_attributes)]
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "specimen", custom_fields, search("name", "sku"))]
 #[resource(include(name = "productGroup", via = "group_id"))]
+#[resource(action(name = "weigh", on = "record"))]
+#[resource(action(name = "count", on = "record"))]
+#[resource(deprecated(field = "sku", since = "2026-03-01", sunset = "2027-03-01", instead = "name"))]
+#[resource(deprecated(filter = "rate_gt", since = "2026-01-01", instead = "rate_gteq"))]
+#[resource(deprecated(action = "weigh", since = "2025-06-01", sunset = "2026-12-01", instead = "count"))]
 pub struct Model {
     pub id: i64,
     #[field(string(255))]
@@ -40,6 +47,26 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
+/// Two actions that change nothing, one of which is to go.
+trait Behaviour {
+    fn weigh(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn count(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    async fn weigh(_: &Context<'_>, _: &mut Draft<Entity>) -> Result<()> {
+        Ok(())
+    }
+
+    async fn count(_: &Context<'_>, _: &mut Draft<Entity>) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn route() -> Route {
+    charter_runtime::route!(Entity, Behaviour, hooks(), actions(record weigh, record count))
+}
+
 /// The service with the specimens beside its own resources.
 pub struct Specimens(Server);
 
@@ -56,7 +83,7 @@ impl Fixture for Specimens {
         static SQLITE: OnceLock<Prepared> = OnceLock::new();
         static POSTGRES: OnceLock<Prepared> = OnceLock::new();
         let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let routes = charter::generated::routes().into_iter().chain([Route::of::<Entity>()]).collect();
+        let routes = charter::generated::routes().into_iter().chain([route()]).collect();
         let app = App::new::<Migrator>("charter-test", routes).seeds(charter::generated::seeds());
         Specimens(Server::open(app, database, place, fill, |_| {}).await)
     }

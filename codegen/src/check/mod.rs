@@ -3,6 +3,7 @@
 mod access;
 mod actions;
 mod defaults;
+mod deprecation;
 mod derived;
 mod embedded;
 mod evolution;
@@ -45,6 +46,7 @@ const FAMILIES: &[Family] = &[
     fields::check,
     defaults::check,
     evolution::check,
+    deprecation::check,
     rules::check,
     references::check,
     derived::check,

@@ -1,6 +1,7 @@
 //! `cargo charter diff`: what changed since a revision, and what it means.
 
 use charter_codegen::Sources;
+use charter_codegen::date;
 use charter_codegen::diff::{Diff, Effect};
 use charter_codegen::snapshot::Snapshot;
 use clap::Args;
@@ -24,7 +25,8 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
-    let compared = present(&arguments.folder.dir).and_then(|now| Ok(Diff::between(&before(arguments)?, &now)));
+    let compared =
+        present(&arguments.folder.dir).and_then(|now| Ok(Diff::between(&before(arguments)?, &now, &date::today())));
     let diff = match compared {
         Ok(diff) => diff,
         Err(code) => return code,

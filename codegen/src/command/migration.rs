@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use charter_codegen::date;
 use charter_codegen::migration::sql::{Dialect, statements};
 use charter_codegen::migration::{Plan, Step, rust};
 use charter_codegen::snapshot::Snapshot;
@@ -208,8 +208,7 @@ struct Number {
 impl Number {
     /// The first one of today; behind those that are there, whatever their date.
     fn after(folder: &Path) -> std::io::Result<Number> {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let mut number = Number { date: date(since.as_secs() / 86_400), count: 1 };
+        let mut number = Number { date: date::today().replace('-', ""), count: 1 };
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             let mut parts = name.trim_start_matches('m').splitn(3, '_');
@@ -226,32 +225,5 @@ impl Number {
 impl std::fmt::Display for Number {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "m{}_{:06}", self.date, self.count)
-    }
-}
-
-/// `20261121`, of days since 1970 (Howard Hinnant's `civil_from_days`).
-fn date(days: u64) -> String {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}{month:02}{day:02}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn days_are_dates() {
-        let pairs =
-            [(0, "19700101"), (11_016, "20000229"), (19_782, "20240229"), (20_778, "20261121"), (20_818, "20261231")];
-        for (days, expected) in pairs {
-            assert_eq!(date(days), expected);
-        }
     }
 }

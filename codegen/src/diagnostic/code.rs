@@ -74,6 +74,7 @@ codes! {
 
     Singleton = "C0701",
     Seed = "C0702",
+    Deprecation = "C0703",
 }
 
 impl Code {

@@ -1,6 +1,7 @@
 //! What changed between two snapshots, and what each change means for clients and for data.
 
 mod action;
+mod deprecation;
 mod field;
 mod kind;
 mod rename;
@@ -43,13 +44,18 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Compares two snapshots. `renamed_from` in the later one is what tells a rename from a removal and an addition.
-    pub fn between(before: &Snapshot, after: &Snapshot) -> Diff {
+    /// Compares two snapshots. `renamed_from` in the later one is what tells a rename from a removal and an addition;
+    /// `today`, as `2026-03-21`, whether what was deprecated goes when it was said.
+    pub fn between(before: &Snapshot, after: &Snapshot, today: &str) -> Diff {
         let mut diff = Diff::default();
         let before = &followed(before, after);
         for pair in resources(before, after) {
             let name = pair.after.or(pair.before).map_or("", |resource| resource.name.as_str());
+            let known = diff.changes.len();
             resource::compare(&pair, &mut Changes { diff: &mut diff, resource: name, at: String::new() });
+            if let Some(before) = pair.before {
+                deprecation::keep_word(before, pair.after, today, &mut diff.changes[known..]);
+            }
         }
         diff
     }

@@ -1,6 +1,6 @@
 //! A resource: whether it is there, under which names and for whom, and what can be done with it.
 
-use super::{Changes, Effect, Pair, action, field, fields, lacking, quoted};
+use super::{Changes, Effect, Pair, action, deprecation, field, fields, lacking, quoted};
 use crate::snapshot::{Include, Resource};
 
 pub fn compare(pair: &Pair<'_, Resource>, changes: &mut Changes<'_>) {
@@ -28,6 +28,7 @@ fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     sets(before, after, changes);
     includes(before, after, changes);
     action::compare_all(&before.actions, &after.actions, changes);
+    deprecation::compare(before, after, changes);
 }
 
 fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
@@ -101,6 +102,14 @@ fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
             let lost = "every row but one is lost".to_owned();
             changes.push_with(Effect::Breaking, "it is a singleton: there is no list, and no id", Some(lost));
         }
+        _ => {}
+    }
+    match (before.attachments, after.attachments) {
+        (true, false) => {
+            let kept = Some("the files that are attached to its records are out of reach".to_owned());
+            changes.push_with(Effect::Breaking, "files are attached to its records no more", kept);
+        }
+        (false, true) => changes.push(Effect::Addition, "files can be attached to its records"),
         _ => {}
     }
     match (before.events, after.events) {

@@ -16,8 +16,15 @@ pub fn resource(resource: &Resource) -> Vec<TokenStream> {
         name = #name, plural = #plural, table = #table, label = #label, type_name = #type_name, path = #path, ability = #ability
     };
     let words = resource.description.iter().map(|text| text.as_str()).map(|text| quote!(description = #text));
-    let groups =
-        [vec![names], words.collect(), nature(resource), access(resource), order(resource), includes(resource)];
+    let groups = [
+        vec![names],
+        words.collect(),
+        nature(resource),
+        access(resource),
+        order(resource),
+        includes(resource),
+        deprecated(resource),
+    ];
     let groups = groups.into_iter().chain(behaviour::attributes(resource).into_iter().map(|action| vec![action]));
     groups.filter(|items| !items.is_empty()).map(|items| quote!(#[resource(#(#items),*)])).collect()
 }
@@ -85,6 +92,17 @@ fn includes(resource: &Resource) -> Vec<TokenStream> {
         quote!(include(name = #name, #target #fields))
     });
     includes.collect()
+}
+
+fn deprecated(resource: &Resource) -> Vec<TokenStream> {
+    let deprecated = resource.deprecated.iter().map(|deprecation| {
+        let (of, name) = (format_ident!("{}", deprecation.of.word()), deprecation.name.as_str());
+        let since = deprecation.since.as_str();
+        let sunset = deprecation.sunset.iter().map(|day| day.as_str()).map(|day| quote!(, sunset = #day));
+        let instead = deprecation.instead.iter().map(|name| name.as_str()).map(|name| quote!(, instead = #name));
+        quote!(deprecated(#of = #name, since = #since #(#sunset)* #(#instead)*))
+    });
+    deprecated.collect()
 }
 
 /// The attribute of a column; none for one of which the derive knows everything by its name.

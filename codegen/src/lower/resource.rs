@@ -4,9 +4,10 @@ use super::field::{self, Surroundings};
 use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
 use crate::diagnostic::Problems;
-use crate::model::{Access, Field, HookPoint, Kind, Name, Resource, Seed, Shown, Under};
+use crate::model::{Access, Deprecated, Deprecation, Field, HookPoint, Kind, Name, Resource, Seed, Shown, Under};
 use crate::names;
 use crate::source::{Sources, Spanned};
+use crate::syntax::field::DeprecatedSyntax;
 use crate::syntax::resource::ResourceSyntax;
 use crate::words::{Operation, TimestampForm, Word};
 
@@ -27,6 +28,7 @@ pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problem
         Some(words) => words.clone(),
         None => Operation::ALL.iter().map(|(_, operation)| Spanned::new(*operation, name.span)).collect(),
     };
+    let fields = fields(written, &surroundings, problems);
     Resource {
         label: or(&written.label, &names::label(name.as_str())),
         description: written.description.clone(),
@@ -45,7 +47,8 @@ pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problem
         custom_fields: is_on(&written.custom_fields),
         attachments: is_on(&written.attachments),
         events: is_on(&written.events),
-        fields: fields(written, &surroundings, problems),
+        deprecated: deprecated(written, &fields),
+        fields,
         unique: written.unique.clone(),
         indexes: written.indexes.clone(),
         search: written.search.clone(),
@@ -96,4 +99,27 @@ fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &
         fields.push(Field { nullable: true, shown: Shown::Never, ..own("deleted_at", stamp()) });
     }
     fields
+}
+
+/// All that is to go, gathered from where it is said: fields, filters, actions.
+fn deprecated(written: &ResourceSyntax, fields: &[Field]) -> Vec<Deprecation> {
+    let entry = |of, name: &Name, said: &DeprecatedSyntax| Deprecation {
+        of,
+        name: name.clone(),
+        since: said.since.clone(),
+        sunset: said.sunset.clone(),
+        instead: said.instead.clone(),
+    };
+    let mut found = Vec::new();
+    for field in written.fields.iter().chain(&written.detail) {
+        let Some(said) = &field.deprecated else { continue };
+        // A polymorphic reference has two columns, and both go.
+        let columns = fields.iter().filter(|column| column.is_declared() && column.declared == field.name.value);
+        found.extend(columns.map(|column| entry(Deprecated::Field, &column.name, said)));
+    }
+    found.extend(written.deprecated_filters.iter().map(|(name, said)| entry(Deprecated::Filter, name, said)));
+    for action in &written.actions {
+        found.extend(action.deprecated.iter().map(|said| entry(Deprecated::Action, &action.name, said)));
+    }
+    found
 }

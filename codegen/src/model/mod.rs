@@ -6,6 +6,6 @@ mod schema;
 pub use crate::syntax::field::{PathSyntax as Path, Rule};
 pub use field::{Access, CodeValue, Default, Field, FieldPlaces, Kind, Shown};
 pub use schema::{
-    Action, ActionOutput, Filter, Filters, HookPoint, Include, IncludeTarget, Name, Resource, Schema, Seed, Sorts,
-    Under,
+    Action, ActionOutput, Deprecated, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, Resource,
+    Schema, Seed, Sorts, Under,
 };

@@ -96,6 +96,8 @@ pub struct Resource {
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
     pub filters: Filters,
+    /// What is to go.
+    pub deprecated: Vec<Deprecation>,
     pub sorts: Sorts,
     pub includes: Vec<Include>,
     pub actions: Vec<Action>,
@@ -267,4 +269,37 @@ pub struct Seed {
     pub name: Name,
     pub exists: bool,
     pub path: PathBuf,
+}
+
+/// Something that is to go, of which clients are told.
+#[derive(Debug, Clone)]
+pub struct Deprecation {
+    pub of: Deprecated,
+    pub name: Name,
+    /// The day from which it is deprecated.
+    pub since: Name,
+    /// The day from which it may be gone.
+    pub sunset: Option<Name>,
+    /// What takes its place: one of the same sort.
+    pub instead: Option<Name>,
+}
+
+/// What can be deprecated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deprecated {
+    Field,
+    /// By the name that it has in `q`: `name_cont`.
+    Filter,
+    Action,
+}
+
+impl Deprecated {
+    /// The word for it, which is its key in attributes.
+    pub fn word(self) -> &'static str {
+        match self {
+            Deprecated::Field => "field",
+            Deprecated::Filter => "filter",
+            Deprecated::Action => "action",
+        }
+    }
 }

@@ -19,7 +19,10 @@ pub fn text() -> String {
     schema["required"] = json!(["resource"]);
     let mut action = table(&keys::ACTION);
     action["required"] = json!(["on"]);
+    let mut deprecation = table(&keys::DEPRECATED);
+    deprecation["required"] = json!(["since"]);
     schema["definitions"] = json!({
+        "deprecation": deprecation,
         "type": type_word(),
         "field": field(&keys::FIELD),
         "parameter": field(&keys::INPUT),
@@ -73,6 +76,9 @@ fn shape(of: Shape) -> Value {
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Count => json!({ "type": "integer", "minimum": 0 }),
         Shape::Number => json!({ "type": ["number", "string"] }),
+        Shape::Day => json!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" }),
+        Shape::Deprecated => json!({ "allOf": [definition("deprecation")] }),
+        Shape::DeprecatedFilters => named(NAME, definition("deprecation")),
         Shape::Literal => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Path => json!({ "type": "string", "pattern": "^[a-z0-9_]+\\.[a-z0-9_]+$" }),
         Shape::Type => json!({ "allOf": [definition("type")] }),

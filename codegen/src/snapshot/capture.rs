@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Access, Action, Default, Field, Include, Kind, Resource, Shown, Snapshot};
+use super::{Access, Action, Default, Deprecation, Field, Include, Kind, Resource, Shown, Snapshot};
 use crate::check::Checked;
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Rule, Schema};
 use crate::names;
@@ -42,6 +42,7 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         operations: words(&operations),
         singleton: resource.singleton,
         soft_delete: resource.soft_delete,
+        attachments: resource.attachments,
         events: resource.events,
         timestamps: timestamps(resource).word().to_owned(),
         fields: by_name(fields.map(|(position, written)| Field {
@@ -54,9 +55,16 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         search,
         includes: resource.includes.iter().map(|include| (text(&include.name), self::include(include))).collect(),
         actions: resource.actions.iter().map(|named| (text(&named.name), action(schema, resource, named))).collect(),
+        deprecated: resource.deprecated.iter().map(deprecation).collect(),
         hooks: words(&resource.hooks.iter().map(|point| point.hook).collect::<Vec<_>>()),
         seed: resource.seed.as_ref().map(|seed| text(&seed.name)),
     }
+}
+
+fn deprecation(said: &model::Deprecation) -> (String, Deprecation) {
+    let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
+    let place = format!("{}s.{}", said.of.word(), said.name.value);
+    (place, Deprecation { since: said.since.value.clone(), sunset: text(&said.sunset), instead: text(&said.instead) })
 }
 
 /// The spellings of words, each in its place among all of them.

@@ -54,6 +54,8 @@ pub struct Resource {
     #[serde(default, skip_serializing_if = "is_default")]
     pub soft_delete: bool,
     #[serde(skip)]
+    pub attachments: bool,
+    #[serde(skip)]
     pub events: bool,
     #[serde(skip)]
     pub timestamps: String,
@@ -68,6 +70,9 @@ pub struct Resource {
     pub includes: BTreeMap<String, Include>,
     #[serde(skip)]
     pub actions: BTreeMap<String, Action>,
+    /// What is to go, by its place: `fields.weight`, `filters.name_cont`, `actions.close`.
+    #[serde(skip)]
+    pub deprecated: BTreeMap<String, Deprecation>,
     #[serde(skip)]
     pub hooks: Vec<String>,
     #[serde(skip)]
@@ -174,6 +179,14 @@ pub struct Action {
     /// The key of its answer, or `the new record`; none where it answers the record.
     pub answer: Option<String>,
     pub output: BTreeMap<String, Field>,
+}
+
+/// What clients were told of something that is to go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deprecation {
+    pub since: String,
+    pub sunset: Option<String>,
+    pub instead: Option<String>,
 }
 
 impl Snapshot {

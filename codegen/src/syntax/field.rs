@@ -1,6 +1,6 @@
 //! Fields as they are written.
 
-use super::keys::Table;
+use super::keys::{self, Table};
 use super::mapping::{Mapping, misshapen, scalar};
 use super::tree::{Entry, Node, Value};
 use super::type_word::{self, TypeSyntax};
@@ -23,12 +23,38 @@ pub struct FieldSyntax {
     pub rules: Vec<Spanned<Rule>>,
     pub renamed_from: Option<Spanned<String>>,
     pub backfill: Option<Spanned<DefaultSyntax>>,
+    pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Spanned<String>>,
     pub example: Option<Spanned<String>>,
     /// Keys beside `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
     /// Something in it could not be read, so that what it lacks may be what was meant there.
     pub incomplete: bool,
+}
+
+/// `deprecated:`, of anything that can be.
+#[derive(Debug, Clone)]
+pub struct DeprecatedSyntax {
+    pub since: Spanned<String>,
+    pub sunset: Option<Spanned<String>>,
+    pub instead: Option<Spanned<String>>,
+}
+
+impl DeprecatedSyntax {
+    /// Reads one, whose `since` must be there.
+    pub fn read(node: &Node, problems: &mut Problems) -> Option<DeprecatedSyntax> {
+        let mut mapping = Mapping::open(&keys::DEPRECATED, node, problems);
+        mapping.require("since");
+        let (since, sunset, instead) = (mapping.text("since"), mapping.text("sunset"), mapping.text("use"));
+        mapping.close();
+        Some(DeprecatedSyntax { since: since?, sunset, instead })
+    }
+
+    /// What stands under the key of a mapping.
+    pub fn of(mapping: &mut Mapping<'_, '_>) -> Option<DeprecatedSyntax> {
+        let node = mapping.node("deprecated")?;
+        DeprecatedSyntax::read(node, mapping.problems)
+    }
 }
 
 /// Where a field's value comes from.
@@ -118,6 +144,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         rules: Vec::new(),
         renamed_from: None,
         backfill: None,
+        deprecated: None,
         description: None,
         example: None,
         others: Vec::new(),
@@ -146,12 +173,13 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         field.rules.extend(true_flag(&mut mapping, "unique").map(|span| Spanned::new(Rule::Unique, span)));
         field.renamed_from = mapping.text("renamed_from");
         field.backfill = mapping.node("backfill").and_then(|node| default("backfill", node, mapping.problems));
+        field.deprecated = DeprecatedSyntax::of(&mut mapping);
     }
     field.description = mapping.text("description");
     field.example = mapping.text("example");
     let own: &[&str] = match field.source {
-        SourceSyntax::From(_) => &["from", "description", "example"],
-        SourceSyntax::Many { .. } => &["many", "by", "description"],
+        SourceSyntax::From(_) => &["from", "deprecated", "description", "example"],
+        SourceSyntax::Many { .. } => &["many", "by", "deprecated", "description"],
         SourceSyntax::Type(_) | SourceSyntax::Unreadable => &[],
     };
     if !own.is_empty() {

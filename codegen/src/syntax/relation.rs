@@ -1,6 +1,6 @@
 //! Includes and actions as they are written.
 
-use super::field::FieldSyntax;
+use super::field::{DeprecatedSyntax, FieldSyntax};
 use super::keys;
 use super::mapping::{Mapping, read_word};
 use super::resource::fields;
@@ -43,6 +43,7 @@ pub struct ActionSyntax {
     /// `output: created`
     pub creates: bool,
     pub event: Option<Name>,
+    pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Name>,
 }
 
@@ -121,6 +122,7 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         output_span: mapping.key_span("output"),
         creates: word.is_some(),
         event: mapping.text("event"),
+        deprecated: DeprecatedSyntax::of(&mut mapping),
         description: mapping.text("description"),
     };
     mapping.close();

@@ -1,6 +1,6 @@
 //! A resource as it is written.
 
-use super::field::{self, FieldSyntax};
+use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
@@ -42,6 +42,7 @@ pub struct ResourceSyntax {
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
     pub filters: Option<FiltersSyntax>,
+    pub deprecated_filters: Vec<(Name, DeprecatedSyntax)>,
     pub sorts: Option<SortsSyntax>,
     pub includes: Vec<IncludeSyntax>,
     pub actions: Vec<ActionSyntax>,
@@ -114,6 +115,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         indexes: mapping.sets("indexes"),
         search: mapping.texts("search").unwrap_or_default(),
         filters: filters(&mut mapping),
+        deprecated_filters: deprecated_filters(&mut mapping),
         sorts: sorts(&mut mapping),
         includes: relation::includes(&mut mapping),
         actions: relation::actions(&mut mapping),
@@ -168,6 +170,13 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
         Some((entry.key.clone(), filter))
     });
     Some(FiltersSyntax::Fields(fields.collect()))
+}
+
+fn deprecated_filters(mapping: &mut Mapping<'_, '_>) -> Vec<(Name, DeprecatedSyntax)> {
+    let entries = mapping.entries("deprecated_filters").iter();
+    entries
+        .filter_map(|entry| Some((entry.key.clone(), DeprecatedSyntax::read(&entry.value, mapping.problems)?)))
+        .collect()
 }
 
 fn sorts(mapping: &mut Mapping<'_, '_>) -> Option<SortsSyntax> {

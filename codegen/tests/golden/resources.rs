@@ -19,6 +19,8 @@ pub mod exchange_rate;
 #[allow(clippy::duplicated_attributes)]
 pub mod member;
 #[allow(clippy::duplicated_attributes)]
+pub mod parcel;
+#[allow(clippy::duplicated_attributes)]
 pub mod product;
 #[allow(clippy::duplicated_attributes)]
 pub mod product_group;
@@ -38,7 +40,7 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
     vec![
         accessory::route(), activity::route(), activity_participant::route(),
         currency::route(), delivery::route(), document::route(), employee::route(),
-        exchange_rate::route(), member::route(), product::route(),
+        exchange_rate::route(), member::route(), parcel::route(), product::route(),
         product_group::route(), saved_list::route(), settings::route(),
         stock_level::route(), subscription::route(), tax_class::route()
     ]

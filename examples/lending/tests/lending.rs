@@ -67,6 +67,9 @@ async fn its_description_is_its_own() {
         assert_eq!(description["components"]["schemas"]["Book"]["properties"]["genre"]["enum"][0], "fiction");
         let filters = description["paths"]["/api/v1/loans"]["get"]["parameters"].to_string();
         assert!(filters.contains("q[due_on_lt]") && !filters.contains("q[due_on_eq]"), "as `filters` says");
+        let filters = description["paths"]["/api/v1/books"]["get"]["parameters"].as_array().unwrap();
+        let deprecated = |name: &str| filters.iter().find(|one| one["name"] == name).unwrap()["deprecated"].clone();
+        assert_eq!((deprecated("q[author_start]"), deprecated("q[author_cont]")), (json!(true), Value::Null));
         assert!(!description["paths"].to_string().contains("product"));
     })
     .await;

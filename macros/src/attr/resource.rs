@@ -4,7 +4,7 @@ use syn::Type;
 
 use super::entry::{Entry, Value};
 use super::{Written, flag, once, text, texts, unknown};
-use crate::ast::{Action, Include, Settings, Target, Under, Word};
+use crate::ast::{Action, Deprecation, Include, Settings, Target, Under, Word};
 use crate::problems::Problems;
 
 const KEYS: &[&str] = &[
@@ -32,6 +32,7 @@ const KEYS: &[&str] = &[
     "include",
     "action",
     "reveal",
+    "deprecated",
 ];
 
 pub fn read(written: &Written, problems: &mut Problems) -> Settings {
@@ -62,6 +63,7 @@ pub fn read(written: &Written, problems: &mut Problems) -> Settings {
             "include" => settings.includes.extend(include(entry, problems)),
             "action" => settings.actions.extend(action(entry, problems)),
             "reveal" => settings.reveals.extend(reveal(entry, problems)),
+            "deprecated" => settings.deprecated.extend(deprecated(entry, problems)),
             _ => unknown(entry, KEYS, problems),
         }
     }
@@ -157,6 +159,28 @@ fn reveal(entry: &Entry, problems: &mut Problems) -> Option<(Word, Word)> {
     }
     let name = needed(name, "name", entry, problems);
     Some((name?, needed(description, "description", entry, problems)?))
+}
+
+fn deprecated(entry: &Entry, problems: &mut Problems) -> Option<Deprecation> {
+    let (mut named, mut since, mut sunset, mut instead) = (None, None, None, None);
+    let sorts = ["field", "filter", "action"];
+    for part in inside(entry, "field = \"…\", since = \"2026-03-21\"", problems)? {
+        match part.key().as_str() {
+            "since" => once(&mut since, text(part, problems), part, problems),
+            "sunset" => once(&mut sunset, text(part, problems), part, problems),
+            "instead" => once(&mut instead, text(part, problems), part, problems),
+            key => match sorts.iter().find(|of| **of == key) {
+                Some(of) => once(&mut named, text(part, problems).map(|name| (*of, name)), part, problems),
+                None => unknown(part, &["field", "filter", "action", "since", "sunset", "instead"], problems),
+            },
+        }
+    }
+    let since = needed(since, "since", entry, problems);
+    let Some((of, name)) = named else {
+        problems.report(entry.span(), "say what is to go: `field`, `filter` or `action`");
+        return None;
+    };
+    Some(Deprecation { of, name, since: since?, sunset, instead })
 }
 
 /// `key = Path`

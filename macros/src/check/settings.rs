@@ -41,6 +41,36 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
     }
     unrepeated(settings.search.iter(), "column", problems);
     actions(resource, problems);
+    deprecations(resource, problems);
+}
+
+/// What is to go is there, and its days are days. A filter is a field and a predicate, which the runtime knows.
+fn deprecations(resource: &Resource, problems: &mut Problems) {
+    let fields: Vec<&str> = resource.members.iter().map(|member| member.name().0).collect();
+    let actions: Vec<&str> = resource.settings.actions.iter().map(|action| action.name.text.as_str()).collect();
+    for deprecation in &resource.settings.deprecated {
+        for name in std::iter::once(&deprecation.name).chain(&deprecation.instead) {
+            match deprecation.of {
+                "field" => known(name, &fields, "field", problems),
+                "action" => known(name, &actions, "action", problems),
+                _ => {}
+            }
+        }
+        for day in std::iter::once(&deprecation.since).chain(&deprecation.sunset) {
+            if !is_day(&day.text) {
+                problems.report(day.span, "a day is written as `2026-03-21`");
+            }
+        }
+    }
+}
+
+fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let within = |part: &str, count: usize, most: u32| {
+        let digits = part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
+        digits && part.parse::<u32>().is_ok_and(|number| (1..=most).contains(&number))
+    };
+    matches!(parts.as_slice(), [year, month, day] if within(year, 4, 9999) && within(month, 2, 12) && within(day, 2, 31))
 }
 
 /// `under`, `owner` and the includes name reference fields of this struct.

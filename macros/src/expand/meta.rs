@@ -5,7 +5,8 @@ use quote::quote;
 
 use super::id_variant;
 use crate::ast::{
-    Action, Computed, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target, Word,
+    Action, Computed, Deprecation, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says,
+    Target, Word,
 };
 use crate::names::{label, upper_camel};
 
@@ -58,6 +59,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
         let (name, description) = (&name.text, &description.text);
         quote!((#name, #description))
     });
+    let deprecated = settings.deprecated.iter().map(deprecation);
     let id = id_variant(resource);
     quote! {
         #[automatically_derived]
@@ -90,6 +92,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     includes: &[#(#includes),*],
                     actions: &[#(#actions),*],
                     reveals: &[#(#reveals),*],
+                    deprecated: &[#(#deprecated),*],
                 };
                 &META
             }
@@ -337,6 +340,20 @@ fn action(action: &Action) -> TokenStream {
             output: ::charter_runtime::generated::ActionOutput::#output,
             event: #event,
             apart: #apart,
+        }
+    }
+}
+
+fn deprecation(said: &Deprecation) -> TokenStream {
+    let (of, name, since) = (variant(said.of), &said.name.text, &said.since.text);
+    let (sunset, instead) = (optional(&said.sunset), optional(&said.instead));
+    quote! {
+        ::charter_runtime::generated::DeprecationMeta {
+            of: ::charter_runtime::generated::Deprecated::#of,
+            name: #name,
+            since: #since,
+            sunset: #sunset,
+            instead: #instead,
         }
     }
 }

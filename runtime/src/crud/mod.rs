@@ -9,6 +9,7 @@ mod count;
 mod create;
 mod csv;
 mod delete;
+pub mod deprecation;
 mod embedded;
 pub(crate) mod explain;
 pub(crate) mod export;

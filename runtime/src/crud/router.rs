@@ -7,6 +7,7 @@ use salvo::{Request, Router, async_trait};
 
 use super::action::{self, ActionCall};
 use super::body::Body;
+use super::deprecation::Uses;
 use super::export::Exported;
 use super::list::{self, Asked, Listed};
 use super::route::{Call, Method, Place, methods, path, places};
@@ -55,8 +56,20 @@ impl crate::server::Answers for At {
         uploads && matches!(self.place, Place::Collection) && request.method().as_str() == "POST"
     }
 
-    /// The order of the checks is the contract's: 401, 403, 404, 422.
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        let mut uses = Uses::new(state.catalog.entries()[self.index].meta);
+        let answer = self.carry_out(state, request, &mut uses).await?;
+        // What has not changed since is no answer of its own.
+        if answer.status() == StatusCode::NOT_MODIFIED {
+            return Ok(answer);
+        }
+        Ok(uses.headers().fold(answer, |answer, (name, text)| answer.with_text(name, &text)))
+    }
+}
+
+impl At {
+    /// The order of the checks is the contract's: 401, 403, 404, 422.
+    async fn carry_out(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Answer> {
         let caller = authenticate(state, request).await?;
         let entry = &state.catalog.entries()[self.index];
         let asked = match request.method().as_str() {
@@ -78,6 +91,7 @@ impl crate::server::Answers for At {
         };
         let uri = request.uri().clone();
         let (path, query) = (uri.path(), uri.query().unwrap_or_default());
+        uses.ask(method.call, query);
         let id = match self.place {
             Place::Singleton => Some(SINGLETON),
             _ => match parameter(request, "id") {
@@ -99,6 +113,7 @@ impl crate::server::Answers for At {
         if let Some(key) = &mut key {
             let body = read_body(request, state.config.body_limit).await?;
             key.add(&body);
+            uses.give(method.call, &body);
             // What was carried out is answered again, also when the record has gone since.
             if let Some(reply) = key.find(&context).await? {
                 return headers::replayed(reply);
@@ -118,6 +133,7 @@ impl crate::server::Answers for At {
                 }
             }
         };
+        uses.give(method.call, &bytes);
         let conditions = match method.call.has_conditions() {
             true => headers::conditions(request)?,
             false => Conditions::default(),

@@ -7,7 +7,7 @@ use super::node::{Node, reference};
 use super::operation::{body_name, created_name, fields_name, output_name};
 use super::{event, example, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::meta::{ActionOutput, Operation, Shown};
+use crate::meta::{ActionOutput, Deprecated, Operation, Shown};
 
 /// Every schema by name.
 pub fn schemas(catalog: &Catalog) -> Node {
@@ -27,7 +27,10 @@ pub fn schemas(catalog: &Catalog) -> Node {
             if has(operation) && !(sent_as_form && write == Write::Create) {
                 let verb = if write == Write::Create { "creates" } else { "changes" };
                 let described = format!("What {verb} {}.", prose::a_record(entry.meta));
-                schemas.set(body_name(entry, write), given::body(catalog, entry, write).with("description", described));
+                schemas.set(
+                    body_name(entry, write),
+                    with_deprecations(entry, given::body(catalog, entry, write)).with("description", described),
+                );
             }
         }
         for action in entry.meta.actions {
@@ -91,7 +94,19 @@ fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     }
 }
 
+/// The same with what is said of fields that are to go.
+fn with_deprecations(entry: &Entry, schema: Node) -> Node {
+    let Some(mut properties) = schema.get("properties").cloned() else { return schema };
+    for said in entry.meta.deprecated.iter().filter(|said| said.of == Deprecated::Field) {
+        if let Some(property) = properties.get(said.name).cloned() {
+            properties.set(said.name, prose::deprecated(property, Some(said)));
+        }
+    }
+    schema.with("properties", properties)
+}
+
 fn with_includes(catalog: &Catalog, entry: &Entry, schema: Node) -> Node {
+    let schema = with_deprecations(entry, schema);
     let Some(mut properties) = schema.get("properties").cloned() else { return schema };
     for include in entry.meta.includes {
         properties.set(example::include_key(include.name), shown::include(catalog, entry, include));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::node::{Node, reference};
+use crate::catalog::Catalog;
 use crate::crud::Call;
 use crate::error::CODES;
 use crate::header::*;
@@ -12,6 +13,8 @@ use crate::webhook::signature;
 
 /// What every answer to a request that is counted carries.
 const COUNTED: [&str; 4] = [REQUEST_ID, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET];
+/// What the answer to a request that uses something deprecated carries.
+const OF_DEPRECATED: [&str; 2] = [DEPRECATION, SUNSET];
 /// What every answer with a file says of it, and of what a browser may do with it.
 pub const OF_FILE: [&str; 6] = [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_POLICY, TYPE_OPTIONS, REQUEST_ID];
 
@@ -54,6 +57,18 @@ fn answered() -> Vec<(&'static str, &'static str, Value, Value)> {
             only("true"),
             json!("true"),
         ),
+        (
+            DEPRECATION,
+            "Something that the request uses is to go: since when it is deprecated, in seconds since 1970 (RFC 9745).",
+            json!({ "type": "string", "pattern": "^@[0-9]+$" }),
+            json!("@1774051200"),
+        ),
+        (
+            SUNSET,
+            "From when on what the request uses may be gone (RFC 8594).",
+            text(),
+            json!("Sun, 21 Mar 2027 00:00:00 GMT"),
+        ),
         (RETRY_AFTER, "After so many seconds it may be tried again.", count(), json!(5)),
         (ALLOW, "The methods that the path has.", text(), json!("GET, POST")),
         (AUTHENTICATE, "How to authenticate, and what is missing.", text(), json!("Bearer realm=\"charter\"")),
@@ -72,9 +87,11 @@ fn answered() -> Vec<(&'static str, &'static str, Value, Value)> {
     ]
 }
 
-/// Every header of an answer, to be referred to.
-pub fn components() -> Node {
-    answered().into_iter().fold(Node::object(), |headers, (name, told, schema, example)| {
+/// Every header of an answer, to be referred to; those that tell of what is to go where something is.
+pub fn components(catalog: &Catalog) -> Node {
+    let deprecates = catalog.entries().iter().any(|entry| !entry.meta.deprecated.is_empty());
+    let used = answered().into_iter().filter(|row| deprecates || !OF_DEPRECATED.contains(&row.0));
+    used.fold(Node::object(), |headers, (name, told, schema, example)| {
         headers.with(name, json!({ "description": told, "schema": schema, "example": example }))
     })
 }
@@ -90,7 +107,7 @@ pub fn of_answer(names: &[&str]) -> Node {
 }
 
 /// The headers of the answer to a call that succeeded.
-pub fn of_success(call: Call, takes_key: bool, created: bool) -> Node {
+pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
     if let Call::Operation(Operation::List) = call {
@@ -98,6 +115,9 @@ pub fn of_success(call: Call, takes_key: bool, created: bool) -> Node {
     }
     names.extend(call.answers_tag().then_some(ETAG));
     names.extend(takes_key.then_some(REPLAYED));
+    if deprecated {
+        names.extend(OF_DEPRECATED);
+    }
     of_answer(&names)
 }
 

@@ -112,7 +112,7 @@ fn components(catalog: &Catalog) -> Node {
     Node::object()
         .with("schemas", component::schemas(catalog))
         .with("parameters", parameters())
-        .with("headers", header::components())
+        .with("headers", header::components(catalog))
         .with("responses", problem::responses())
         .with("securitySchemes", schemes())
 }

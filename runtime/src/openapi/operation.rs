@@ -7,8 +7,8 @@ use super::given::{self, Write};
 use super::node::{Node, reference};
 use super::{header, parameter, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::{Call, RouteInfo, explain};
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation, Shown};
+use crate::crud::{Call, RouteInfo, deprecation, explain};
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
 
 /// The names under which the description has the two ways to send a token.
 pub const SCHEMES: [&str; 2] = ["bearer", "token"];
@@ -37,6 +37,10 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         .with("security", security)
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
+    let node = match route.call {
+        Call::Action(action) => prose::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
+        Call::Operation(_) => node,
+    };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
     node.with_some("requestBody", body(catalog, entry, route.call)).with("responses", responses(catalog, entry, route))
 }
@@ -221,7 +225,8 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         let schema = Node::object().with("anyOf", [one(name), one(fields_name(entry))]);
         json_content(schema, record())
     };
-    let headers = |created| header::of_success(route.call, route.call.takes_key(), created);
+    let tells = deprecation::may_tell(meta, route.call);
+    let headers = |created| header::of_success(route.call, route.call.takes_key(), created, tells);
     let answer = |text: String, content: Node| {
         Node::object().with("description", text).with("headers", headers(false)).with("content", content)
     };

@@ -8,7 +8,7 @@ use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::explain::{ABILITY, MEDIA_TYPE};
-use crate::meta::{FieldMeta, Kind, Shown};
+use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
 use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads};
 
 /// Parameters that every list has, by the name under which they are shared.
@@ -108,7 +108,10 @@ pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
         let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
         let example = Examples { catalog }.of_field(entry, field);
         for (predicate, ..) in query::TABLE.iter().filter(|row| row.0.allowed(field, kind)) {
-            parameters.push(filter(field, kind, *predicate, &example));
+            let key = format!("{}_{}", field.name, predicate.name());
+            let said = entry.meta.deprecation(Deprecated::Filter, &key);
+            let said = said.or_else(|| entry.meta.deprecation(Deprecated::Field, field.name));
+            parameters.push(prose::deprecated(filter(field, kind, *predicate, &example), said));
         }
     }
     parameters

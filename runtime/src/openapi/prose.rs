@@ -1,7 +1,8 @@
 //! English from metadata: what a field, a rule and an operation are called in a sentence.
 
+use super::node::Node;
 use crate::catalog::Catalog;
-use crate::meta::{Access, DefaultValue, FieldMeta, Kind, ResourceMeta, Rule, TimestampForm};
+use crate::meta::{Access, DefaultValue, DeprecationMeta, FieldMeta, Kind, ResourceMeta, Rule, TimestampForm};
 
 /// `exchange_rate` is `exchange rate`.
 pub fn words(name: &str) -> String {
@@ -57,6 +58,19 @@ pub fn field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> Stri
         text.push_str(&more);
     }
     text
+}
+
+/// A piece of the description that has a `description`, with what is said of it where it is to go.
+pub fn deprecated(node: Node, said: Option<&DeprecationMeta>) -> Node {
+    let Some(said) = said else { return node };
+    let sunset = said.sunset.map(|day| format!(" It may be gone from {day} on.")).unwrap_or_default();
+    let instead = said.instead.map(|name| format!(" Use `{name}` instead.")).unwrap_or_default();
+    let told = format!("Deprecated since {}.{sunset}{instead}", said.since);
+    let description = match node.get("description") {
+        Some(Node::Value(serde_json::Value::String(text))) => format!("{text} {told}"),
+        _ => told,
+    };
+    node.with("description", description).with("deprecated", true)
 }
 
 /// A text that ends like a sentence.

@@ -45,4 +45,13 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n",
         right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",
     },
+    Entry {
+        code: Code::Deprecation,
+        title: "a deprecation that clients cannot follow",
+        explanation: "What is deprecated says since which day, on which later day it goes, and what of the same sort takes \
+            its place: a field, a filter as `q` names it, an action. That must be there, and must not be deprecated itself. A \
+            field that must be given cannot be done without, and so not deprecated.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  mass: { type: integer, default: 0 }\n  weight: { type: integer, default: 0, deprecated: { since: 2026-03-21, use: masss } }\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  mass: { type: integer, default: 0 }\n  weight: { type: integer, default: 0, deprecated: { since: 2026-03-21, use: mass } }\n",
+    },
 ];

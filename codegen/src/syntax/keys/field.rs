@@ -109,6 +109,30 @@ const EXAMPLE: Key = key(
     "A value for the examples of the API's description.",
 );
 
+pub const DEPRECATION: Key = key(
+    "deprecated",
+    Shape::Deprecated,
+    "it is to stay",
+    "deprecated: { since: 2026-03-21, sunset: 2027-03-21, use: mass }",
+    "It is to go: clients are told since when it is deprecated, on which day it goes, and what to use instead.",
+);
+
+/// `deprecated:`
+pub static DEPRECATED: Table = Table {
+    what: "a deprecation",
+    keys: &[
+        key("since", Shape::Day, "none: it must be given", "since: 2026-03-21", "The day from which it is deprecated."),
+        key("sunset", Shape::Day, "no day is set", "sunset: 2027-03-21", "The day from which it may be gone."),
+        key(
+            "use",
+            Shape::Name,
+            "nothing takes its place",
+            "use: mass",
+            "What takes its place: another field, filter or action of the resource, as the one that is deprecated.",
+        ),
+    ],
+};
+
 /// A field of a record.
 pub static FIELD: Table = Table {
     what: "a field",
@@ -157,14 +181,14 @@ pub static FIELD: Table = Table {
             Shape::Path,
             "none",
             "from: product_group_id.name",
-            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. Of the other keys only `description` and `example` stand beside it.",
+            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. Of the other keys only `deprecated`, `description` and `example` stand beside it.",
         ),
         key(
             "many",
             Shape::Name,
             "none",
             "many: activity_participant",
-            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by` and `description` stand beside it.",
+            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by`, `deprecated` and `description` stand beside it.",
         ),
         key(
             "by",
@@ -173,6 +197,7 @@ pub static FIELD: Table = Table {
             "by: activity_id",
             "With `many`: the `ref` field of the other resource that refers to this one.",
         ),
+        DEPRECATION,
         DESCRIPTION,
         EXAMPLE,
     ],

@@ -5,7 +5,7 @@ mod field;
 mod relation;
 mod resource;
 
-pub use field::{FIELD, INPUT, OUTPUT};
+pub use field::{DEPRECATED, FIELD, INPUT, OUTPUT};
 pub use relation::{ACTION, INCLUDE};
 pub use resource::{PERMISSION, RESOURCE};
 
@@ -44,6 +44,8 @@ pub enum Shape {
     Count,
     /// A whole or decimal number.
     Number,
+    /// A day of the calendar, `2026-03-21`.
+    Day,
     /// Any single value.
     Literal,
     /// `product_group_id.name`
@@ -62,6 +64,10 @@ pub enum Shape {
     /// A word, or such a mapping.
     Output(&'static Table),
     Filters,
+    /// Since when, until when, and what to use instead.
+    Deprecated,
+    /// A mapping from filters, as `q` names them, to such.
+    DeprecatedFilters,
     Sorts,
     Includes,
     Actions,

@@ -1,5 +1,6 @@
 //! The keys of includes and actions.
 
+use super::field::DEPRECATION;
 use super::{INPUT, OUTPUT, Shape, Table, key};
 use crate::words::{ActionMethod, ActionOn};
 
@@ -78,6 +79,7 @@ pub static ACTION: Table = Table {
             "event: deactivated",
             "For an action that changes its record: what its event is called in place of `<resource>.updated`.",
         ),
+        DEPRECATION,
         key(
             "description",
             Shape::Text,

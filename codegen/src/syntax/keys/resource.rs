@@ -158,6 +158,13 @@ pub static RESOURCE: Table = Table {
             "What `q` accepts: `shown` is every field of a list item with the predicates that fit its type; `none` is nothing; a mapping names the fields, each with `all` or a list of predicates.",
         ),
         key(
+            "deprecated_filters",
+            Shape::DeprecatedFilters,
+            "none",
+            "deprecated_filters: { name_start: { since: 2026-03-21, sunset: 2027-03-21, use: name_cont } }",
+            "What of `q` is to go, as `q` names it: since when it is deprecated, on which day it goes, and the filter to use instead.",
+        ),
+        key(
             "sorts",
             Shape::Sorts,
             "`shown`",

@@ -1,0 +1,115 @@
+//! Deprecations: days that there are, in their order, and something that takes the place of what goes.
+
+use crate::date::is_day;
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Default, Deprecated, Deprecation, Filter, Name, Resource, Schema};
+use crate::predicate;
+use crate::words::Word;
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    let mut told = None;
+    for deprecation in &resource.deprecated {
+        // The two columns of a polymorphic reference share what is said.
+        if told == Some(deprecation.since.span) {
+            continue;
+        }
+        told = Some(deprecation.since.span);
+        days(deprecation, problems);
+        let names = names(schema, resource, deprecation.of);
+        if deprecation.of == Deprecated::Filter {
+            known(&deprecation.name, deprecation.of, &names, problems);
+        }
+        if let Some(instead) = &deprecation.instead {
+            takes_its_place(resource, deprecation, instead, &names, problems);
+        }
+        must_be_given(resource, deprecation, problems);
+    }
+}
+
+fn days(deprecation: &Deprecation, problems: &mut Problems) {
+    let mut days = true;
+    for day in [Some(&deprecation.since), deprecation.sunset.as_ref()].into_iter().flatten() {
+        if !is_day(day.as_str()) {
+            let message = format!("`{}` is not a day", day.value);
+            let problem = Diagnostic::new(Code::Deprecation, day.span, message, "not a day");
+            problems.push(problem.help("for example `2026-03-21`"));
+            days = false;
+        }
+    }
+    if let (Some(sunset), true) = (&deprecation.sunset, days)
+        && sunset.value <= deprecation.since.value
+    {
+        let message = format!("`{}` goes before it is deprecated", deprecation.name.value);
+        let problem = Diagnostic::new(Code::Deprecation, sunset.span, message, "not later")
+            .related(deprecation.since.span, "than this")
+            .help("clients need time between the two");
+        problems.push(problem);
+    }
+}
+
+/// What there is of a sort.
+fn names(schema: &Schema, resource: &Resource, of: Deprecated) -> Vec<String> {
+    match of {
+        Deprecated::Field => resource.fields.iter().map(|field| field.name.value.clone()).collect(),
+        Deprecated::Action => resource.actions.iter().map(|action| action.name.value.clone()).collect(),
+        Deprecated::Filter => filters(schema, resource),
+    }
+}
+
+/// Every filter as `q` names it.
+fn filters(schema: &Schema, resource: &Resource) -> Vec<String> {
+    let listed = resource.fields.iter().filter(|field| field.is_listed());
+    let of_field = listed.flat_map(|field| {
+        let predicates = match resource.filter(field) {
+            None | Some(Filter::All) => predicate::fitting(&schema.value_kind(resource, field)),
+            Some(Filter::Only(words)) => words.iter().map(|word| word.value).collect(),
+        };
+        predicates.into_iter().map(|predicate| format!("{}_{}", field.name.value, predicate.word()))
+    });
+    of_field.collect()
+}
+
+fn known(name: &Name, of: Deprecated, names: &[String], problems: &mut Problems) -> bool {
+    let known = names.contains(&name.value);
+    if !known {
+        let message = format!("there is no {} `{}`", of.word(), name.value);
+        let problem = Diagnostic::new(Code::Deprecation, name.span, message, format!("unknown {}", of.word()))
+            .did_you_mean(name.as_str(), names.iter().map(String::as_str));
+        problems.push(problem);
+    }
+    known
+}
+
+fn takes_its_place(
+    resource: &Resource,
+    deprecation: &Deprecation,
+    instead: &Name,
+    names: &[String],
+    problems: &mut Problems,
+) {
+    if !known(instead, deprecation.of, names, problems) {
+        return;
+    }
+    let also = resource.deprecated.iter().find(|other| other.of == deprecation.of && other.name.value == instead.value);
+    if let Some(also) = also {
+        let message = format!("`{}` is deprecated too, and cannot take its place", instead.value);
+        let problem = Diagnostic::new(Code::Deprecation, instead.span, message, "goes as well")
+            .related(also.since.span, "since then")
+            .help("name what stays, or nothing");
+        problems.push(problem);
+    }
+}
+
+/// Nobody can do without what must be given.
+fn must_be_given(resource: &Resource, deprecation: &Deprecation, problems: &mut Problems) {
+    let field = resource.field(deprecation.name.as_str()).filter(|_| deprecation.of == Deprecated::Field);
+    let Some((field, required)) = field.and_then(|field| Some((field, field.places.required?))) else { return };
+    if field.default == Default::None {
+        let message = format!("`{}` is deprecated, and must be given all the same", field.declared);
+        let problem =
+            Diagnostic::new(Code::Deprecation, deprecation.since.span, message, "how can clients do without?")
+                .related(required, "it must be given")
+                .help("give it a `default`, or make it `nullable`");
+        problems.push(problem);
+    }
+}

@@ -1,0 +1,79 @@
+//! Days of the calendar, as `2026-03-21`: text whose order is that of the days.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Whether a text is a day that there is.
+pub fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return false };
+    let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !(digits(year, 4) && digits(month, 2) && digits(day, 2)) {
+        return false;
+    }
+    let number = |text: &str| text.parse::<u32>().unwrap_or_default();
+    let year = number(year);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match number(month) {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(leap),
+        _ => 0,
+    };
+    (1..=days).contains(&number(day))
+}
+
+/// The day that it is, in UTC.
+pub fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    day(since.as_secs() / 86_400)
+}
+
+/// `2026-11-21`, of days since 1970 (Howard Hinnant's `civil_from_days`).
+fn day(days: u64) -> String {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{day, is_day};
+
+    #[test]
+    fn days_are_dates() {
+        let pairs = [
+            (0, "1970-01-01"),
+            (11_016, "2000-02-29"),
+            (19_782, "2024-02-29"),
+            (20_778, "2026-11-21"),
+            (20_818, "2026-12-31"),
+        ];
+        for (days, expected) in pairs {
+            assert_eq!(day(days), expected);
+            assert!(is_day(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_no_day_is_told_from_one() {
+        for text in [
+            "2026-02-29",
+            "2100-02-29",
+            "2026-13-01",
+            "2026-00-10",
+            "2026-04-31",
+            "2026-1-01",
+            "soon",
+            "",
+            "+026-01-01",
+        ] {
+            assert!(!is_day(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What is to go: that it is said is safe, and what goes tells whether it keeps what was said.
+
+use super::{Change, Changes, Effect};
+use crate::snapshot::{Deprecation, Resource};
+
+pub fn compare(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    for (place, now) in &after.deprecated {
+        let mut changes = changes.within(place);
+        let instead = now.instead.as_ref().map(|name| format!(": use `{name}`")).unwrap_or_default();
+        let sunset = now.sunset.as_ref().map(|day| format!(", and goes on {day}")).unwrap_or_default();
+        match before.deprecated.get(place) {
+            None => changes.push(Effect::Addition, format!("it is deprecated since {}{sunset}{instead}", now.since)),
+            Some(then) => both(then, now, &mut changes),
+        }
+    }
+    for (place, _) in before.deprecated.iter().filter(|(place, _)| !after.deprecated.contains_key(*place)) {
+        if is_there(after, place) {
+            changes.within(place).push(Effect::Internal, "it is deprecated no more");
+        }
+    }
+}
+
+fn both(then: &Deprecation, now: &Deprecation, changes: &mut Changes<'_>) {
+    let word = |day: &Option<String>| day.clone().unwrap_or_else(|| "unknown".to_owned());
+    match (&then.sunset, &now.sunset) {
+        (was, is) if was == is => {}
+        (was, is) => {
+            // Whoever planned by the former day has less time than was said.
+            let earlier = matches!((was, is), (Some(was), Some(is)) if is < was);
+            let effect = if earlier { Effect::Breaking } else { Effect::Internal };
+            changes.push(effect, format!("the day on which it goes was {} and is {}", word(was), word(is)));
+        }
+    }
+    if (&then.since, &then.instead) != (&now.since, &now.instead) {
+        changes.push(Effect::Internal, "its deprecation says something else");
+    }
+}
+
+/// Whether what stood at a place is still there.
+fn is_there(resource: &Resource, place: &str) -> bool {
+    match place.split_once('.') {
+        Some(("fields", name)) => resource.fields.contains_key(name),
+        Some(("actions", name)) => resource.actions.contains_key(name),
+        Some((_, filter)) => filters(resource, filter).is_some(),
+        None => false,
+    }
+}
+
+/// The field that a filter asks, where it can be asked that.
+fn filters<'r>(resource: &'r Resource, filter: &str) -> Option<&'r str> {
+    let mut fields = resource.fields.values();
+    let asks = |predicate: &str, name: &str| filter == format!("{name}_{predicate}");
+    fields.find_map(|field| {
+        field.predicates.iter().any(|predicate| asks(predicate, &field.name)).then_some(field.name.as_str())
+    })
+}
+
+/// Says with each removal what clients were told of it. `today`: the day that it is.
+pub fn keep_word(before: &Resource, after: Option<&Resource>, today: &str, changes: &mut [Change]) {
+    for (place, said) in &before.deprecated {
+        if after.is_some_and(|after| is_there(after, place)) {
+            continue;
+        }
+        let (changed, about) = match place.split_once('.') {
+            Some(("filters", filter)) => {
+                let Some(field) = filters(before, filter) else { continue };
+                (format!("fields.{field}"), format!(" (`{filter}` {})", kept(said, today)))
+            }
+            _ => (place.clone(), format!(" ({})", kept(said, today))),
+        };
+        for change in changes.iter_mut().filter(|change| change.at == changed && is_removal(change)) {
+            change.message.push_str(&about);
+        }
+    }
+}
+
+fn is_removal(change: &Change) -> bool {
+    ["it is removed", "the action is removed", "it is filtered no more"]
+        .iter()
+        .any(|removal| change.message.starts_with(removal))
+}
+
+/// Whether what goes goes when it was said.
+fn kept(said: &Deprecation, today: &str) -> String {
+    match &said.sunset {
+        Some(day) if day.as_str() <= today => format!("goes as clients were told, on or after {day}"),
+        Some(day) => format!("goes before {day}, until when clients were told that it stays"),
+        None => format!("was deprecated since {}, without a day on which it goes", said.since),
+    }
+}

@@ -1,0 +1,122 @@
+//! What is to go: the headers that tell whoever uses it, and the description that tells everybody.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Specimens, on_both};
+
+on_both!(
+    a_request_that_uses_what_is_to_go_is_told,
+    a_write_is_told_of_the_fields_that_it_gives,
+    what_was_kept_under_a_key_tells_the_same,
+    the_description_says_what_is_to_go,
+);
+
+/// The field `sku`, the filter `rate_gt` and the action `weigh` of a specimen.
+const FIELD: [Option<&str>; 2] = [Some("@1772323200"), Some("Mon, 01 Mar 2027 00:00:00 GMT")];
+const FILTER: [Option<&str>; 2] = [Some("@1767225600"), None];
+const ACTION: [Option<&str>; 2] = [Some("@1748736000"), Some("Tue, 01 Dec 2026 00:00:00 GMT")];
+const NOTHING: [Option<&str>; 2] = [None, None];
+
+fn told(answer: &Answer) -> [Option<&str>; 2] {
+    ["deprecation", "sunset"].map(|name| answer.header(name))
+}
+
+async fn a_request_that_uses_what_is_to_go_is_told(specimens: Specimens) {
+    let admin = specimens.admin();
+    for (path, expected) in [
+        // A field that is merely shown is in every answer.
+        ("/specimens", NOTHING),
+        ("/specimens/1", NOTHING),
+        ("/specimens?q[name_cont]=lamp&sort=-rate&fields=id,name", NOTHING),
+        ("/specimens?q[sku_eq]=LMP-1", FIELD),
+        ("/specimens?q[name_or_sku_cont]=lmp", FIELD),
+        ("/specimens?q[sku_in][]=a&q[sku_in][]=b", FIELD),
+        ("/specimens?sort=-sku", FIELD),
+        ("/specimens?q[s]=name+asc,sku+desc", FIELD),
+        ("/specimens?fields=id,sku", FIELD),
+        ("/specimens/1?fields=sku", FIELD),
+        ("/specimens?q[rate_gt]=1", FILTER),
+        ("/specimens?q[rate_gteq]=1", NOTHING),
+        // Of several the earliest days are told.
+        ("/specimens?q[rate_gt]=1&sort=sku", [FILTER[0], FIELD[1]]),
+        ("/products?q[sku_cont]=a&sort=sku", NOTHING),
+    ] {
+        let answer = admin.get(path).await;
+        assert_eq!((answer.status, told(&answer)), (200, expected), "{path}");
+    }
+    for (action, expected) in [("weigh", ACTION), ("count", NOTHING)] {
+        let answer = admin.post(&format!("/specimens/1/{action}"), json!({})).await;
+        assert_eq!((answer.status, told(&answer)), (200, expected), "{action}");
+    }
+    let head = admin.send(Method::HEAD, "/specimens?sort=sku", None).await;
+    assert_eq!(told(&head), FIELD);
+    let refused = admin.get("/specimens?q[sku_eq]=a&page=0").await;
+    assert_eq!((refused.status, told(&refused)), (422, NOTHING), "what is refused used nothing");
+}
+
+async fn a_write_is_told_of_the_fields_that_it_gives(specimens: Specimens) {
+    let admin = specimens.admin();
+    for (body, expected) in [
+        (json!({ "name": "Lamp" }), NOTHING),
+        (json!({ "name": "Lamp", "sku": "L" }), FIELD),
+        (json!({ "specimen": { "sku": null } }), FIELD),
+    ] {
+        let answer = admin.post("/specimens", body.clone()).await;
+        assert_eq!((answer.status, told(&answer)), (201, expected), "{body}");
+        for method in [Method::PUT, Method::PATCH] {
+            let answer = admin.send(method, "/specimens/1", Some(body.clone())).await;
+            assert_eq!((answer.status, told(&answer)), (200, expected), "{body}");
+        }
+    }
+    let deleted = admin.send(Method::DELETE, "/specimens/2", None).await;
+    assert_eq!((deleted.status, told(&deleted)), (204, NOTHING));
+}
+
+async fn what_was_kept_under_a_key_tells_the_same(specimens: Specimens) {
+    let admin = specimens.admin().with("idempotency-key", "one");
+    for replayed in [None, Some("true")] {
+        let answer = admin.post("/specimens", json!({ "sku": "L" })).await;
+        assert_eq!((answer.header("idempotent-replayed"), told(&answer)), (replayed, FIELD));
+    }
+}
+
+async fn the_description_says_what_is_to_go(specimens: Specimens) {
+    let description = specimens.admin().get("/openapi.json").await.ok();
+    let deprecated = |node: &Value| {
+        (node["deprecated"].as_bool().unwrap_or_default(), node["description"].as_str().unwrap_or_default().to_owned())
+    };
+    let field = " Deprecated since 2026-03-01. It may be gone from 2027-03-01 on. Use `name` instead.";
+    for schema in ["Specimen", "SpecimenCreate", "SpecimenUpdate"] {
+        let properties = &description["components"]["schemas"][schema]["properties"];
+        let (is, said) = deprecated(&properties["sku"]);
+        assert!(is && said.ends_with(field), "{schema}: {said}");
+        assert!(!deprecated(&properties["name"]).0, "{schema}");
+    }
+    let paths = &description["paths"];
+    let list = &paths["/api/v1/specimens"]["get"];
+    let parameter = |name: &str| {
+        let parameters = list["parameters"].as_array().expect("parameters");
+        deprecated(parameters.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}")))
+    };
+    let (is, said) = parameter("q[rate_gt]");
+    assert!(is && said.ends_with(" Deprecated since 2026-01-01. Use `rate_gteq` instead."), "{said}");
+    assert!(parameter("q[sku_eq]").0 && !parameter("q[rate_lt]").0);
+    let action = |name: &str| &paths[format!("/api/v1/specimens/{{id}}/{name}")]["post"];
+    assert!(deprecated(action("weigh")).0 && !deprecated(action("count")).0);
+    for (operation, status, tells) in [
+        (list, "200", true),
+        (&paths["/api/v1/specimens"]["post"], "201", true),
+        (&paths["/api/v1/specimens/{id}"]["get"], "200", true),
+        (&paths["/api/v1/specimens/{id}"]["delete"], "204", false),
+        (action("weigh"), "200", true),
+        (action("count"), "200", false),
+        (&paths["/api/v1/products"]["get"], "200", false),
+    ] {
+        let headers = operation["responses"][status]["headers"].as_object().expect("headers");
+        let said = ["Deprecation", "Sunset"].map(|name| headers.contains_key(name));
+        assert_eq!(said, [tells, tells], "{}", operation["operationId"]);
+    }
+    let known = &description["components"]["headers"];
+    assert!(known["Deprecation"].is_object() && known["Sunset"].is_object());
+}
