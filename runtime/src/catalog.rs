@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::crud::{Route, explain};
+use crate::crud::{BULK, Route, explain};
 use crate::meta::{
-    ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
+    ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation,
+    ResourceMeta, Shown,
 };
 use crate::record::Shape;
 
@@ -81,6 +82,9 @@ impl Catalog {
                 problems.push(format!("two resources have the plural `{}`", meta.plural));
             }
             by_type.insert(meta.type_name, index);
+            if meta.actions.iter().any(|action| action.name == BULK && action.on == ActionOn::Collection) {
+                problems.push(format!("the action `{BULK}` of {} stands where many writes do", meta.plural));
+            }
             let derived = link_derived(meta, &metas, &mut problems);
             check_references(meta, &metas, &mut problems);
             let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();

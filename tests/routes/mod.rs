@@ -2,6 +2,7 @@
 
 mod activities;
 pub mod attachments;
+mod bulk;
 mod currencies;
 mod custom_fields;
 mod custom_views;

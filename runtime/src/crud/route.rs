@@ -1,8 +1,12 @@
 //! The paths of every resource: what stands where, under which method, and what a caller needs for it.
 
+use super::bulk;
 use crate::catalog::{Catalog, Entry};
 use crate::context::State;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
+
+/// What stands behind a resource's path for many writes. No action of a collection has the name.
+pub const BULK: &str = "bulk";
 
 /// One path of a resource.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +15,8 @@ pub enum Place {
     Collection,
     /// `/products/{id}`
     Member,
+    /// `/products/bulk`: many writes at once.
+    Bulk,
     /// `/settings`: the one record of a singleton.
     Singleton,
     /// `/exchange_rates/convert` or `/users/{id}/deactivate`
@@ -24,6 +30,8 @@ pub enum Place {
 pub enum Call {
     Operation(Operation),
     Action(&'static ActionMeta),
+    /// Many writes in one transaction.
+    Bulk,
 }
 
 impl Call {
@@ -32,6 +40,7 @@ impl Call {
         match self {
             Call::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
             Call::Action(action) => action.method == ActionMethod::Get,
+            Call::Bulk => false,
         }
     }
 
@@ -45,6 +54,7 @@ impl Call {
         match self {
             Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Create),
             Call::Action(action) => action.on == ActionOn::Record && self.is_transaction(),
+            Call::Bulk => false,
         }
     }
 
@@ -53,6 +63,7 @@ impl Call {
         match self {
             Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Delete),
             Call::Action(action) => matches!(action.output, ActionOutput::Record | ActionOutput::Created),
+            Call::Bulk => false,
         }
     }
 
@@ -61,6 +72,7 @@ impl Call {
         match self {
             Call::Operation(operation) => operation == Operation::Create,
             Call::Action(_) => !self.reads(),
+            Call::Bulk => true,
         }
     }
 }
@@ -101,6 +113,7 @@ pub fn deeds(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
         Call::Operation(Operation::Update) => "update",
         Call::Operation(Operation::Delete) => "delete",
         Call::Action(action) => action.name,
+        Call::Bulk => BULK,
     };
     let places = places(state, entry);
     places
@@ -118,6 +131,7 @@ pub fn places(state: &State, entry: &Entry) -> Vec<Place> {
     if entry.meta.singleton {
         places.push(Place::Singleton);
     } else {
+        places.extend(bulk::is_served(entry).then_some(Place::Bulk));
         places.extend([Place::Collection, Place::Member]);
     }
     if entry.is_attached() {
@@ -158,6 +172,7 @@ pub fn methods(state: &State, entry: &Entry, place: Place) -> Vec<Method> {
             return vec![method(name, Call::Action(action))];
         }
         Place::Attached(_) => return vec![method("GET", Call::Operation(Operation::List))],
+        Place::Bulk => return vec![method("POST", Call::Bulk)],
     };
     let served = |(_, operation): &&(&str, Operation)| entry.meta.operations.contains(operation);
     all.iter().filter(served).map(|(name, operation)| method(name, Call::Operation(*operation))).collect()
@@ -177,6 +192,7 @@ pub fn path(catalog: &Catalog, entry: &Entry, place: Place) -> String {
     path.push_str(entry.meta.path);
     match place {
         Place::Member => path.push_str("/{id}"),
+        Place::Bulk => path.push_str(&format!("/{BULK}")),
         Place::Action(action) if action.on == ActionOn::Record => path.push_str(&format!("/{{id}}/{}", action.name)),
         Place::Action(action) => path.push_str(&format!("/{}", action.name)),
         Place::Collection | Place::Singleton | Place::Attached(_) => {}

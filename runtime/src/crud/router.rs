@@ -7,6 +7,7 @@ use salvo::{Request, Router, async_trait};
 
 use super::action::{self, ActionCall};
 use super::body::Body;
+use super::bulk::{self, Site};
 use super::deprecation::Uses;
 use super::export::Exported;
 use super::list::{self, Asked, Listed};
@@ -151,7 +152,7 @@ impl At {
         }
         // What cannot be read needs no transaction.
         let body = match method.call {
-            Call::Action(_) => Body::default(),
+            Call::Action(_) | Call::Bulk => Body::default(),
             Call::Operation(_) => Body::read(&bytes, entry.meta.name, entry.field(entry.meta.name).is_some())?,
         };
         let transaction = Transaction::begin(state).await?;
@@ -166,7 +167,7 @@ impl At {
             key.keep(&inside, &reply, reveals).await?;
         }
         transaction.commit(&context).await?;
-        let deletes = matches!(method.call, Call::Operation(Operation::Delete));
+        let deletes = matches!(method.call, Call::Operation(Operation::Delete) | Call::Bulk);
         if deletes && (entry.meta.attachments || entry.is_attached()) {
             state.attachments.wake_sweeper();
         }
@@ -199,7 +200,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
                 if same { Answer::empty(StatusCode::NOT_MODIFIED) } else { Answer::json(StatusCode::OK, body) };
             return Ok(answer.with_text(header::ETAG, &tag));
         }
-        (Call::Operation(_), None) => return Err(Error::NotFound),
+        (Call::Operation(_), None) | (Call::Bulk, _) => return Err(Error::NotFound),
         (Call::Action(action), id) => {
             // The conditions are those of the record, and this is none.
             let conditions = &Conditions::default();
@@ -240,6 +241,7 @@ async fn write(
         }
         (Call::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body).await?,
         (Call::Operation(_), None) => return Err(Error::NotFound),
+        (Call::Bulk, _) => return bulk::run(context, entry, &Site { parent, within }, bytes).await,
         (Call::Action(action), id) => {
             action::run(context, entry, ActionCall { action, id, within, conditions, query, body: bytes }).await?
         }

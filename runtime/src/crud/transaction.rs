@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::FutureExt;
-use sea_orm::QueryResult;
+use sea_orm::{ConnectionTrait, QueryResult};
 
 use super::behaviour::RecordHook;
 use super::store;
@@ -35,6 +35,31 @@ impl Transaction {
 
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// A part of the transaction that leaves no trace when it fails: neither rows nor what was to follow. What is no fault
+    /// of the request ends all of it.
+    ///
+    /// # Errors
+    /// A fault of the server or the database, of which the transaction may not recover.
+    pub async fn attempt<T>(&self, work: impl Future<Output = Result<T>>) -> Result<Result<T>> {
+        let after = || self.after.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = after().len();
+        self.connection.execute_unprepared("SAVEPOINT charter_part").await?;
+        let done = work.await;
+        match &done {
+            Err(error @ (Error::Internal(_) | Error::Unavailable(_))) => {
+                tracing::warn!(%error, "a part of a transaction ended all of it");
+                return done.map(Ok);
+            }
+            Err(_) => {
+                self.connection.execute_unprepared("ROLLBACK TO SAVEPOINT charter_part").await?;
+                after().truncate(before);
+            }
+            Ok(_) => {}
+        }
+        self.connection.execute_unprepared("RELEASE SAVEPOINT charter_part").await?;
+        Ok(done)
     }
 
     /// Commits, and runs what was left for then. A client that goes away meanwhile stops neither.

@@ -3,6 +3,7 @@
 //! Every route becomes an operation, every resource its schemas, every filter a parameter, every code of an error an
 //! answer, every event a webhook. Words come from declarations where they have some, else from names, kinds and rules.
 
+mod bulk;
 mod component;
 mod digits;
 mod event;

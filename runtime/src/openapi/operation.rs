@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::example::Examples;
 use super::given::{self, Write};
 use super::node::{Node, reference};
-use super::{header, parameter, problem, prose, shown};
+use super::{bulk, header, parameter, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::{Call, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
@@ -91,6 +91,7 @@ fn words(entry: &Entry, route: &RouteInfo) -> (String, String, String) {
             (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Removes {one}.{marked}"))
         }
         Call::Action(action) => action_words(entry, action),
+        Call::Bulk => bulk::words(entry),
     }
 }
 
@@ -122,6 +123,9 @@ fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
     let examples = Examples { catalog };
     if let (Some(_), Call::Operation(Operation::Create)) = (entry.route.upload, call) {
         return Some(upload(catalog, entry));
+    }
+    if let Call::Bulk = call {
+        return Some(bulk::body(catalog, entry));
     }
     let (schema, example, required, what) = match call {
         Call::Operation(Operation::Create) => {
@@ -208,7 +212,7 @@ fn wrapped(entry: &Entry, name: &str) -> Node {
     Node::object().with("anyOf", [flat, given::object(properties, &[key])])
 }
 
-fn json_content(schema: Node, example: Value) -> Node {
+pub fn json_content(schema: Node, example: Value) -> Node {
     Node::object().with("application/json", Node::object().with("schema", schema).with("example", example))
 }
 
@@ -287,6 +291,10 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
                 }
             };
             responses.set("200", answer(text, content));
+        }
+        Call::Bulk => {
+            errors.extend([400, 409, 413, 415, 422]);
+            responses.set("200", bulk::answer(catalog, entry).with("headers", headers(false)));
         }
     }
     problem::add(&mut responses, &errors);

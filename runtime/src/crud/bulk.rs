@@ -1,0 +1,209 @@
+//! Many writes in one request: `POST /<path>/bulk`, all of them or each for itself.
+//!
+//! Each is the operation that it would be alone, in the transaction of the request: its rules, hooks, events, totals and
+//! audit entry are the same, because the functions are.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::body::{Body, Given};
+use super::outcome::{Outcome, Reply};
+use super::version::Conditions;
+use super::{create, delete, update};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::error::{Error, FieldErrors, Result};
+use crate::meta::Operation;
+use crate::query::Condition;
+
+/// At most so many operations in one request.
+pub const MOST: usize = 1_000;
+
+/// The words for the operations, and the status of each.
+pub const METHODS: [(&str, Operation, u16); 3] =
+    [("create", Operation::Create, 201), ("update", Operation::Update, 200), ("delete", Operation::Delete, 204)];
+
+/// Whether a resource has a path for many writes. An upload is no JSON, and what hangs on others is theirs to change.
+pub fn is_served(entry: &Entry) -> bool {
+    !entry.meta.singleton && !entry.is_attached() && methods(entry).next().is_some()
+}
+
+/// The operations that a resource takes.
+pub fn methods(entry: &Entry) -> impl Iterator<Item = &'static (&'static str, Operation, u16)> {
+    METHODS.iter().filter(|(_, operation, _)| entry.meta.operations.contains(operation))
+}
+
+/// Where the operations are: below a parent, or at the top.
+pub struct Site {
+    pub parent: Option<i64>,
+    pub within: Condition,
+}
+
+/// The body of the request.
+struct Bulk<'b> {
+    atomic: bool,
+    operations: Vec<&'b RawValue>,
+}
+
+/// One operation of it.
+struct Single<'b> {
+    operation: Operation,
+    /// The record, unless it is new.
+    id: i64,
+    fields: Body<'b>,
+    conditions: Conditions,
+}
+
+/// Carries out the operations in the context's transaction, in their order. Answers `{"results": [...]}`, and whether a
+/// result shows a secret.
+///
+/// # Errors
+/// 422 with every problem under `operations.<index>` when all of them are to be done or none; a fault of the server, or of
+/// the database, in any case.
+pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]) -> Result<(Reply, bool)> {
+    let Bulk { atomic, operations } = Bulk::read(bytes)?;
+    let transaction = context.transaction().ok_or_else(|| Error::internal("many writes need a transaction"))?;
+    let (mut problems, mut reveals) = (FieldErrors::default(), false);
+    let mut body = b"{\"results\":[".to_vec();
+    for (index, raw) in operations.into_iter().enumerate() {
+        let done = transaction.attempt(one(context, entry, site, raw)).await?;
+        body.extend_from_slice(if index > 0 { b"," } else { b"" });
+        match done {
+            Ok((status, outcome)) => {
+                reveals |= outcome.reveals;
+                write_result(&mut body, status, &outcome);
+            }
+            Err(error) if atomic => problems.merge(located(error, index)),
+            Err(error) => {
+                let request_id = context.request_id().unwrap_or("-");
+                let failed = json!({ "status": error.status().as_u16(), "error": error.body(request_id) });
+                serde_json::to_writer(&mut body, &failed).map_err(Error::internal)?;
+            }
+        }
+    }
+    problems.into_result()?;
+    body.extend_from_slice(b"]}");
+    Ok((Reply { status: 200, location: None, etag: None, body }, reveals))
+}
+
+/// One operation, as it would be alone.
+async fn one(context: &Context<'_>, entry: &Entry, site: &Site, raw: &RawValue) -> Result<(u16, Outcome)> {
+    let Single { operation, id, fields, conditions } = Single::read(entry, raw)?;
+    let within = || site.within.clone();
+    Ok(match operation {
+        Operation::Create => (201, create::create(context, entry, &fields, site.parent).await?),
+        Operation::Update => (200, update::update(context, entry, id, within(), &conditions, &fields).await?),
+        _ => {
+            delete::delete(context, entry, id, within(), &conditions).await?;
+            (204, Outcome::plain(format!("{{\"id\":{id}}}").into_bytes()))
+        }
+    })
+}
+
+/// `{"status":201,"etag":"...","product":{...}}`
+fn write_result(out: &mut Vec<u8>, status: u16, outcome: &Outcome) {
+    out.extend_from_slice(format!("{{\"status\":{status},").as_bytes());
+    if let Some(tag) = &outcome.tag {
+        out.extend_from_slice(format!("\"etag\":{},", Value::from(tag.as_str())).as_bytes());
+    }
+    // What it answers alone is an object.
+    out.extend_from_slice(outcome.body.get(1..).unwrap_or(b"}"));
+}
+
+/// The problems of one operation among those of all.
+fn located(error: Error, index: usize) -> FieldErrors {
+    let place = format!("operations.{index}");
+    match error {
+        Error::Invalid(problems) => problems.under(&place),
+        other => {
+            let mut problems = FieldErrors::default();
+            problems.add(place, other.message("-"));
+            problems
+        }
+    }
+}
+
+impl<'b> Bulk<'b> {
+    fn read(bytes: &'b [u8]) -> Result<Bulk<'b>> {
+        let (mut errors, mut atomic, mut operations) = (FieldErrors::default(), true, None);
+        for (name, raw) in Body::read(bytes, "", true)?.0 {
+            match (name.as_ref(), Given::read(raw)) {
+                (_, Given::Null) => {}
+                ("atomic", given) => match given.scalar().and_then(crate::query::read_boolean) {
+                    Ok(value) => atomic = value,
+                    Err(problem) => errors.add("atomic", problem),
+                },
+                ("operations", Given::Nested(json)) if json.starts_with('[') => {
+                    operations = serde_json::from_str::<Vec<&RawValue>>(json).ok();
+                }
+                ("operations", _) => errors.add("operations", "must be a list"),
+                (name, _) => errors.add(name, "is not a field here; known are atomic, operations"),
+            }
+        }
+        match &operations {
+            None if !errors.contains("operations") => errors.add("operations", "is required"),
+            Some(list) if list.is_empty() || list.len() > MOST => {
+                errors.add("operations", format!("must have 1 to {MOST} elements"));
+            }
+            _ => {}
+        }
+        errors.into_result()?;
+        Ok(Bulk { atomic, operations: operations.unwrap_or_default() })
+    }
+}
+
+impl<'b> Single<'b> {
+    /// Reads `{"method", "id", "if_match", "<singular>": {...}}`.
+    fn read(entry: &Entry, raw: &'b RawValue) -> Result<Single<'b>> {
+        let singular = entry.meta.name;
+        let mut errors = FieldErrors::default();
+        let (mut method, mut id, mut fields, mut tag): (_, _, _, Option<Cow<'b, str>>) = (None, None, None, None);
+        let body = Body::nested(raw.get());
+        if body.is_none() {
+            errors.add("method", "must stand in an object");
+        }
+        for (name, raw) in body.unwrap_or_default().0 {
+            match (name.as_ref(), Given::read(raw)) {
+                (_, Given::Null) => {}
+                ("method", given) => method = Some(given.scalar().unwrap_or_default().to_string()),
+                ("id", given) => match given.scalar().ok().and_then(|text| text.trim().parse::<i64>().ok()) {
+                    Some(number) => id = Some(number),
+                    None => errors.add("id", "must be a whole number"),
+                },
+                ("if_match", Given::Text(text)) => tag = Some(text),
+                ("if_match", _) => errors.add("if_match", "must be a text, as `If-Match` is"),
+                (name, Given::Nested(json)) if name == singular && json.starts_with('{') => fields = Body::nested(json),
+                (name, _) if name == singular => errors.add(singular, "must be an object"),
+                (name, _) => {
+                    errors.add(name, format!("is not a field here; known are method, id, if_match, {singular}"))
+                }
+            }
+        }
+        let known = methods(entry).find(|(word, ..)| method.as_deref() == Some(*word)).map(|row| row.1);
+        if known.is_none() && !errors.contains("method") {
+            let words: Vec<&str> = methods(entry).map(|(word, ..)| *word).collect();
+            errors.add("method", format!("must be one of {}", words.join(", ")));
+        }
+        let creates = known == Some(Operation::Create);
+        match id {
+            Some(_) if creates => errors.add("id", "cannot be given: the record is new"),
+            None if known.is_some() && !creates && !errors.contains("id") => errors.add("id", "is required"),
+            _ => {}
+        }
+        if creates && tag.is_some() {
+            errors.add("if_match", "cannot be given: the record is new");
+        }
+        if known == Some(Operation::Delete) && fields.is_some() {
+            errors.add(singular, "cannot be given: the record goes");
+        }
+        let conditions = Conditions::read(tag.as_deref(), None).unwrap_or_else(|_| {
+            errors.add("if_match", "must be `*` or a list of entity tags in double quotes");
+            Conditions::default()
+        });
+        errors.into_result()?;
+        let operation = known.ok_or_else(|| Error::internal("an operation without a method"))?;
+        Ok(Single { operation, id: id.unwrap_or_default(), fields: fields.unwrap_or_default(), conditions })
+    }
+}
