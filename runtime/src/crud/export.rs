@@ -30,9 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The first block has so many records, and so many bytes are what a block should have. So a long record makes no large
 /// one, and short ones are not sent one by one.
 const FIRST: usize = 64;
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = 64 << 10;
 /// At most so many records are in a block.
-const MOST: usize = 2_000;
+const MOST: usize = 500;
 
 /// What a list is answered as, all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

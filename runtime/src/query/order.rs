@@ -177,6 +177,15 @@ impl<'p> Ranking<'p> {
             left.extend(key(sql, order).compared);
         }
         left.extend(with_id.then(|| "t.\"id\"".to_string()));
+        // SQLite finds where a row of values begins in an index if a column is the first of them, and not if an expression
+        // is. It finds that by itself.
+        if let (Dialect::Sqlite, Some(order), [first, _, ..]) = (sql.dialect, self.keys.get(run.start), left.as_slice())
+            && is_expression(order)
+            && let Some(value) = &position.values[run.start]
+        {
+            sql.push(" AND ").push(first).push(if down { " <= " } else { " >= " });
+            write_bound(sql, order, value, key_count(order) > 1);
+        }
         sql.push(" AND (").push(&left.join(", ")).push(if down { ") < (" } else { ") > (" });
         let mut first = true;
         for (order, value) in self.keys[keys.clone()].iter().zip(&position.values[keys]) {
@@ -231,6 +240,11 @@ fn key_count(order: &Order) -> usize {
         Target::Column(_) => form(order) == Form::Text,
     };
     if text { 2 } else { 1 }
+}
+
+/// Whether what is compared first is more than a column.
+fn is_expression(order: &Order) -> bool {
+    key_count(order) > 1 || matches!(&order.target, Target::Custom { .. })
 }
 
 fn is_nullable(order: &Order) -> bool {
