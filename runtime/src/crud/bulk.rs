@@ -125,6 +125,16 @@ fn located(error: Error, index: usize) -> FieldErrors {
     }
 }
 
+/// The names of the fields that the operations give, once for each time; what cannot be read gives none.
+pub fn given<'b>(singular: &str, bytes: &'b [u8]) -> Vec<Cow<'b, str>> {
+    let operations = Bulk::read(bytes).map(|bulk| bulk.operations).unwrap_or_default();
+    let records = operations.into_iter().filter_map(|raw| {
+        let mut members = Body::nested(raw.get())?.0.into_iter();
+        members.find(|(name, _)| name == singular).and_then(|(_, record)| Body::nested(record.get()))
+    });
+    records.flat_map(|record| record.0.into_iter().map(|(name, _)| name)).collect()
+}
+
 impl<'b> Bulk<'b> {
     fn read(bytes: &'b [u8]) -> Result<Bulk<'b>> {
         let (mut errors, mut atomic, mut operations) = (FieldErrors::default(), true, None);

@@ -3,6 +3,7 @@
 use chrono::{NaiveDate, NaiveTime};
 
 use super::body::Body;
+use super::bulk;
 use super::route::Call;
 use crate::header;
 use crate::meta::{Deprecated, Operation, ResourceMeta};
@@ -53,9 +54,12 @@ impl Uses {
 
     /// Counts the fields that a body gives.
     pub fn give(&mut self, call: Call, bytes: &[u8]) {
-        let writes = matches!(call, Call::Operation(Operation::Create | Operation::Update));
+        let writes = matches!(call, Call::Operation(Operation::Create | Operation::Update) | Call::Bulk);
         if self.meta.deprecated.is_empty() || !writes {
             return;
+        }
+        if let Call::Bulk = call {
+            return bulk::given(self.meta.name, bytes).iter().for_each(|name| self.count(Deprecated::Field, name));
         }
         let is_field = self.meta.fields.iter().any(|field| field.name == self.meta.name);
         let Ok(body) = Body::read(bytes, self.meta.name, is_field) else { return };
@@ -90,6 +94,6 @@ pub fn may_tell(meta: &ResourceMeta, call: Call) -> bool {
         Call::Action(action) => meta.deprecation(Deprecated::Action, action.name).is_some(),
         Call::Operation(Operation::List) => any(&[Deprecated::Field, Deprecated::Filter]),
         Call::Operation(Operation::Delete) => false,
-        Call::Operation(_) => any(&[Deprecated::Field]),
+        Call::Operation(_) | Call::Bulk => any(&[Deprecated::Field]),
     }
 }

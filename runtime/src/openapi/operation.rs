@@ -39,7 +39,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         .with_some("x-permission", route.permission);
     let node = match route.call {
         Call::Action(action) => prose::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
-        Call::Operation(_) => node,
+        Call::Operation(_) | Call::Bulk => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
     node.with_some("requestBody", body(catalog, entry, route.call)).with("responses", responses(catalog, entry, route))
