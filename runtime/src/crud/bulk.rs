@@ -129,8 +129,8 @@ fn located(error: Error, index: usize) -> FieldErrors {
 pub fn given<'b>(singular: &str, bytes: &'b [u8]) -> Vec<Cow<'b, str>> {
     let operations = Bulk::read(bytes).map(|bulk| bulk.operations).unwrap_or_default();
     let records = operations.into_iter().filter_map(|raw| {
-        let mut members = Body::nested(raw.get())?.0.into_iter();
-        members.find(|(name, _)| name == singular).and_then(|(_, record)| Body::nested(record.get()))
+        let mut parts = Body::nested(raw.get())?.0.into_iter();
+        parts.find(|(name, _)| name == singular).and_then(|(_, record)| Body::nested(record.get()))
     });
     records.flat_map(|record| record.0.into_iter().map(|(name, _)| name)).collect()
 }
