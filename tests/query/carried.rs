@@ -114,6 +114,7 @@ async fn what_is_known_no_longer_is_counted_again(specimens: Specimens) {
                 "DO $$ BEGIN FOR n IN 1..4200 LOOP UPDATE specimens SET name = 'T' || n WHERE id = 1; END LOOP; END $$";
             specimens.sql(many).await;
             while total::fold(&state.db).await.expect("the changes are folded") > 0 {}
+            total::trim(&state.db).await.expect("the oldest are forgotten");
             let floor = "SELECT CAST(floor AS TEXT) AS text FROM record_totals WHERE \"table\" = 'specimens' AND floor IS NOT NULL";
             assert_eq!(specimens.texts(floor).await.len(), 1, "the oldest have gone");
         }

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use super::trigger::RECENT;
 use crate::context::State;
-use crate::db::{Db, Dialect, Sql};
+use crate::db::{Connection, Db, Dialect, Sql};
 use crate::error::Result;
 
 /// So many changes are folded in one transaction.
@@ -18,6 +18,8 @@ const IDLE: Duration = Duration::from_millis(1_000);
 const BUSY: Duration = Duration::from_millis(100);
 /// As many as this are many.
 const MANY: u64 = 200;
+/// After so many it looks which of the recent ones are recent no longer.
+const TRIMMED: u64 = 1_000;
 /// The number of the advisory lock: one process folds at a time. "Fold" in ASCII.
 pub(super) const LOCK: i64 = 0x466f_6c64;
 
@@ -55,8 +57,9 @@ pub async fn keep_folded(state: Arc<State>) {
     if state.db.dialect() == Dialect::Sqlite {
         return;
     }
+    let mut untrimmed = TRIMMED;
     loop {
-        let pause = match fold(&state.db).await {
+        let pause = match keep(&state.db, &mut untrimmed).await {
             Ok(folded) if folded >= MANY => BUSY,
             Ok(_) => IDLE,
             Err(error) => {
@@ -66,6 +69,36 @@ pub async fn keep_folded(state: Arc<State>) {
         };
         sleep(pause).await;
     }
+}
+
+async fn keep(db: &Db, untrimmed: &mut u64) -> Result<u64> {
+    let folded = fold(db).await?;
+    *untrimmed += folded;
+    if *untrimmed >= TRIMMED {
+        trim(db).await?;
+        *untrimmed = 0;
+    }
+    Ok(folded)
+}
+
+/// Forgets which records the older changes touched, and says from where on they are known.
+///
+/// # Errors
+/// When the database fails; then nothing is forgotten.
+pub async fn trim(db: &Db) -> Result<()> {
+    let transaction = db.begin().await?;
+    if lock(db, &transaction).await? {
+        Sql::new(db.dialect(), TRIM.replace("{recent}", &RECENT.to_string())).run(&transaction).await?;
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+/// Whether no other process is at it. Until the transaction ends.
+async fn lock(db: &Db, transaction: &Connection) -> Result<bool> {
+    let lock = format!("SELECT pg_try_advisory_xact_lock({LOCK}) AS \"held\"");
+    let held = Sql::new(db.dialect(), lock).one(transaction).await?;
+    Ok(held.map(|row| row.try_get("", "held")).transpose()?.unwrap_or(false))
 }
 
 /// Folds the changes that are there, unless another process is folding, and answers how many there were.
@@ -78,13 +111,10 @@ pub async fn fold(db: &Db) -> Result<u64> {
         return Ok(0);
     }
     let transaction = db.begin().await?;
-    let lock = format!("SELECT pg_try_advisory_xact_lock({LOCK}) AS \"held\"");
-    let held = Sql::new(db.dialect(), lock).one(&transaction).await?;
-    if !held.map(|row| row.try_get("", "held")).transpose()?.unwrap_or(false) {
+    if !lock(db, &transaction).await? {
         return Ok(0);
     }
     let row = Sql::new(db.dialect(), FOLD.replace("{batch}", &BATCH.to_string())).one(&transaction).await?;
-    Sql::new(db.dialect(), TRIM.replace("{recent}", &RECENT.to_string())).run(&transaction).await?;
     transaction.commit().await?;
     let folded: i64 = row.map(|row| row.try_get("", "folded")).transpose()?.unwrap_or(0);
     Ok(folded.unsigned_abs())

@@ -12,7 +12,7 @@ mod members;
 mod statement;
 mod trigger;
 
-pub use fold::{fold, keep_folded};
+pub use fold::{fold, keep_folded, trim};
 pub use install::{install, recount};
 pub use known::{Found, Known, Question};
 pub use members::{Members, Recent};
