@@ -8,7 +8,7 @@ use crate::db::{Dialect, Sql};
 use crate::error::Result;
 use crate::query::write_condition;
 use crate::record::write_from;
-use crate::total::{self, Found, Members, Question, Recent};
+use crate::total::{self, Found, Matches, Question, Recent};
 
 /// What the statement that reads the rows is to tell of the total, as one more column.
 pub(super) enum Basis {
@@ -78,20 +78,20 @@ pub(super) async fn count(
     let question = question(context, &sql);
     let known = &context.state().totals;
     if let (Some(question), Some(changes)) = (&question, told) {
-        let members = match known.find(question, changes) {
+        let matches = match known.find(question, changes) {
             Found::Total(total) => return Ok(total),
             // What another table changed, the ids of this one do not tell.
             _ if tables.len() > 1 => None,
-            Found::Members(members) => match carry(context, reading, basis, &members).await? {
+            Found::Matches(matches) => match carry(context, reading, basis, &matches).await? {
                 None => gather(context, reading, basis).await?,
                 carried => carried,
             },
             Found::Asked => gather(context, reading, basis).await?,
             Found::Nothing => None,
         };
-        if let Some(members) = members {
-            let total = members.total();
-            known.keep(question.clone(), members);
+        if let Some(matches) = matches {
+            let total = matches.total();
+            known.keep(question.clone(), matches);
             return Ok(total);
         }
     }
@@ -116,7 +116,7 @@ pub(super) fn counting(context: &Context<'_>, reading: Reading<'_>, basis: &Basi
 }
 
 /// Reads the ids of every record that the condition finds.
-async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Result<Option<Members>> {
+async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Result<Option<Matches>> {
     let mut sql = stating(Sql::new(context.state().db.dialect(), ""), reading, basis);
     sql.push(", ");
     total::write_ids(&mut sql, "t.\"id\"");
@@ -124,19 +124,19 @@ async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> R
     write_found(&mut sql, reading);
     let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
     let (snapshot, found): (String, Option<String>) = (row.try_get("", "snapshot")?, row.try_get("", "found")?);
-    Ok(Members::read(row.try_get("", BASIS)?, &snapshot, found.as_deref()))
+    Ok(Matches::read(row.try_get("", BASIS)?, &snapshot, found.as_deref()))
 }
 
-/// The members of now, from those of before and from what changed since. Nothing when that is too much, or not known any
+/// The matches of now, from those of before and from what changed since. Nothing when that is too much, or not known any
 /// more.
 async fn carry(
     context: &Context<'_>,
     reading: Reading<'_>,
     basis: &Basis,
-    members: &Members,
-) -> Result<Option<Members>> {
+    matches: &Matches,
+) -> Result<Option<Matches>> {
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(2048));
-    total::write_changed(&mut sql, reading.entry.meta.table, members);
+    total::write_changed(&mut sql, reading.entry.meta.table, matches);
     let mut sql = stating(sql, reading, basis);
     sql.push(", \"complete\", (SELECT ");
     total::write_ids(&mut sql, "\"id\"");
@@ -153,7 +153,7 @@ async fn carry(
     if !row.try_get::<Option<bool>>("", "complete")?.unwrap_or(false) {
         return Ok(None);
     }
-    Ok(members.carry(&Recent {
+    Ok(matches.carry(&Recent {
         changes: row.try_get("", BASIS)?,
         snapshot: row.try_get("", "snapshot")?,
         changed: row.try_get("", "changed")?,

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::members::{Members, Shelf};
+use super::matches::{Matches, Shelf};
 use crate::db::Sql;
 
 /// So many are remembered of each of two generations, none of them for a longer question than this.
 const MOST: usize = 2_048;
 const LONGEST: usize = 4_096;
 /// The ids of so many records are read at most, to be carried on.
-const MOST_MEMBERS: i64 = 1 << 20;
+const MOST_MATCHES: i64 = 1 << 20;
 
 /// What this process has counted and found.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub struct Known(Mutex<Memory>);
 struct Memory {
     totals: Generations<Total>,
     pages: Generations<Arc<KeptPage>>,
-    members: Shelf,
+    matches: Shelf,
 }
 
 /// What was asked lately is in the new generation. Once that is full it becomes the old one, and what is asked of that
@@ -56,8 +56,8 @@ struct Total {
 pub enum Found {
     Total(i64),
     /// The records of another state of the table: what changed since is to be looked at.
-    Members(Arc<Members>),
-    /// Only that it is asked again and again while the table changes: its members are worth reading.
+    Matches(Arc<Matches>),
+    /// Only that it is asked again and again while the table changes: its matches are worth reading.
     Asked,
     Nothing,
 }
@@ -85,9 +85,9 @@ impl Known {
         if known.changes == changes {
             return Found::Total(known.total);
         }
-        match memory.members.find(question) {
-            Some(members) => Found::Members(members),
-            None if known.total <= MOST_MEMBERS => Found::Asked,
+        match memory.matches.find(question) {
+            Some(matches) => Found::Matches(matches),
+            None if known.total <= MOST_MATCHES => Found::Asked,
             None => Found::Nothing,
         }
     }
@@ -101,10 +101,10 @@ impl Known {
         }
     }
 
-    /// Remembers the members of a question, and with them its total.
-    pub fn keep(&self, question: Question, members: Members) {
-        let (changes, total) = (members.changes(), members.total());
-        self.lock().members.put(question.clone(), Arc::new(members));
+    /// Remembers the matches of a question, and with them its total.
+    pub fn keep(&self, question: Question, matches: Matches) {
+        let (changes, total) = (matches.changes(), matches.total());
+        self.lock().matches.put(question.clone(), Arc::new(matches));
         self.put(question, changes, total);
     }
 
@@ -123,7 +123,7 @@ impl Known {
 
     /// Whether it is known that no record which the question finds has changed, come or gone between two states.
     pub fn is_untouched(&self, question: &Question, from: i64, to: i64) -> bool {
-        self.lock().members.find(question).is_some_and(|members| members.since() <= from && to <= members.changes())
+        self.lock().matches.find(question).is_some_and(|matches| matches.since() <= from && to <= matches.changes())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Memory> {
@@ -157,7 +157,7 @@ impl<T: Clone> Generations<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::members::Recent;
+    use super::super::matches::Recent;
     use super::*;
     use crate::db::Dialect;
 
@@ -179,19 +179,19 @@ mod tests {
     }
 
     #[test]
-    fn members_are_found_in_another_state_and_not_read_of_too_many() {
+    fn matches_are_found_in_another_state_and_not_read_of_too_many() {
         let known = Known::default();
-        known.keep(question("a"), Members::read(7, "", Some("1,2")).expect("they are numbers"));
+        known.keep(question("a"), Matches::read(7, "", Some("1,2")).expect("they are numbers"));
         assert!(matches!(known.find(&question("a"), 7), Found::Total(2)));
-        assert!(matches!(known.find(&question("a"), 9), Found::Members(members) if members.changes() == 7));
-        known.put(question("b"), 7, MOST_MEMBERS);
+        assert!(matches!(known.find(&question("a"), 9), Found::Matches(matches) if matches.changes() == 7));
+        known.put(question("b"), 7, MOST_MATCHES);
         assert!(matches!(known.find(&question("b"), 8), Found::Asked));
-        known.put(question("b"), 8, MOST_MEMBERS + 1);
+        known.put(question("b"), 8, MOST_MATCHES + 1);
         assert!(matches!(known.find(&question("b"), 9), Found::Nothing));
     }
 
     #[test]
-    fn a_page_is_the_same_while_no_member_is_touched() {
+    fn a_page_is_the_same_while_no_match_is_touched() {
         let known = Known::default();
         known.keep_page(question("page"), 7, [1, 2].into());
         assert!(known.page(&question("page")).is_some_and(|page| page.changes == 7 && *page.ids == [1, 2]));
@@ -206,14 +206,14 @@ mod tests {
             changed: Some(changed.into()),
             found: found.map(Into::into),
         };
-        let members = Members::read(7, "", Some("1,2,3")).expect("they are numbers");
-        let members = members.carry(&recent(9, "8,9", None)).expect("it is carried");
-        known.keep(question("a"), members.clone());
+        let matches = Matches::read(7, "", Some("1,2,3")).expect("they are numbers");
+        let matches = matches.carry(&recent(9, "8,9", None)).expect("it is carried");
+        known.keep(question("a"), matches.clone());
         assert!(known.is_untouched(&question("a"), 7, 9) && known.is_untouched(&question("a"), 8, 8));
         assert!(!known.is_untouched(&question("a"), 6, 9), "what was before is not known");
         assert!(!known.is_untouched(&question("a"), 7, 10), "nor what comes after");
         for (changed, found) in [("3", Some("3")), ("3", None), ("4", Some("4"))] {
-            let touched = members.carry(&recent(11, changed, found)).expect("it is carried");
+            let touched = matches.carry(&recent(11, changed, found)).expect("it is carried");
             known.keep(question(changed), touched);
             assert!(!known.is_untouched(&question(changed), 9, 11) && known.is_untouched(&question(changed), 11, 11));
         }

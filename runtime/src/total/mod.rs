@@ -8,13 +8,13 @@
 mod fold;
 mod install;
 mod known;
-mod members;
+mod matches;
 mod statement;
 mod trigger;
 
 pub use fold::{fold, keep_folded, trim};
 pub use install::{install, recount};
 pub use known::{Found, Known, Question};
-pub use members::{Members, Recent};
+pub use matches::{Matches, Recent};
 pub use statement::{BLOCK, write_changed, write_changes, write_ids, write_live, write_place, write_snapshot};
 pub use trigger::triggers;

@@ -1,6 +1,6 @@
 //! The pieces of SQL that read what the triggers keep.
 
-use super::members::Members;
+use super::matches::Matches;
 use super::trigger::RECENT;
 use crate::db::{Dialect, Sql};
 
@@ -74,8 +74,8 @@ pub fn write_ids(sql: &mut Sql, column: &str) {
 }
 
 /// Writes `WITH recent AS (...), changed AS (...) `: in `changed` the ids of the records of a table that changed since its
-/// members were found, in `recent` in its only row whether these are all. So few that looking at each costs little.
-pub fn write_changed(sql: &mut Sql, table: &str, since: &Members) {
+/// matches were found, in `recent` in its only row whether these are all. So few that looking at each costs little.
+pub fn write_changed(sql: &mut Sql, table: &str, since: &Matches) {
     match sql.dialect {
         Dialect::Postgres => {
             sql.push("WITH seen AS MATERIALIZED (SELECT ")

@@ -13,10 +13,10 @@ const MOST_BYTES: u64 = 16 << 20;
 
 /// The ids of all records that a question finds, and the state of the table in which it does.
 #[derive(Debug, Clone)]
-pub struct Members {
+pub struct Matches {
     /// How often the table had changed.
     changes: i64,
-    /// Since when, in the same number, no member is known to have changed, come or gone.
+    /// Since when, in the same number, none of them is known to have changed, come or gone.
     since: i64,
     /// PostgreSQL's snapshot.
     snapshot: Box<str>,
@@ -34,10 +34,10 @@ pub struct Recent {
     pub found: Option<String>,
 }
 
-impl Members {
-    /// The members as they were found, with commas between their ids. Nothing when one is not a number.
-    pub fn read(changes: i64, snapshot: &str, ids: Option<&str>) -> Option<Members> {
-        Some(Members { changes, since: changes, snapshot: snapshot.into(), ids: read(ids)? })
+impl Matches {
+    /// The matches as they were found, with commas between their ids. Nothing when one is not a number.
+    pub fn read(changes: i64, snapshot: &str, ids: Option<&str>) -> Option<Matches> {
+        Some(Matches { changes, since: changes, snapshot: snapshot.into(), ids: read(ids)? })
     }
 
     pub fn total(&self) -> i64 {
@@ -56,17 +56,17 @@ impl Members {
         &self.snapshot
     }
 
-    /// The members in the later state. Nothing when what was read of it is not as it should be.
-    pub fn carry(&self, recent: &Recent) -> Option<Members> {
+    /// The matches in the later state. Nothing when what was read of it is not as it should be.
+    pub fn carry(&self, recent: &Recent) -> Option<Matches> {
         let (changed, found) = (read(recent.changed.as_deref())?, read(recent.found.as_deref())?);
-        let mut members =
-            Members { changes: recent.changes, snapshot: recent.snapshot.as_str().into(), ..self.clone() };
-        if !found.is_empty() || !members.ids.is_disjoint(&changed) {
-            members.since = recent.changes;
-            members.ids -= changed;
-            members.ids |= found;
+        let mut matches =
+            Matches { changes: recent.changes, snapshot: recent.snapshot.as_str().into(), ..self.clone() };
+        if !found.is_empty() || !matches.ids.is_disjoint(&changed) {
+            matches.since = recent.changes;
+            matches.ids -= changed;
+            matches.ids |= found;
         }
-        Some(members)
+        Some(matches)
     }
 }
 
@@ -78,29 +78,29 @@ fn read(ids: Option<&str>) -> Option<RoaringTreemap> {
 
 /// The sets that a process keeps, those that were asked for last in front.
 #[derive(Debug, Default)]
-pub(super) struct Shelf(VecDeque<(Question, Arc<Members>)>);
+pub(super) struct Shelf(VecDeque<(Question, Arc<Matches>)>);
 
 impl Shelf {
-    pub(super) fn find(&mut self, question: &Question) -> Option<Arc<Members>> {
+    pub(super) fn find(&mut self, question: &Question) -> Option<Arc<Matches>> {
         let place = self.0.iter().position(|(other, _)| other == question)?;
         let kept = self.0.remove(place)?;
-        let members = kept.1.clone();
+        let matches = kept.1.clone();
         self.0.push_front(kept);
-        Some(members)
+        Some(matches)
     }
 
     /// Keeps a set, unless a newer one of the same question is there, and lets go of what does not fit.
-    pub(super) fn put(&mut self, question: Question, members: Arc<Members>) {
+    pub(super) fn put(&mut self, question: Question, matches: Arc<Matches>) {
         if let Some(place) = self.0.iter().position(|(other, _)| *other == question) {
-            if self.0[place].1.changes > members.changes {
+            if self.0[place].1.changes > matches.changes {
                 return;
             }
             self.0.remove(place);
         }
-        self.0.push_front((question, members));
+        self.0.push_front((question, matches));
         let mut bytes = 0;
-        let fits = |(_, members): &&(Question, Arc<Members>)| {
-            bytes += members.ids.serialized_size() as u64;
+        let fits = |(_, matches): &&(Question, Arc<Matches>)| {
+            bytes += matches.ids.serialized_size() as u64;
             bytes <= MOST_BYTES
         };
         let kept = self.0.iter().take(MOST).take_while(fits).count();
@@ -119,8 +119,8 @@ mod tests {
         Question::of(&sql).expect("it is short")
     }
 
-    fn members(changes: i64, ids: &str) -> Members {
-        Members::read(changes, "", Some(ids)).expect("they are numbers")
+    fn matches(changes: i64, ids: &str) -> Matches {
+        Matches::read(changes, "", Some(ids)).expect("they are numbers")
     }
 
     #[test]
@@ -131,27 +131,27 @@ mod tests {
             changed: changed.map(Into::into),
             found: found.map(Into::into),
         };
-        let before = members(7, "1,2,-3");
+        let before = matches(7, "1,2,-3");
         assert_eq!(before.total(), 3);
         let after = before.carry(&recent(Some("2,-3,5"), Some("5,-3"))).expect("it is carried");
         assert_eq!((after.total(), after.changes(), after.snapshot()), (3, 8, "1:2:"));
-        assert_eq!(after.ids, members(8, "1,-3,5").ids);
+        assert_eq!(after.ids, matches(8, "1,-3,5").ids);
         assert_eq!(before.carry(&recent(None, None)).expect("it is carried").ids, before.ids);
         assert!(before.carry(&recent(Some("x"), None)).is_none());
-        assert_eq!(Members::read(1, "", None).expect("no members").total(), 0);
+        assert_eq!(Matches::read(1, "", None).expect("no matches").total(), 0);
     }
 
     #[test]
     fn sets_that_nobody_asks_for_make_room_and_an_older_state_takes_no_place() {
         let mut shelf = Shelf::default();
         for number in 0..MOST {
-            shelf.put(question(number), Arc::new(members(1, "1")));
+            shelf.put(question(number), Arc::new(matches(1, "1")));
         }
         assert!(shelf.find(&question(0)).is_some());
-        shelf.put(question(MOST), Arc::new(members(1, "1")));
+        shelf.put(question(MOST), Arc::new(matches(1, "1")));
         assert!(shelf.find(&question(1)).is_none() && shelf.find(&question(0)).is_some());
-        shelf.put(question(0), Arc::new(members(3, "1,2")));
-        shelf.put(question(0), Arc::new(members(2, "1")));
+        shelf.put(question(0), Arc::new(matches(3, "1,2")));
+        shelf.put(question(0), Arc::new(matches(2, "1")));
         assert_eq!(shelf.find(&question(0)).map(|kept| kept.total()), Some(2));
     }
 
@@ -160,7 +160,7 @@ mod tests {
         let mut shelf = Shelf::default();
         // Far apart, so that each takes much room.
         let ids: RoaringTreemap = (0..400_000u64).map(|id| id << 16).collect();
-        let large = Members { changes: 1, since: 1, snapshot: "".into(), ids };
+        let large = Matches { changes: 1, since: 1, snapshot: "".into(), ids };
         let each = large.ids.serialized_size() as u64;
         for number in 0..MOST {
             shelf.put(question(number), Arc::new(large.clone()));
