@@ -217,7 +217,7 @@ class Client:
         return time.perf_counter() - begun
 
 
-def after_write(peers, servers, rounds=40):
+def after_write(peers, servers, rounds=20):
     figures = {}
     try:
         for server in servers:
