@@ -14,6 +14,9 @@ on_both!(
     what_changes_much_at_once_is_counted_again,
     what_is_known_no_longer_is_counted_again,
     a_page_is_found_once_until_a_record_of_the_list_changes,
+    what_follows_from_another_record_of_the_table_is_not_carried,
+    changes_that_are_folded_out_of_order_are_not_taken_for_known,
+    what_another_cluster_knew_is_forgotten_at_the_start,
 );
 
 async fn a_total_is_carried_over_changes_without_counting(specimens: Specimens) {
@@ -169,4 +172,53 @@ async fn a_page_is_found_once_until_a_record_of_the_list_changes(specimens: Spec
     specimens.sql("UPDATE specimens SET name = 's', qty = 9, id = 400 WHERE id = 1").await;
     assert_eq!(ids(&client, &list).await, [400, 102], "one has come");
     assert_eq!(ids(&client, &[&list[..], &[("page", "2")]].concat()).await, [100, 101]);
+}
+
+async fn what_follows_from_another_record_of_the_table_is_not_carried(specimens: Specimens) {
+    let client = specimens.admin();
+    specimens.sql("UPDATE specimens SET name = 'A' WHERE id = 1").await;
+    specimens.sql("UPDATE specimens SET parent_id = 1 WHERE id IN (3, 4, 5)").await;
+    let named = "&q[parent_name_eq]=A";
+    for _ in 0..3 {
+        assert_eq!(full(&client, named).await, 3);
+        assert_eq!(ids(&client, &[("q[parent_name_eq]", "A"), ("per_page", "2")]).await, [3, 4]);
+        specimens.sql("UPDATE specimens SET qty = qty WHERE id = 9").await;
+    }
+    specimens.sql("UPDATE specimens SET name = 'B' WHERE id = 1").await;
+    assert_eq!(full(&client, &format!("{named}&page=2")).await, 0, "none of the three has changed, and none is found");
+    assert_eq!(full(&client, "&q[parent_name_eq]=B").await, 3);
+}
+
+async fn changes_that_are_folded_out_of_order_are_not_taken_for_known(specimens: Specimens) {
+    let state = &specimens.state;
+    if state.db.dialect() == Dialect::Sqlite {
+        // One writes at a time, and changes have their order.
+        return;
+    }
+    let set = "UPDATE record_totals SET floor = '1000000' WHERE \"table\" = 'specimens'";
+    specimens.sql(set).await;
+    let recent = "INSERT INTO record_recent SELECT 'specimens', '500000', NULL FROM generate_series(1, 5000)";
+    specimens.sql(recent).await;
+    assert!(total::trim(&state.db).await.expect("the oldest are forgotten"));
+    let floor = "SELECT CAST(floor AS TEXT) AS text FROM record_totals WHERE \"table\" = 'specimens'";
+    assert_eq!(specimens.texts(floor).await, ["1000000"], "what is gone stays gone");
+}
+
+async fn what_another_cluster_knew_is_forgotten_at_the_start(specimens: Specimens) {
+    let (client, state) = (specimens.admin(), &specimens.state);
+    if state.db.dialect() == Dialect::Postgres {
+        // As after a restore into a cluster that has had fewer transactions.
+        specimens.sql("UPDATE record_totals SET floor = '4000000000'").await;
+        specimens.sql("INSERT INTO record_recent VALUES ('specimens', '4000000001', NULL)").await;
+    }
+    total::install(&state.db, &state.catalog).await.expect("nothing is missing");
+    insert(&specimens, 100, 100).await;
+    assert_eq!(full(&client, "&q[name_eq]=S").await, 1);
+    insert(&specimens, 101, 101).await;
+    assert_eq!(full(&client, "&q[name_eq]=S").await, 2);
+    off(&specimens).await;
+    insert(&specimens, 102, 102).await;
+    on(&specimens).await;
+    insert(&specimens, 103, 103).await;
+    assert_eq!(full(&client, "&q[name_eq]=S").await, 3, "it is carried on");
 }

@@ -260,6 +260,25 @@ async fn what_is_no_cursor_is_refused(server: Server) {
     client.get(&format!("/currencies?sort=name&cursor={}", made("[\"a\",-1]"))).await.ok();
     client.get(&format!("/currencies?sort=name&cursor={}", made("[null,9223372036854775807]"))).await.ok();
     client.get(&format!("/currencies?sort=name&cursor={good}&cursor=")).await.ok();
+    // In the other direction too, and of every form: nothing is below NULL, and no year is 100,000.
+    for sort in ["-name", "-id", "-created_at", "created_at"] {
+        let good = client.get(&format!("/currencies?sort={sort}&per_page=1&cursor=")).await.ok();
+        let good = good["meta"]["next_cursor"].as_str().expect("there are more").to_string();
+        let head = URL_SAFE_NO_PAD.decode(good).expect("base64url")[..9].to_vec();
+        let asked = async |json: &str| {
+            let cursor = URL_SAFE_NO_PAD.encode([&head, json.as_bytes()].concat());
+            client.get(&format!("/currencies?sort={sort}&cursor={cursor}")).await
+        };
+        if sort != "-id" {
+            asked("[null,5]").await.ok();
+        }
+        if sort.ends_with("created_at") {
+            for time in ["-100000-01-01T00:00:00Z", "+100000-01-01T00:00:00Z", "0000-12-31T00:00:00Z"] {
+                assert!(!asked(&format!("[\"{time}\",1]")).await.invalid("cursor").is_empty(), "{sort} {time}");
+            }
+            asked("[\"9999-12-31T23:59:59Z\",1]").await.ok();
+        }
+    }
 }
 
 async fn values_too_long_for_an_address_are_refused(server: Server) {

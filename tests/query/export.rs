@@ -277,6 +277,8 @@ async fn an_export_is_of_one_moment_and_few_run_at_once(server: Server) {
     assert!(!text.contains(",Late,") && text.ends_with("\r\n0\r\n\r\n"), "the last chunk is the empty one");
     // A client that goes away leaves its place.
     drop(two);
+    let skus = until_free(&csv, "/products?q[id_lt]=3&fields=sku").await;
+    assert_eq!(skus.status(200).text.lines().count(), 3, "no line is empty: {}", skus.text);
     assert_eq!(until_free(&csv, "/currencies?fields=id").await.status(200).text.lines().count(), 179);
 }
 
@@ -295,6 +297,14 @@ async fn what_breaks_off_does_not_look_like_an_end(server: Server) {
     assert!(text.starts_with("HTTP/1.1 200") && text.matches(",First,").count() > 1_000, "{} bytes", bytes.len());
     assert!(!text.ends_with("0\r\n\r\n"), "the end of the chunks says that this was all");
     assert!(csv.attempt(Method::GET, "/products", None).await.is_none(), "a client notices");
+    // Where the end of a connection is the end of an answer, nobody would notice.
+    for accept in [CSV, LINES, "application/json"] {
+        let mut stream = client.with("accept", accept).begin_in("HTTP/1.0", "/products?q[id_lt]=3").await;
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).await.expect("the server answers");
+        let status = if accept == "application/json" { " 200 " } else { " 400 " };
+        assert!(String::from_utf8_lossy(&bytes[..16]).contains(status), "{accept}");
+    }
     // What fails at once has its status, and says nothing of the cause.
     let failed = csv.get(&format!("/products?q[id_eq]={}", MANY - 1)).await;
     failed.refused(500, "internal_error");

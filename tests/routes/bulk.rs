@@ -19,6 +19,7 @@ on_both!(
     a_key_carries_all_of_them_out_once,
     secrets_are_shown_once_and_to_their_token_alone,
     every_resource_that_is_written_has_it_and_no_other,
+    answers_that_are_too_long_together_undo_all,
 );
 
 fn create(fields: Value) -> Value {
@@ -194,6 +195,7 @@ async fn a_thousand_are_taken_and_one_more_is_not(server: Server) {
 
 async fn what_cannot_be_read_is_refused(server: Server) {
     let admin = server.admin();
+    let many = (0..=1_000).map(|number| format!("\"f{number}\":1")).collect::<Vec<_>>().join(",");
     for (body, field) in [
         ("", "operations"),
         ("{}", "operations"),
@@ -212,6 +214,9 @@ async fn what_cannot_be_read_is_refused(server: Server) {
         (r#"{"operations":[{"method":"delete","id":1,"member":{}}]}"#, "operations.0.member"),
         (r#"{"operations":[{"method":"create","id":1,"member":{"name":"x"}}]}"#, "operations.0.id"),
         (r#"{"operations":[{"method":"create","member":[]}]}"#, "operations.0.member"),
+        (r#"{"operations":[{"method":"update","id":1,"member":{"name":"New","\ud800":1}}]}"#, "operations.0.member"),
+        (r#"{"operations":[{"method":"delete","id":1,"\ud800":1}]}"#, "operations.0.method"),
+        (&format!(r#"{{"operations":[{{"method":"create","member":{{{}}}}}]}}"#, many), "operations.0.member"),
         (r#"{"operations":[{"method":"create","name":"x"}]}"#, "operations.0.name"),
         (r#"{"operations":[{"method":"create","product":{"name":"x"}}]}"#, "operations.0.product"),
         (r#"{"operations":[{"method":"create","if_match":"*","member":{"name":"x"}}]}"#, "operations.0.if_match"),
@@ -336,4 +341,21 @@ async fn every_resource_that_is_written_has_it_and_no_other(server: Server) {
         }
     }
     assert!(served >= 12, "{served}");
+}
+
+async fn answers_that_are_too_long_together_undo_all(server: Server) {
+    let admin = server.admin();
+    let product = json!({ "name": "Long", "description": "x".repeat(500_000) });
+    let id = admin.post("/products", product).await.created("product")["id"].clone();
+    let operations = |count: usize| {
+        let mut operations = vec![json!({ "method": "update", "id": id, "product": { "name": "Longer" } })];
+        operations.resize(count, json!({ "method": "update", "id": id, "product": {} }));
+        json!({ "operations": operations, "atomic": false })
+    };
+    let answer = admin.post("/products/bulk", operations(80)).await;
+    assert!(answer.invalid("operations").contains("too long"));
+    let name = || async { admin.get(&format!("/products/{id}")).await.record("product")["name"].clone() };
+    assert_eq!(name().await, json!("Long"), "nothing is done");
+    admin.post("/products/bulk", operations(60)).await.ok();
+    assert_eq!(name().await, json!("Longer"));
 }

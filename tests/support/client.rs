@@ -92,8 +92,13 @@ impl Client {
 
     /// Sends a GET below `/api/v1` and reads nothing of the answer yet.
     pub async fn begin(&self, path: &str) -> TcpStream {
+        self.begin_in("HTTP/1.1", path).await
+    }
+
+    /// The same in another version of HTTP.
+    pub async fn begin_in(&self, version: &str, path: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
-        let mut request = format!("GET /api/v1{path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n").into_bytes();
+        let mut request = format!("GET /api/v1{path} {version}\r\nhost: test\r\nconnection: close\r\n").into_bytes();
         for (name, value) in &self.headers {
             request.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
         }

@@ -37,6 +37,9 @@ pub struct Model {
     pub active: Option<bool>,
     #[field(reference("product_group"))]
     pub group_id: Option<i64>,
+    #[field(reference("specimen"))]
+    #[derived("parent_name", from = "parent_id.name")]
+    pub parent_id: Option<i64>,
     #[field(enumeration("small", "Large"))]
     pub size: Option<String>,
     pub bought_on: Option<Date>,
@@ -125,6 +128,7 @@ impl MigrationTrait for Migration {
                 integer("qty").nullable(),
                 boolean("active").nullable(),
                 reference("group_id", "product_groups").nullable(),
+                reference("parent_id", "specimens").nullable(),
                 enumeration("size").nullable(),
                 date("bought_on").nullable(),
                 custom_fields(),

@@ -25,6 +25,12 @@ pub const MOST: usize = 1_000;
 pub const METHODS: [(&str, Operation, u16); 3] =
     [("create", Operation::Create, 201), ("update", Operation::Update, 200), ("delete", Operation::Delete, 204)];
 
+/// The answers of one request have so many bytes together: an operation of a few answers a whole record.
+const LONGEST: usize = 32 << 20;
+
+/// What an object must be that cannot be read although it is JSON.
+const UNREADABLE: &str = "must have at most 1000 fields, whose names are text";
+
 /// Whether a resource has a path for many writes. An upload is no JSON, and what hangs on others is theirs to change.
 pub fn is_served(entry: &Entry) -> bool {
     !entry.meta.singleton && !entry.is_attached() && methods(entry).next().is_some()
@@ -60,8 +66,8 @@ struct Single<'b> {
 /// result shows a secret.
 ///
 /// # Errors
-/// 422 with every problem under `operations.<index>` when all of them are to be done or none; a fault of the server, or of
-/// the database, in any case.
+/// 422 with every problem under `operations.<index>` when all of them are to be done or none; 422 under `operations` when
+/// the answers have more than 32 MiB; a fault of the server, or of the database, in any case.
 pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]) -> Result<(Reply, bool)> {
     let Bulk { atomic, operations } = Bulk::read(bytes)?;
     let transaction = context.transaction().ok_or_else(|| Error::internal("many writes need a transaction"))?;
@@ -69,6 +75,12 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
     let mut body = b"{\"results\":[".to_vec();
     for (index, raw) in operations.into_iter().enumerate() {
         let done = transaction.attempt(one(context, entry, site, raw)).await?;
+        if body.len() > LONGEST {
+            return Err(Error::invalid(
+                "operations",
+                "have answers too long for one request; nothing is done: send fewer",
+            ));
+        }
         body.extend_from_slice(if index > 0 { b"," } else { b"" });
         match done {
             Ok((status, outcome)) => {
@@ -172,7 +184,7 @@ impl<'b> Single<'b> {
         let (mut method, mut id, mut fields, mut tag): (_, _, _, Option<Cow<'b, str>>) = (None, None, None, None);
         let body = Body::nested(raw.get());
         if body.is_none() {
-            errors.add("method", "must stand in an object");
+            errors.add("method", format!("must stand in an object, which {UNREADABLE}"));
         }
         for (name, raw) in body.unwrap_or_default().0 {
             match (name.as_ref(), Given::read(raw)) {
@@ -184,7 +196,12 @@ impl<'b> Single<'b> {
                 },
                 ("if_match", Given::Text(text)) => tag = Some(text),
                 ("if_match", _) => errors.add("if_match", "must be a text, as `If-Match` is"),
-                (name, Given::Nested(json)) if name == singular && json.starts_with('{') => fields = Body::nested(json),
+                (name, Given::Nested(json)) if name == singular && json.starts_with('{') => {
+                    fields = Body::nested(json);
+                    if fields.is_none() {
+                        errors.add(singular, UNREADABLE);
+                    }
+                }
                 (name, _) if name == singular => errors.add(singular, "must be an object"),
                 (name, _) => {
                     errors.add(name, format!("is not a field here; known are method, id, if_match, {singular}"))

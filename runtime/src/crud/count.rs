@@ -17,7 +17,11 @@ pub(super) enum Basis {
     /// The total itself: every record of the table is found.
     Live,
     /// How often these tables have changed, because the total depends on them.
-    Changes(Vec<&'static str>),
+    Changes {
+        tables: Vec<&'static str>,
+        /// Whether a record is found or not by what is in it alone. Another of the same table is another.
+        alone: bool,
+    },
 }
 
 /// The name of that column.
@@ -34,16 +38,17 @@ impl Basis {
         }
         let mut tables = vec![entry.meta.table];
         condition.tables(&mut tables);
+        let alone = tables.len() == 1;
         tables.sort_unstable();
         tables.dedup();
-        Basis::Changes(tables)
+        Basis::Changes { tables, alone }
     }
 
     pub(super) fn write(&self, sql: &mut Sql, table: &str) {
         match self {
             Basis::Unasked => {}
             Basis::Live => total::write_live(sql, table),
-            Basis::Changes(tables) => total::write_changes(sql, tables),
+            Basis::Changes { tables, .. } => total::write_changes(sql, tables),
         }
     }
 }
@@ -71,7 +76,7 @@ pub(super) async fn count(
         return Ok(total);
     }
     let sql = counting(context, reading, basis);
-    let Basis::Changes(tables) = basis else {
+    let Basis::Changes { alone, .. } = basis else {
         let row = sql.one(context.db()).await?;
         return Ok(row.map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
     };
@@ -80,12 +85,15 @@ pub(super) async fn count(
     if let (Some(question), Some(changes)) = (&question, told) {
         let matches = match known.find(question, changes) {
             Found::Total(total) => return Ok(total),
-            // What another table changed, the ids of this one do not tell.
-            _ if tables.len() > 1 => None,
-            Found::Matches(matches) => match carry(context, reading, basis, &matches).await? {
-                None => gather(context, reading, basis).await?,
-                carried => carried,
-            },
+            // What another record changed, the ids of those that are found do not tell.
+            _ if !alone => None,
+            Found::Matches(matches) => {
+                let carried = carry(context, reading, basis, &matches).await?;
+                if carried.is_none() {
+                    known.forget(question);
+                }
+                carried
+            }
             Found::Asked => gather(context, reading, basis).await?,
             Found::Nothing => None,
         };
@@ -108,21 +116,29 @@ pub(super) fn counting(context: &Context<'_>, reading: Reading<'_>, basis: &Basi
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
     basis.write(&mut sql, reading.entry.meta.table);
     sql.push(" AS ").name(BASIS);
-    if let Basis::Changes(_) = basis {
+    if let Basis::Changes { .. } = basis {
         sql.push(", COUNT(*) AS \"total\"");
         write_found(&mut sql, reading);
     }
     sql
 }
 
-/// Reads the ids of every record that the condition finds.
+/// Reads the ids of every record that the condition finds. Nothing when they are too many, or could not be carried on
+/// from here.
 async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Result<Option<Matches>> {
     let mut sql = stating(Sql::new(context.state().db.dialect(), ""), reading, basis);
     sql.push(", ");
-    total::write_ids(&mut sql, "t.\"id\"");
-    sql.push(" AS \"found\"");
+    total::write_lasting(&mut sql, reading.entry.meta.table);
+    sql.push(" AS \"lasting\", COUNT(*) AS \"total\", ");
+    total::write_ids(&mut sql, "m.\"id\"");
+    sql.push(" AS \"found\" FROM (SELECT t.\"id\"");
     write_found(&mut sql, reading);
+    sql.push(&format!(" LIMIT {}) AS m", total::MOST_MATCHES + 1));
     let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
+    let lasting: Option<bool> = row.try_get("", "lasting")?;
+    if !lasting.unwrap_or(false) || row.try_get::<i64>("", "total")? > total::MOST_MATCHES {
+        return Ok(None);
+    }
     let (snapshot, found): (String, Option<String>) = (row.try_get("", "snapshot")?, row.try_get("", "found")?);
     Ok(Matches::read(row.try_get("", BASIS)?, &snapshot, found.as_deref()))
 }
@@ -153,12 +169,13 @@ async fn carry(
     if !row.try_get::<Option<bool>>("", "complete")?.unwrap_or(false) {
         return Ok(None);
     }
-    Ok(matches.carry(&Recent {
+    let carried = matches.carry(&Recent {
         changes: row.try_get("", BASIS)?,
         snapshot: row.try_get("", "snapshot")?,
         changed: row.try_get("", "changed")?,
         found: row.try_get("", "found")?,
-    }))
+    });
+    Ok(carried.filter(|matches| matches.total() <= total::MOST_MATCHES))
 }
 
 /// `SELECT` the state that the statement sees.

@@ -89,7 +89,7 @@ impl Csv {
         beside: &Related,
         index: usize,
     ) -> Result<()> {
-        let mut json = Vec::new();
+        let (begun, mut json) = (out.len(), Vec::new());
         // The custom fields are one object, read once for all of their columns.
         let mut custom: Option<HashMap<Cow<'_, str>, &RawValue>> = None;
         for (at, column) in self.columns.iter().enumerate() {
@@ -112,6 +112,10 @@ impl Csv {
                     write_json(out, value.map_or(b"null", |value| value.get().as_bytes()))?;
                 }
             }
+        }
+        // Many readers take an empty line for none.
+        if self.columns.len() == 1 && out.len() == begun {
+            out.extend_from_slice(b"\"\"");
         }
         out.extend_from_slice(b"\r\n");
         Ok(())

@@ -34,6 +34,17 @@ impl Uses {
         }
         // What cannot be read is refused where it is read.
         let Ok(request) = parse(query) else { return };
+        let (lists, shows) = match call {
+            Call::Operation(Operation::List) => (true, true),
+            Call::Operation(Operation::Show) => (false, true),
+            _ => (false, false),
+        };
+        for name in request.fields.iter().flatten().filter(|_| shows) {
+            self.count(Deprecated::Field, name);
+        }
+        if !lists {
+            return;
+        }
         for key in request.terms.iter().filter_map(|term| term.key.as_deref()) {
             for (name, predicate) in Predicate::splits(key) {
                 let is_field = self.meta.fields.iter().any(|field| field.name == name);
@@ -46,9 +57,6 @@ impl Uses {
         }
         for key in request.sort.iter().flatten() {
             self.count(Deprecated::Field, key.strip_prefix('-').unwrap_or(key));
-        }
-        for name in request.fields.iter().flatten() {
-            self.count(Deprecated::Field, name);
         }
     }
 

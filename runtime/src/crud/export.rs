@@ -164,7 +164,12 @@ pub async fn export(
     let request_id = context.request_id().unwrap_or("-").to_string();
     tokio::spawn(async move {
         let _slot = slot;
-        let mut result = state.db.export(sql, FIRST, &mut writer).await;
+        let gone = writer.sender.clone();
+        let mut result = tokio::select! {
+            result = state.db.export(sql, FIRST, &mut writer) => result,
+            // The database may be at it for long before it gives the next record.
+            () = gone.closed() => Err(Error::Unavailable("the client has gone".into())),
+        };
         if result.is_ok() {
             result = writer.send().await;
         }
@@ -182,7 +187,8 @@ pub async fn export(
         // Nobody may wait for it.
         let _ = timeout(STALL, writer.sender.send(last)).await;
     });
-    let first = match timeout(PATIENCE, receiver.recv()).await {
+    let patience = PATIENCE.min(context.state().config.request_timeout / 2);
+    let first = match timeout(patience, receiver.recv()).await {
         Ok(Some(Piece::Failed(error))) => return Err(error),
         Ok(None) => return Err(Error::internal("an export ended without a word")),
         Ok(first) => first,

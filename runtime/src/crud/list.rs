@@ -137,7 +137,8 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
 
 /// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with what the request said beside its cursor.
 fn link(ask: Asked<'_>, next: Option<&str>) -> Result<Option<String>> {
-    let mut address = format!("<{}?", ask.path);
+    // Two strokes at its beginning would name a host.
+    let mut address = format!("</{}?", ask.path.trim_start_matches('/'));
     for Pair { name, value } in decode(ask.query)? {
         if name != "cursor" {
             let _ = write!(address, "{}={}&", utf8_percent_encode(&name, PLAIN), utf8_percent_encode(&value, PLAIN));

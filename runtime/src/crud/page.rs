@@ -65,7 +65,7 @@ pub fn statements(context: &Context<'_>, reading: Reading<'_>) -> Vec<Statement>
     let rows = reading.parts(&parts, reading.plan.per_page + 1);
     let mut statements: Vec<Statement> =
         rows.map(|part| Statement { reads: "rows", sql: select(context, reading, &basis, part) }).collect();
-    if let Basis::Changes(_) = basis {
+    if let Basis::Changes { .. } = basis {
         statements.push(Statement { reads: "total", sql: counting(context, reading, &basis) });
     }
     statements

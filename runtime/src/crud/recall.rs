@@ -21,11 +21,15 @@ pub(super) async fn numbered(
     let plan = reading.plan;
     let statement = select(context, reading, basis, Part::Numbered);
     let page = if is_lasting(reading, basis) { question(context, &statement) } else { None };
-    if let Some(page) = &page
-        && let Some((rows, total)) = recall(context, reading, basis, page).await?
-    {
-        return Ok((rows, Some(total)));
-    }
+    let recalled = match &page {
+        Some(page) => recall(context, reading, basis, page).await?,
+        None => Recalled::Nothing,
+    };
+    let learned = match recalled {
+        Recalled::Page(rows, total) => return Ok((rows, Some(total))),
+        Recalled::Total(total) => Some(total),
+        Recalled::Nothing => None,
+    };
     let rows = statement.all(context.db()).await?;
     if let Some(page) = page
         && let Some(changes) = told(&rows)?
@@ -37,7 +41,11 @@ pub(super) async fn numbered(
         Basis::Unasked => None,
         // A page that is not full tells it.
         _ if found < plan.per_page && (found > 0 || plan.page == 1) => Some(plan.offset() + found),
-        basis => Some(count(context, reading, basis, &rows).await?),
+        // What was learned during this request is not counted again.
+        basis => match learned {
+            Some(total) => Some(total),
+            None => Some(count(context, reading, basis, &rows).await?),
+        },
     };
     Ok((rows, total))
 }
@@ -45,33 +53,37 @@ pub(super) async fn numbered(
 /// Whether the page follows from the records of one table alone, and is worth remembering.
 fn is_lasting(reading: Reading<'_>, basis: &Basis) -> bool {
     let own = || reading.plan.sources().iter().all(|source| source.join.is_none());
-    matches!(basis, Basis::Changes(tables) if tables.len() == 1) && own() && !is_deep(reading.condition, reading.plan)
+    matches!(basis, Basis::Changes { alone: true, .. }) && own() && !is_deep(reading.condition, reading.plan)
 }
 
-/// The page as it was found before, with its records as they are now. Nothing when it may be another.
-async fn recall(
-    context: &Context<'_>,
-    reading: Reading<'_>,
-    basis: &Basis,
-    page: &Question,
-) -> Result<Option<(Vec<QueryResult>, i64)>> {
+/// What the page that was found before comes to.
+enum Recalled {
+    /// It is the same: its records as they are now, and the total.
+    Page(Vec<QueryResult>, i64),
+    /// It may be another; this is the total.
+    Total(i64),
+    Nothing,
+}
+
+/// The page as it was found before, with its records as they are now.
+async fn recall(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, page: &Question) -> Result<Recalled> {
     let known = &context.state().totals;
-    let Some(kept) = known.page(page) else { return Ok(None) };
+    let Some(kept) = known.page(page) else { return Ok(Recalled::Nothing) };
     let rows = select(context, reading, basis, Part::Known(&kept.ids)).all(context.db()).await?;
-    let Some(changes) = told(&rows)? else { return Ok(None) };
+    let Some(changes) = told(&rows)? else { return Ok(Recalled::Nothing) };
     if changes != kept.changes {
         // What is learned of the total says which records changed since.
         let total = count(context, reading, basis, &rows).await?;
         let same = question(context, &counting(context, reading, basis))
             .is_some_and(|question| known.is_untouched(&question, kept.changes, changes));
-        return Ok(if same { Some((rows, total)) } else { None });
+        return Ok(if same { Recalled::Page(rows, total) } else { Recalled::Total(total) });
     }
     let (found, plan) = (length(&rows), reading.plan);
     let total = match found < plan.per_page {
         true => plan.offset() + found,
         false => count(context, reading, basis, &rows).await?,
     };
-    Ok(Some((rows, total)))
+    Ok(Recalled::Page(rows, total))
 }
 
 fn ids(reading: Reading<'_>, rows: &[QueryResult]) -> Result<Box<[i64]>> {

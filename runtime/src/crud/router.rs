@@ -140,7 +140,11 @@ impl At {
             false => Conditions::default(),
         };
         let head = request.method().as_str() == "HEAD";
-        let list = Asked { path, query, format: headers::format(request), head };
+        let format = match method.call {
+            Call::Operation(Operation::List) => headers::format(request)?,
+            _ => None,
+        };
+        let list = Asked { path, query, format, head };
         let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes };
         if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let conditions = &Conditions::default();

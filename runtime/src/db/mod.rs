@@ -85,6 +85,8 @@ impl Db {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
             .busy_timeout(Duration::from_secs(5))
+            // What REPLACE displaces is deleted, and counted as that.
+            .pragma("recursive_triggers", "ON")
             .optimize_on_close(true, None);
         let pool_of = |size: u32| {
             SqlitePoolOptions::new()

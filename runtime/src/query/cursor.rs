@@ -7,7 +7,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 use rust_decimal::Decimal;
 use sea_orm::{QueryResult, Value};
 use serde_json::{Value as Json, json};
@@ -27,6 +27,9 @@ const VERSION: u8 = 1;
 const FINGERPRINT: usize = 8;
 /// A cursor has at most so many characters: it goes into an address, and servers take no longer ones.
 const LONGEST: usize = 32_768;
+
+/// The years of times and days, as filters have them: PostgreSQL takes no others of those that can be read.
+const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 /// The cursors of one list, with one order and one set of filters.
 #[derive(Debug, Clone, Copy)]
@@ -131,8 +134,8 @@ impl Form {
             Form::Integer | Form::Number => json.as_i64()?.into(),
             Form::Boolean => json.as_bool()?.into(),
             Form::Decimal(places) => Decimal::new(json.as_i64()?, u32::from(places)).into(),
-            Form::Time => text()?.parse::<DateTime<Utc>>().ok()?.into(),
-            Form::Date => text()?.parse::<NaiveDate>().ok()?.into(),
+            Form::Time => text()?.parse::<DateTime<Utc>>().ok().filter(|time| YEARS.contains(&time.year()))?.into(),
+            Form::Date => text()?.parse::<NaiveDate>().ok().filter(|day| YEARS.contains(&day.year()))?.into(),
             Form::Uuid => text()?.parse::<Uuid>().ok()?.into(),
         })
     }

@@ -114,8 +114,8 @@ impl<'p> Ranking<'p> {
         // NULL breaks the comparison of rows: upwards only where it is the value there, downwards wherever it may be.
         let alone = |at: usize| match at == id {
             true => false,
-            false if descends(at) => is_nullable(&self.keys[at]),
-            false => position.values[at].is_none(),
+            // Clients may make up a cursor with NULL where there is none.
+            false => position.values[at].is_none() || descends(at) && is_nullable(&self.keys[at]),
         };
         let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
         for at in 0..=id {
@@ -250,7 +250,8 @@ fn is_expression(order: &Order) -> bool {
 fn is_nullable(order: &Order) -> bool {
     match &order.target {
         Target::Custom { .. } => true,
-        Target::Column(source) => source.field.nullable || source.join.is_some(),
+        // A code that the database holds may have no label.
+        Target::Column(source) => source.field.nullable || source.join.is_some() || source.labels.is_some(),
     }
 }
 

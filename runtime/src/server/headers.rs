@@ -1,7 +1,7 @@
 //! What the headers of a request ask beside its operation, and how an answer that was kept goes out again.
 
 use salvo::Request;
-use salvo::http::StatusCode;
+use salvo::http::{StatusCode, Version};
 
 use super::Answer;
 use crate::auth::Principal;
@@ -16,8 +16,17 @@ pub fn request_id(request: &Request) -> Option<String> {
 }
 
 /// `Accept`, where it asks for all of a list.
-pub fn format(request: &Request) -> Option<Format> {
-    request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).and_then(Format::asked)
+///
+/// # Errors
+/// 400 to a client, or a proxy, that speaks HTTP/1.0: there an answer ends as one that breaks off does.
+pub fn format(request: &Request) -> Result<Option<Format>> {
+    let lines: Vec<&str> =
+        request.headers().get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).collect();
+    let format = Format::asked(&lines.join(","));
+    if format.is_some() && request.version() < Version::HTTP_11 {
+        return Err(Error::Malformed("All of a list is answered by HTTP/1.1 and later alone.".into()));
+    }
+    Ok(format)
 }
 
 /// `If-Match` and `If-None-Match`.

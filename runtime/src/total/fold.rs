@@ -41,7 +41,8 @@ WITH "gone" AS (
 )
 SELECT COUNT(*) AS "folded" FROM "gone""#;
 
-/// Keeps the last changes of each table, and says in `floor` up to which transaction they are gone.
+/// Keeps the last changes of each table, and says in `floor` up to which transaction they are gone. Changes are not folded
+/// in the order of their transactions, so a later cut may be below an earlier one.
 const TRIM: &str = r#"
 WITH "cut" AS (
     SELECT t."table", (
@@ -50,7 +51,7 @@ WITH "cut" AS (
 ), "gone" AS (
     DELETE FROM "record_recent" r USING "cut" c WHERE r."table" = c."table" AND r."xid" <= c."xid"
 )
-UPDATE "record_totals" t SET "floor" = c."xid" FROM "cut" c WHERE t."table" = c."table" AND c."xid" IS NOT NULL"#;
+UPDATE "record_totals" t SET "floor" = GREATEST(t."floor", c."xid") FROM "cut" c WHERE t."table" = c."table" AND c."xid" IS NOT NULL"#;
 
 /// Folds again and again until the task is aborted. SQLite has nothing to fold: its one writer keeps the numbers itself.
 pub async fn keep_folded(state: Arc<State>) {
@@ -74,24 +75,25 @@ pub async fn keep_folded(state: Arc<State>) {
 async fn keep(db: &Db, untrimmed: &mut u64) -> Result<u64> {
     let folded = fold(db).await?;
     *untrimmed += folded;
-    if *untrimmed >= TRIMMED {
-        trim(db).await?;
+    if *untrimmed >= TRIMMED && trim(db).await? {
         *untrimmed = 0;
     }
     Ok(folded)
 }
 
-/// Forgets which records the older changes touched, and says from where on they are known.
+/// Forgets which records the older changes touched, and says from where on they are known; unless another process is at
+/// it.
 ///
 /// # Errors
 /// When the database fails; then nothing is forgotten.
-pub async fn trim(db: &Db) -> Result<()> {
+pub async fn trim(db: &Db) -> Result<bool> {
     let transaction = db.begin().await?;
-    if lock(db, &transaction).await? {
+    let mine = lock(db, &transaction).await?;
+    if mine {
         Sql::new(db.dialect(), TRIM.replace("{recent}", &RECENT.to_string())).run(&transaction).await?;
         transaction.commit().await?;
     }
-    Ok(())
+    Ok(mine)
 }
 
 /// Whether no other process is at it. Until the transaction ends.

@@ -17,6 +17,9 @@ use crate::meta::ResourceMeta;
 /// # Errors
 /// When the database fails.
 pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
+    if db.dialect() == Dialect::Postgres {
+        forget_others(db).await?;
+    }
     let found = installed(db).await?;
     let mut counted = Vec::new();
     for meta in tables(catalog) {
@@ -39,6 +42,29 @@ pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
         counted.push(meta.table);
     }
     Ok(counted)
+}
+
+/// Forgets what changed lately when a transaction is noted that this cluster has not had: the database was restored from
+/// another one, whose transactions have other numbers.
+async fn forget_others(db: &Db) -> Result<()> {
+    let later = |table: &str, column: &str| {
+        format!("SELECT 1 FROM \"{table}\" WHERE \"{column}\" >= pg_snapshot_xmax(pg_current_snapshot())")
+    };
+    let tables = [("record_totals", "floor"), ("record_recent", "xid"), ("record_changes", "xid")];
+    let any = tables.map(|(table, column)| later(table, column)).join(" UNION ALL ");
+    if Sql::new(db.dialect(), format!("{any} LIMIT 1")).one(db.reader()).await?.is_none() {
+        return Ok(());
+    }
+    let transaction = db.begin().await?;
+    for text in [
+        "DELETE FROM \"record_recent\"",
+        "UPDATE \"record_changes\" SET \"xid\" = pg_current_xact_id(), \"ids\" = NULL",
+        "UPDATE \"record_totals\" SET \"floor\" = pg_current_xact_id()",
+    ] {
+        Sql::new(db.dialect(), text).run(&transaction).await?;
+    }
+    transaction.commit().await?;
+    Ok(())
 }
 
 /// Counts tables again, or the one of a resource with this plural name: after rows were loaded with the triggers off.

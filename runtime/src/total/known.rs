@@ -11,7 +11,7 @@ use crate::db::Sql;
 const MOST: usize = 2_048;
 const LONGEST: usize = 4_096;
 /// The ids of so many records are read at most, to be carried on.
-const MOST_MATCHES: i64 = 1 << 20;
+pub const MOST_MATCHES: i64 = 1 << 20;
 
 /// What this process has counted and found.
 #[derive(Debug, Default)]
@@ -67,13 +67,13 @@ impl Question {
     pub fn of(sql: &Sql) -> Option<Question> {
         let mut text = sql.text.clone();
         for value in &sql.values {
+            if text.len() > LONGEST {
+                break;
+            }
             // Quoted, so that no value looks like two.
             let _ = write!(text, "\n{value:?}");
-            if text.len() > LONGEST {
-                return None;
-            }
         }
-        Some(Question(text.into()))
+        (text.len() <= LONGEST).then(|| Question(text.into()))
     }
 }
 
@@ -106,6 +106,11 @@ impl Known {
         let (changes, total) = (matches.changes(), matches.total());
         self.lock().matches.put(question.clone(), Arc::new(matches));
         self.put(question, changes, total);
+    }
+
+    /// Lets go of matches that cannot be carried on any more.
+    pub fn forget(&self, question: &Question) {
+        self.lock().matches.forget(question);
     }
 
     /// The page that a statement found.

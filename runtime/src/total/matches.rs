@@ -89,6 +89,10 @@ impl Shelf {
         Some(matches)
     }
 
+    pub(super) fn forget(&mut self, question: &Question) {
+        self.0.retain(|(other, _)| other != question);
+    }
+
     /// Keeps a set, unless a newer one of the same question is there, and lets go of what does not fit.
     pub(super) fn put(&mut self, question: Question, matches: Arc<Matches>) {
         if let Some(place) = self.0.iter().position(|(other, _)| *other == question) {
@@ -96,6 +100,10 @@ impl Shelf {
                 return;
             }
             self.0.remove(place);
+        }
+        // The others are worth more than one that fills the place of all.
+        if matches.ids.serialized_size() as u64 > MOST_BYTES {
+            return;
         }
         self.0.push_front((question, matches));
         let mut bytes = 0;

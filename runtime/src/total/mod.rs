@@ -14,7 +14,9 @@ mod trigger;
 
 pub use fold::{fold, keep_folded, trim};
 pub use install::{install, recount};
-pub use known::{Found, Known, Question};
+pub use known::{Found, Known, MOST_MATCHES, Question};
 pub use matches::{Matches, Recent};
-pub use statement::{BLOCK, write_changed, write_changes, write_ids, write_live, write_place, write_snapshot};
+pub use statement::{
+    BLOCK, write_changed, write_changes, write_ids, write_lasting, write_live, write_place, write_snapshot,
+};
 pub use trigger::triggers;

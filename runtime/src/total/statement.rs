@@ -7,8 +7,9 @@ use crate::db::{Dialect, Sql};
 /// So many ids in a row are a block: the bits that the triggers cut off.
 pub const BLOCK: i64 = 1 << 12;
 
-/// So many changes are looked at one by one; more are counted anew.
-const MOST: usize = 2_000;
+/// So many records that changed are looked at one by one; of more, all that are found are counted again.
+const MOST: i64 = 2_000;
+const _: () = assert!(MOST < RECENT);
 
 /// Writes the number of records of a table that are not deleted, as one scalar.
 pub fn write_live(sql: &mut Sql, table: &str) {
@@ -73,8 +74,20 @@ pub fn write_ids(sql: &mut Sql, column: &str) {
     };
 }
 
-/// Writes `WITH recent AS (...), changed AS (...) `: in `changed` the ids of the records of a table that changed since its
-/// matches were found, in `recent` in its only row whether these are all. So few that looking at each costs little.
+/// Whether what a statement sees can be carried on from, as one scalar: not while a writer is at it that is older than the
+/// changes that are kept.
+pub fn write_lasting(sql: &mut Sql, table: &str) {
+    match sql.dialect {
+        Dialect::Postgres => sql.push(&format!(
+            "(SELECT \"floor\" IS NULL OR \"floor\" < pg_snapshot_xmin(pg_current_snapshot()) FROM \"record_totals\" \
+             WHERE \"table\" = '{table}')"
+        )),
+        Dialect::Sqlite => sql.push("TRUE"),
+    };
+}
+
+/// Writes `WITH recent AS (...), changed AS (...) `: in `recent` in its only row whether all records are known that changed
+/// since these were found, and are few enough to look at each; in `changed` their ids, if so.
 pub fn write_changed(sql: &mut Sql, table: &str, since: &Matches) {
     match sql.dialect {
         Dialect::Postgres => {
@@ -87,22 +100,22 @@ pub fn write_changed(sql: &mut Sql, table: &str, since: &Matches) {
                  AND \"xid\" >= pg_snapshot_xmin(\"before\") AND NOT pg_visible_in_snapshot(\"xid\", \"before\") \
                  UNION ALL SELECT \"ids\" FROM seen, \"record_changes\" WHERE \"table\" = '{table}' \
                  AND NOT pg_visible_in_snapshot(\"xid\", \"before\") LIMIT {MOST}), \
-                 recent AS (SELECT COUNT(*) < {MOST} AND COUNT(*) = COUNT(\"ids\") AND (SELECT \"floor\" IS NULL \
+                 recent AS MATERIALIZED (SELECT COUNT(*) < {MOST} AND COUNT(*) = COUNT(\"ids\") \
+                 AND COALESCE(SUM(cardinality(\"ids\")), 0) < {MOST} AND (SELECT \"floor\" IS NULL \
                  OR \"floor\" < pg_snapshot_xmin(\"before\") FROM seen, \"record_totals\" WHERE \"table\" = '{table}') \
                  AS \"complete\" FROM batch), \
-                 changed AS MATERIALIZED (SELECT DISTINCT unnest(\"ids\") AS \"id\" FROM batch) "
+                 changed AS MATERIALIZED (SELECT DISTINCT unnest(\"ids\") AS \"id\" FROM batch \
+                 WHERE (SELECT \"complete\" FROM recent)) "
             ));
         }
         Dialect::Sqlite => {
+            sql.push("WITH recent AS MATERIALIZED (SELECT ").bind(since.changes());
             sql.push(&format!(
-                "WITH changed AS MATERIALIZED (SELECT DISTINCT \"id\" FROM \"record_recent\" \
-                 WHERE \"table\" = '{table}' AND \"change\" > "
+                " >= MAX(COALESCE(\"floor\", 0), \"changes\" - {MOST}) AS \"complete\" FROM \"record_totals\" \
+                 WHERE \"table\" = '{table}'), changed AS MATERIALIZED (SELECT DISTINCT \"id\" FROM \"record_recent\" \
+                 WHERE \"table\" = '{table}' AND (SELECT \"complete\" FROM recent) AND \"change\" > "
             ));
-            sql.bind(since.changes()).push("), recent AS (SELECT ").bind(since.changes());
-            sql.push(&format!(
-                " >= MAX(COALESCE(\"floor\", 0), \"changes\" - {RECENT}) AS \"complete\" FROM \"record_totals\" \
-                 WHERE \"table\" = '{table}') "
-            ));
+            sql.bind(since.changes()).push(") ");
         }
     }
 }
