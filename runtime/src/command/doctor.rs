@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
-use super::output;
+use super::{output, words};
 use crate::app::{App, Direction};
 use crate::auth::{self, Principal};
 use crate::context::{Context, State};
@@ -32,6 +32,7 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     found.extend(webhook::lost(&context).await?);
     found.extend(custom_field::lost(&context).await?);
     found.extend(auth::lost(&context).await?);
+    found.extend(words::lost(&context).await?);
     let rows: Vec<_> = found
         .iter()
         .map(|one| json!({ "kind": one.kind, "id": one.id, "name": one.name, "problem": one.problem }))
@@ -39,7 +40,7 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     output::print(matches, &["kind", "id", "name", "problem"], &rows)?;
     match found.len() {
         0 => Ok(()),
-        1 => Err(Error::Internal("1 record names what is no more".into())),
-        count => Err(Error::Internal(format!("{count} records name what is no more"))),
+        1 => Err(Error::Internal("1 thing is left that the application does not know".into())),
+        count => Err(Error::Internal(format!("{count} things are left that the application does not know"))),
     }
 }

@@ -11,6 +11,7 @@ mod migrate;
 mod openapi;
 mod output;
 mod serve;
+mod words;
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! `from-db`: the YAML of a resource from a table that is there already.
 
-mod table;
+pub(super) mod table;
 mod yaml;
 
 use std::sync::Arc;

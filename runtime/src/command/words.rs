@@ -1,0 +1,86 @@
+//! The records whose words or codes the application does not know: what `doctor` looks for in every table.
+//!
+//! No table has a rule for them (`docs/decisions/0013-words-stand-in-no-table.md`), so a version with fewer, or another
+//! program, can leave some there.
+
+use super::from_db::table;
+use crate::context::Context;
+use crate::db::{Dialect, Sql};
+use crate::error::Result;
+use crate::finding::Finding;
+use crate::meta::{FieldMeta, Kind, ResourceMeta};
+
+/// So many values of a field are named; who has more has another problem.
+const MOST: usize = 20;
+
+/// Every value of an enum or a code that is none of the declared ones, with the first record that has it. Tables and columns
+/// that are not there yet have none.
+pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+    let dialect = context.state().db.dialect();
+    let tables = table::names(dialect, context.db()).await?;
+    let mut found = Vec::new();
+    for entry in context.catalog().entries() {
+        let meta = entry.meta;
+        let fields: Vec<(&FieldMeta, Vec<String>)> = meta
+            .fields
+            .iter()
+            .filter(|field| field.is_column())
+            .filter_map(|field| Some((field, known(field)?)))
+            .collect();
+        if fields.is_empty() || !tables.iter().any(|name| name == meta.table) {
+            continue;
+        }
+        let columns = table::read(dialect, context.db(), meta.table).await?.columns;
+        for (field, known) in fields {
+            if columns.iter().any(|column| column.name == field.name) {
+                found.extend(strange(context, meta, field, known).await?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The values of a field that has a list of them, as text.
+fn known(field: &FieldMeta) -> Option<Vec<String>> {
+    match field.kind {
+        Kind::Enum { values } => Some(values.iter().map(|value| (*value).to_string()).collect()),
+        Kind::Code { values } => Some(values.iter().map(|(code, _)| code.to_string()).collect()),
+        Kind::PolymorphicType { type_names } => Some(type_names.iter().map(|name| (*name).to_string()).collect()),
+        _ => None,
+    }
+}
+
+async fn strange(
+    context: &Context<'_>,
+    meta: &'static ResourceMeta,
+    field: &FieldMeta,
+    known: Vec<String>,
+) -> Result<Vec<Finding>> {
+    let text = match context.state().db.dialect() {
+        Dialect::Postgres => format!("\"{}\"::text", field.name),
+        Dialect::Sqlite => format!("CAST(\"{}\" AS TEXT)", field.name),
+    };
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
+    sql.push(&text).push(" AS \"value\", MIN(\"id\") AS \"first\", COUNT(*) AS \"count\" FROM ").name(meta.table);
+    sql.push(" WHERE ").push(&text).push(" NOT IN (");
+    for (index, value) in known.into_iter().enumerate() {
+        sql.push(if index > 0 { ", " } else { "" }).bind(value);
+    }
+    sql.push(&format!(") GROUP BY 1 ORDER BY 1 LIMIT {MOST}"));
+    let mut found = Vec::new();
+    for row in sql.all(context.db()).await? {
+        let (value, count): (String, i64) = (row.try_get("", "value")?, row.try_get("", "count")?);
+        let others = match count {
+            1 => String::new(),
+            2 => ", as one other does".to_string(),
+            count => format!(", as {} others do", count - 1),
+        };
+        found.push(Finding {
+            kind: meta.plural,
+            id: row.try_get("", "first")?,
+            name: field.name.to_string(),
+            problem: format!("holds `{value}`, which is none of its values{others}"),
+        });
+    }
+    Ok(found)
+}
