@@ -15,6 +15,8 @@ pub const IF_MATCH: &str = "If-Match";
 pub const IF_NONE_MATCH: &str = "If-None-Match";
 /// The path of a new record.
 pub const LOCATION: &str = "Location";
+/// On what of the request the form of the answer depends.
+pub const VARY: &str = "Vary";
 /// Where the other pages of a list are.
 pub const LINK: &str = "Link";
 

@@ -70,6 +70,7 @@ async fn every_list_is_exported_as_its_pages_answer_it(server: Server) {
             }
         }
         let exported = client.with("accept", LINES).get(&format!("{path}?sort=-id")).await;
+        assert_eq!(exported.header("vary"), Some("Accept"), "{path}");
         assert_eq!(exported.header("content-type"), Some(LINES), "{path}");
         let name = format!("attachment; filename=\"{plural}.ndjson\"");
         assert_eq!(exported.header("content-disposition"), Some(name.as_str()), "{path}");

@@ -216,7 +216,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
 }
 
 fn listed(listed: Listed) -> Result<Answer> {
-    Ok(match listed {
+    let answer = match listed {
         Listed::Page { body, link } => {
             let answer = Answer::json(StatusCode::OK, body);
             link.into_iter().fold(answer, |answer, link| answer.with_text(header::LINK, &link))
@@ -225,7 +225,8 @@ fn listed(listed: Listed) -> Result<Answer> {
         Listed::All(format, Exported { file_name, body }) => Answer::stream(StatusCode::OK, body)
             .with_text("content-type", format.media_type())
             .with_text(header::DISPOSITION, &format!("attachment; filename=\"{file_name}\"")),
-    })
+    };
+    Ok(answer.with_text(header::VARY, header::ACCEPT))
 }
 
 /// A write in the context's transaction: its answer, and whether that shows a secret.

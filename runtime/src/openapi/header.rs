@@ -52,6 +52,12 @@ fn answered() -> Vec<(&'static str, &'static str, Value, Value)> {
             json!("</api/v1/users?cursor=>; rel=\"first\""),
         ),
         (
+            VARY,
+            "A list is answered in the form that `Accept` asks for: caches keep them apart.",
+            only("Accept"),
+            json!("Accept"),
+        ),
+        (
             REPLAYED,
             "It is the kept answer to an earlier request with this `Idempotency-Key`.",
             only("true"),
@@ -111,7 +117,7 @@ pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) 
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
     if let Call::Operation(Operation::List) = call {
-        names.extend([LINK, DISPOSITION]);
+        names.extend([LINK, DISPOSITION, VARY]);
     }
     names.extend(call.answers_tag().then_some(ETAG));
     names.extend(takes_key.then_some(REPLAYED));
