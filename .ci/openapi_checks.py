@@ -43,6 +43,8 @@ BEYOND_SCHEMAS = re.compile(
             "leads to an address that is not public",
             # A key stands for the request that it came with first.
             "was used for another request",
+            # One parameter excludes another.
+            "cannot be given with a cursor",
             # The types that have attachments are those of the application's resources.
             "must be one of Member$",
         ]
