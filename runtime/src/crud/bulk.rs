@@ -15,8 +15,8 @@ use super::{create, delete, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::Operation;
-use crate::query::Condition;
+use crate::meta::{Kind, Operation};
+use crate::query::{Condition, read_value};
 
 /// At most so many operations in one request.
 pub const MOST: usize = 1_000;
@@ -190,9 +190,9 @@ impl<'b> Single<'b> {
             match (name.as_ref(), Given::read(raw)) {
                 (_, Given::Null) => {}
                 ("method", given) => method = Some(given.scalar().unwrap_or_default().to_string()),
-                ("id", given) => match given.scalar().ok().and_then(|text| text.trim().parse::<i64>().ok()) {
-                    Some(number) => id = Some(number),
-                    None => errors.add("id", "must be a whole number"),
+                ("id", given) => match given.scalar().and_then(|text| read_value(Kind::BigInt, text.as_ref())) {
+                    Ok(sea_orm::Value::BigInt(Some(number))) => id = Some(number),
+                    _ => errors.add("id", "must be a whole number"),
                 },
                 ("if_match", Given::Text(text)) => tag = Some(text),
                 ("if_match", _) => errors.add("if_match", "must be a text, as `If-Match` is"),

@@ -6,7 +6,7 @@ use super::example::Examples;
 use super::given::{self, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, json_content};
-use super::{prose, shown};
+use super::{header, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::bulk::{MOST, methods};
 use crate::meta::Operation;
@@ -27,8 +27,22 @@ pub fn words(entry: &Entry) -> (String, String, String) {
     )
 }
 
+/// The id of a record, as a request gives it.
 fn id() -> Value {
-    json!({ "type": ["integer", "string"], "description": "Its id.", "examples": [1] })
+    json!({
+        "type": ["integer", "string"],
+        "format": "int64",
+        "minimum": 1,
+        "maximum": i64::MAX,
+        "pattern": "^0*[1-9][0-9]{0,17}$",
+        "description": "Its id.",
+        "examples": [1],
+    })
+}
+
+/// The same or null, which is as if it were not given.
+fn or_null(schema: Node) -> Node {
+    Node::object().with("anyOf", vec![schema, json!({ "type": "null" }).into()])
 }
 
 /// `{"atomic", "operations": [{"method", "id", "if_match", "<singular>"}]}`
@@ -44,16 +58,20 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
             required.push("id");
             properties.set("id", id());
             let told = "Only if the record is still in one of these versions, as the header `If-Match` says it.";
-            properties.set("if_match", json!({ "type": "string", "description": told, "examples": ["*"] }));
+            let tags = or_null(header::tags().into());
+            properties.set("if_match", tags.with("description", told).with("examples", vec![Node::from(json!("*"))]));
             example["id"] = json!(1);
         }
         let write = if *operation == Operation::Create { Write::Create } else { Write::Update };
         if *operation != Operation::Delete {
-            properties.set(name, reference("schemas", &body_name(entry, write)));
             example[name] = examples.body(entry, write);
             let needed = entry.meta.fields.iter().any(|field| field.required && given::is_given(field, write));
+            let record = reference("schemas", &body_name(entry, write));
             if needed && write == Write::Create {
                 required.push(name);
+                properties.set(name, record);
+            } else {
+                properties.set(name, or_null(record).with("description", "What changes of the record."));
             }
         }
         forms.push(given::object(properties, &required));
@@ -65,7 +83,12 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         .with("minItems", 1)
         .with("maxItems", i64::try_from(MOST).unwrap_or(i64::MAX))
         .with("items", Node::object().with("anyOf", forms));
-    let atomic = json!({ "type": "boolean", "default": true, "description": "Whether all is done or nothing.", "examples": [false] });
+    let atomic = vec![json!({ "type": ["boolean", "null"] }).into(), reference("schemas", given::BOOLEAN_WORD)];
+    let atomic = Node::object()
+        .with("anyOf", atomic)
+        .with("default", true)
+        .with("description", "Whether all is done or nothing.")
+        .with("examples", vec![Node::from(json!(false))]);
     let properties = Node::object().with("atomic", atomic).with("operations", operations);
     let schema = given::object(properties, &["operations"]);
     Node::object()

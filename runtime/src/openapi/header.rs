@@ -22,7 +22,7 @@ pub const OF_FILE: [&str; 6] = [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_P
 const UNLESS: &str = "If-None-Match-To-Write";
 
 /// `*`, or entity tags with commas between them. A list may hold empty elements (RFC 9110, section 5.6.1).
-fn tags() -> Value {
+pub fn tags() -> Value {
     let tag = "(W/)?\"[ !#-~]*\"";
     let list = format!("^[ ,]*{tag}( *,[ ,]*({tag})?)*$");
     json!({ "anyOf": [{ "type": "string", "const": "*" }, { "type": "string", "pattern": list }] })
