@@ -190,7 +190,7 @@ impl<'b> Single<'b> {
             match (name.as_ref(), Given::read(raw)) {
                 (_, Given::Null) => {}
                 ("method", given) => method = Some(given.scalar().unwrap_or_default().to_string()),
-                ("id", given) => match given.scalar().and_then(|text| read_value(Kind::BigInt, text.as_ref())) {
+                ("id", given) => match given.scalar().and_then(|text| read_value(Kind::BigInt, text)) {
                     Ok(sea_orm::Value::BigInt(Some(number))) => id = Some(number),
                     _ => errors.add("id", "must be a whole number"),
                 },
