@@ -89,10 +89,9 @@ def before_call(context, case, **kwargs):
         spare_own(case.body)
     # Where each operation stands for itself, what is wrong with one is told in its result.
     if case.operation.path.endswith("/bulk") and isinstance(case.body, dict):
-        if case.meta is None or not case.meta.generation.mode.is_positive:
-            if case.body.get("atomic") not in (None, True) and not isinstance(case.body.get("atomic"), (list, dict)):
-                if str(case.body["atomic"]).strip().lower() in ("false", "0", "f", "no", "n", "off"):
-                    case.body["atomic"] = True
+        positive = case.meta is not None and case.meta.generation.mode.is_positive
+        if not positive and str(case.body.get("atomic")).strip().lower() in ("false", "f", "0"):
+            case.body["atomic"] = True
     # White space alone is no body, as the description says; no schema can. A wrong body must be one that is there.
     if isinstance(case.body, bytes) and not case.body.strip(b" \t\n\r\x0c"):
         case.body = b"{"

@@ -185,7 +185,7 @@ struct Paced<'u> {
 enum Turn {
     None,
     Waiting(BoxFuture<'static, Result<OwnedSemaphorePermit, AcquireError>>),
-    Taken(#[allow(dead_code)] OwnedSemaphorePermit),
+    Taken(#[expect(dead_code, reason = "it is held, not read")] OwnedSemaphorePermit),
 }
 
 impl Paced<'_> {

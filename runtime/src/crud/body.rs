@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::error::{Error, Result};
 
 /// At most so many fields in one object: more than any resource has, and few enough to search through.
-const MOST_FIELDS: usize = 1_000;
+pub const MOST_FIELDS: usize = 1_000;
 
 /// The fields of a JSON object in the order in which they were sent.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::body::{Body, Given};
+use super::body::{Body, Given, MOST_FIELDS};
 use super::outcome::{Outcome, Reply};
 use super::version::Conditions;
 use super::{create, delete, update};
@@ -16,7 +16,7 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Operation};
-use crate::query::{Condition, read_value};
+use crate::query::{Condition, read_boolean, read_value};
 
 /// At most so many operations in one request.
 pub const MOST: usize = 1_000;
@@ -27,9 +27,6 @@ pub const METHODS: [(&str, Operation, u16); 3] =
 
 /// The answers of one request have so many bytes together: an operation of a few answers a whole record.
 const LONGEST: usize = 32 << 20;
-
-/// What an object must be that cannot be read although it is JSON.
-const UNREADABLE: &str = "must have at most 1000 fields, whose names are text";
 
 /// Whether a resource has a path for many writes. An upload is no JSON, and what hangs on others is theirs to change.
 pub fn is_served(entry: &Entry) -> bool {
@@ -124,6 +121,11 @@ fn write_result(out: &mut Vec<u8>, status: u16, outcome: &Outcome) {
     out.extend_from_slice(outcome.body.get(1..).unwrap_or(b"}"));
 }
 
+/// What an object must be that cannot be read although it is JSON.
+fn readable() -> String {
+    format!("must have at most {MOST_FIELDS} fields, whose names are text")
+}
+
 /// The problems of one operation among those of all.
 fn located(error: Error, index: usize) -> FieldErrors {
     let place = format!("operations.{index}");
@@ -153,7 +155,7 @@ impl<'b> Bulk<'b> {
         for (name, raw) in Body::read(bytes, "", true)?.0 {
             match (name.as_ref(), Given::read(raw)) {
                 (_, Given::Null) => {}
-                ("atomic", given) => match given.scalar().and_then(crate::query::read_boolean) {
+                ("atomic", given) => match given.scalar().and_then(read_boolean) {
                     Ok(value) => atomic = value,
                     Err(problem) => errors.add("atomic", problem),
                 },
@@ -184,7 +186,7 @@ impl<'b> Single<'b> {
         let (mut method, mut id, mut fields, mut tag): (_, _, _, Option<Cow<'b, str>>) = (None, None, None, None);
         let body = Body::nested(raw.get());
         if body.is_none() {
-            errors.add("method", format!("must stand in an object, which {UNREADABLE}"));
+            errors.add("method", format!("must stand in an object, which {}", readable()));
         }
         for (name, raw) in body.unwrap_or_default().0 {
             match (name.as_ref(), Given::read(raw)) {
@@ -199,7 +201,7 @@ impl<'b> Single<'b> {
                 (name, Given::Nested(json)) if name == singular && json.starts_with('{') => {
                     fields = Body::nested(json);
                     if fields.is_none() {
-                        errors.add(singular, UNREADABLE);
+                        errors.add(singular, readable());
                     }
                 }
                 (name, _) if name == singular => errors.add(singular, "must be an object"),

@@ -103,11 +103,8 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
     if length(&rows) == wanted {
         rows.pop();
         if let Some(last) = rows.last() {
-            let shape = reading.shape;
-            let id = shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
-            let id = Cell::new(last, id)?.integer()?.ok_or_else(|| Error::internal("a record has no id"))?;
-            let first = shape.columns.len() + usize::from(!matches!(basis, Basis::Unasked));
-            next = Some(cursor.write(last, id, first)?);
+            let first = reading.shape.columns.len() + usize::from(!matches!(basis, Basis::Unasked));
+            next = Some(cursor.write(last, reading.id(last)?, first)?);
         }
     }
     Ok(Page { rows, total, next })
@@ -118,6 +115,12 @@ pub(super) fn length(rows: &[QueryResult]) -> i64 {
 }
 
 impl<'p> Reading<'p> {
+    /// The id of a row.
+    pub(super) fn id(self, row: &QueryResult) -> Result<i64> {
+        let place = self.shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
+        Cell::new(row, place)?.integer()?.ok_or_else(|| Error::internal("a record has no id"))
+    }
+
     /// The stretches behind the place of the cursor; none without one.
     fn stretches(self) -> Vec<Stretch> {
         match self.cursor {
@@ -180,7 +183,7 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
 }
 
 /// Whether the page is so far from the first record, by id, that it is worth finding the block in which it begins.
-pub(super) fn is_deep(condition: &Condition, plan: &Plan) -> bool {
+fn is_deep(condition: &Condition, plan: &Plan) -> bool {
     let by_id = plan
         .order
         .first()

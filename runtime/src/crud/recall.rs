@@ -6,10 +6,9 @@
 use sea_orm::QueryResult;
 
 use super::count::{Basis, count, counting, question, told};
-use super::page::{Part, Reading, is_deep, length, select};
+use super::page::{Part, Reading, length, select};
 use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::record::Cell;
+use crate::error::Result;
 use crate::total::Question;
 
 /// The rows of the plan's page, and the total where it is asked for.
@@ -18,7 +17,6 @@ pub(super) async fn numbered(
     reading: Reading<'_>,
     basis: &Basis,
 ) -> Result<(Vec<QueryResult>, Option<i64>)> {
-    let plan = reading.plan;
     let statement = select(context, reading, basis, Part::Numbered);
     let page = if is_lasting(reading, basis) { question(context, &statement) } else { None };
     let recalled = match &page {
@@ -34,18 +32,13 @@ pub(super) async fn numbered(
     if let Some(page) = page
         && let Some(changes) = told(&rows)?
     {
-        context.state().totals.keep_page(page, changes, ids(reading, &rows)?);
+        context.state().totals.keep_page(page, changes, rows.iter().map(|row| reading.id(row)).collect::<Result<_>>()?);
     }
-    let found = length(&rows);
-    let total = match basis {
-        Basis::Unasked => None,
-        // A page that is not full tells it.
-        _ if found < plan.per_page && (found > 0 || plan.page == 1) => Some(plan.offset() + found),
+    let total = match (basis, shown(reading, &rows).or(learned)) {
+        (Basis::Unasked, _) => None,
         // What was learned during this request is not counted again.
-        basis => match learned {
-            Some(total) => Some(total),
-            None => Some(count(context, reading, basis, &rows).await?),
-        },
+        (_, Some(total)) => Some(total),
+        (basis, None) => Some(count(context, reading, basis, &rows).await?),
     };
     Ok((rows, total))
 }
@@ -53,7 +46,13 @@ pub(super) async fn numbered(
 /// Whether the page follows from the records of one table alone, and is worth remembering.
 fn is_lasting(reading: Reading<'_>, basis: &Basis) -> bool {
     let own = || reading.plan.sources().iter().all(|source| source.join.is_none());
-    matches!(basis, Basis::Changes { alone: true, .. }) && own() && !is_deep(reading.condition, reading.plan)
+    matches!(basis, Basis::Changes { alone: true, .. }) && own()
+}
+
+/// The total, where the page is not full and so tells it.
+fn shown(reading: Reading<'_>, rows: &[QueryResult]) -> Option<i64> {
+    let (found, plan) = (length(rows), reading.plan);
+    (found < plan.per_page && (found > 0 || plan.page == 1)).then(|| plan.offset() + found)
 }
 
 /// What the page that was found before comes to.
@@ -78,16 +77,9 @@ async fn recall(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, page
             .is_some_and(|question| known.is_untouched(&question, kept.changes, changes));
         return Ok(if same { Recalled::Page(rows, total) } else { Recalled::Total(total) });
     }
-    let (found, plan) = (length(&rows), reading.plan);
-    let total = match found < plan.per_page {
-        true => plan.offset() + found,
-        false => count(context, reading, basis, &rows).await?,
+    let total = match shown(reading, &rows) {
+        Some(total) => total,
+        None => count(context, reading, basis, &rows).await?,
     };
     Ok(Recalled::Page(rows, total))
-}
-
-fn ids(reading: Reading<'_>, rows: &[QueryResult]) -> Result<Box<[i64]>> {
-    let place = reading.shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
-    let id = |row| Cell::new(row, place)?.integer()?.ok_or_else(|| Error::internal("a record has no id"));
-    rows.iter().map(id).collect()
 }

@@ -130,11 +130,14 @@ impl At {
                 }
                 match early {
                     Some(body) => body,
-                    None => read_body(request, state.config.body_limit).await?,
+                    None => {
+                        let body = read_body(request, state.config.body_limit).await?;
+                        uses.give(method.call, &body);
+                        body
+                    }
                 }
             }
         };
-        uses.give(method.call, &bytes);
         let conditions = match method.call.has_conditions() {
             true => headers::conditions(request)?,
             false => Conditions::default(),

@@ -1,6 +1,6 @@
 //! Many writes in one request: what is sent, and what each comes to.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::example::Examples;
 use super::given::{self, Write};
@@ -27,17 +27,8 @@ pub fn words(entry: &Entry) -> (String, String, String) {
     )
 }
 
-/// The id of a record, as a request gives it.
-fn id() -> Value {
-    json!({
-        "type": ["integer", "string"],
-        "format": "int64",
-        "minimum": 1,
-        "maximum": i64::MAX,
-        "pattern": "^0*[1-9][0-9]{0,17}$",
-        "description": "Its id.",
-        "examples": [1],
-    })
+fn id() -> Node {
+    given::id().with("description", "Its id.").with("examples", vec![Node::from(json!(1))])
 }
 
 /// The same or null, which is as if it were not given.

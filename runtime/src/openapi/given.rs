@@ -165,10 +165,8 @@ fn forms(catalog: &Catalog, field: &FieldMeta) -> Vec<Node> {
         Kind::Text => vec![text(field)],
         Kind::Integer => integer(i64::from(i32::MIN), i64::from(i32::MAX), "int32"),
         Kind::BigInt => integer(i64::MIN, i64::MAX, "int64"),
-        // No record has an id below 1.
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
-            let id = Node::object().with("type", ["integer", "string"]).with("format", "int64");
-            vec![id.with("minimum", 1).with("maximum", i64::MAX).with("pattern", "^0*[1-9][0-9]{0,17}$")]
+            vec![id()]
         }
         Kind::Decimal { precision, places } => vec![decimal(field, precision, places)],
         Kind::Boolean => vec![Node::object().with("type", "boolean"), reference("schemas", BOOLEAN_WORD)],
@@ -190,10 +188,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta) -> Vec<Node> {
         Kind::StringList { max } => {
             vec![list(field, Node::object().with("type", "string").with("maxLength", i64::from(max)))]
         }
-        Kind::RefList { .. } => {
-            let id = json!({ "type": ["integer", "string"], "format": "int64", "minimum": 1, "maximum": i64::MAX, "pattern": "^0*[1-9][0-9]{0,17}$" });
-            vec![list(field, id.into())]
-        }
+        Kind::RefList { .. } => vec![list(field, id())],
         Kind::Json => vec![Node::object().with("type", ["object", "array"])],
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]
@@ -201,6 +196,12 @@ fn forms(catalog: &Catalog, field: &FieldMeta) -> Vec<Node> {
         Kind::Embedded { resource, by } => vec![list(field, embedded(catalog, catalog.get(resource), by))],
         Kind::Derived { .. } | Kind::Computed { .. } => vec![Node::object()],
     }
+}
+
+/// The id of a record. None has one below 1.
+pub fn id() -> Node {
+    let id = Node::object().with("type", ["integer", "string"]).with("format", "int64");
+    id.with("minimum", 1).with("maximum", i64::MAX).with("pattern", "^0*[1-9][0-9]{0,17}$")
 }
 
 /// An embedded record: what it is given, and the id of one that is there already.
