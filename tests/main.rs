@@ -3,6 +3,7 @@
 mod abilities;
 mod audit;
 mod authentication;
+mod budget;
 mod clients;
 mod commands;
 mod delivery;

@@ -23,7 +23,9 @@ pub struct Patience {
 impl Patience {
     /// What a transaction begins with.
     pub async fn begin(&self, connection: &impl ConnectionTrait) -> Result<(), DbErr> {
-        connection.execute_unprepared(&format!("SET LOCAL lock_timeout = {WAIT}")).await.map(|_| ())
+        // It takes as long as it takes, also where the role has a limit.
+        let limits = format!("SET LOCAL lock_timeout = {WAIT}; SET LOCAL statement_timeout = 0");
+        connection.execute_unprepared(&limits).await.map(|_| ())
     }
 
     /// Waits before the next try, after a lock was not to be had and the transaction was rolled back.

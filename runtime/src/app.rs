@@ -96,8 +96,14 @@ impl App {
     /// # Errors
     /// When the database cannot be reached or the metadata names what is not there.
     pub async fn open(&self, config: Config) -> Result<Arc<State>> {
+        let limit = config.request_timeout;
+        self.open_with(config, Some(limit)).await
+    }
+
+    /// The same; a statement may take as long as `limit`, and without one as long as it takes.
+    pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<State>> {
         let catalog = Catalog::link(self.routes.clone()).map_err(Error::Internal)?;
-        let db = Db::connect(&config.database_url, config.database_pool).await?;
+        let db = Db::connect(&config.database_url, config.database_pool, limit).await?;
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
@@ -136,7 +142,7 @@ impl App {
     pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
         match state.db.dialect() {
             Dialect::Postgres => {
-                let guard = state.db.begin().await?;
+                let guard = state.db.begin_unhurried().await?;
                 // Asked for again and again: a statement that waits for it would be waited for in turn, by the holder
                 // that makes an index beside others.
                 let question = format!("SELECT pg_try_advisory_xact_lock({START_LOCK}) AS taken");
@@ -196,13 +202,17 @@ impl StartLock {
 
 fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Result<Vec<(String, bool)>>> {
     Box::pin(async move {
+        let connection = db.migrating();
         match direction {
-            Direction::Up => M::up(db.writer(), None).await?,
-            Direction::Down(steps) => M::down(db.writer(), Some(steps)).await?,
+            Direction::Up => M::up(&connection, None).await?,
+            Direction::Down(steps) => M::down(&connection, Some(steps)).await?,
             Direction::Status => {}
         }
-        M::install(db.writer()).await?;
-        let migrations = M::get_migration_with_status(db.writer()).await?;
+        M::install(&connection).await?;
+        let migrations = M::get_migration_with_status(&connection).await?;
+        if db.dialect() == Dialect::Postgres {
+            connection.close().await?;
+        }
         let applied = |m: &sea_orm_migration::Migration| m.status() == sea_orm_migration::MigrationStatus::Applied;
         Ok(migrations.iter().map(|m| (m.name().to_string(), applied(m))).collect())
     })

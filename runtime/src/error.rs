@@ -3,6 +3,7 @@
 //! Every answer that is not a success is `{"message", "code", "errors"?}`. What the client may know is in the variant;
 //! what only the log may know is in [`Error::Internal`] and is never shown.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -163,6 +164,11 @@ impl Error {
         Error::Internal(cause.to_string())
     }
 
+    /// What took longer than a request may.
+    pub fn too_long() -> Error {
+        Error::Unavailable("The request took too long.".into())
+    }
+
     /// The stable, machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
@@ -261,6 +267,9 @@ impl From<DbErr> for Error {
         if is_restricted(&error) {
             return Error::Conflict(REFERRED_TO.into());
         }
+        if is_ended(&error) {
+            return Error::too_long();
+        }
         let away = match &error {
             DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
             DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
@@ -275,15 +284,26 @@ impl From<DbErr> for Error {
     }
 }
 
+/// Whether the database ended the statement because of the time that it took: PostgreSQL's `query_canceled`, SQLite's
+/// `SQLITE_INTERRUPT`.
+fn is_ended(error: &DbErr) -> bool {
+    database_code(error).is_some_and(|code| matches!(&*code, "57014" | "9"))
+}
+
+/// The code in which the database says what is wrong with a statement.
+fn database_code(error: &DbErr) -> Option<Cow<'_, str>> {
+    match error {
+        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
+            error.as_database_error().and_then(|error| error.code())
+        }
+        _ => None,
+    }
+}
+
 /// Whether a record was kept because of `ON DELETE RESTRICT`, in the codes that SeaORM does not know: SQLite's, and that
 /// of PostgreSQL from 18 on.
 fn is_restricted(error: &DbErr) -> bool {
-    match error {
-        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
-            error.as_database_error().is_some_and(|error| matches!(error.code().as_deref(), Some("1811" | "23001")))
-        }
-        _ => false,
-    }
+    database_code(error).is_some_and(|code| matches!(&*code, "1811" | "23001"))
 }
 
 /// Whether the connection, not the statement, failed.

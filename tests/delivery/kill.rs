@@ -42,7 +42,7 @@ async fn kill(program: Program) {
     .await;
     let (serving, token) = processes::first(&program);
     drop(serving);
-    let db = Db::connect(program.url(), 2).await.expect("the database opens");
+    let db = Db::connect(program.url(), 2, None).await.expect("the database opens");
     processes::webhook(&db, &receiver.url(), "role.created").await;
     let acknowledged: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     // Every attempt that was under way when the server was killed, by its lease.

@@ -99,7 +99,7 @@ async fn share(program: Program) {
     .await;
     let (first, _) = first(&program);
     drop(first);
-    let db = Db::connect(program.url(), 2).await.expect("the database opens");
+    let db = Db::connect(program.url(), 2, None).await.expect("the database opens");
     assert_eq!(db.dialect(), Dialect::Postgres);
     for _ in 0..WEBHOOKS {
         webhook(&db, &receiver.url(), "note.created").await;

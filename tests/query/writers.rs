@@ -50,7 +50,7 @@ async fn check(program: Program) {
     let time = Duration::from_secs(setting("CHARTER_TEST_SECONDS").unwrap_or(2));
     let (first, token) = processes::first(&program);
     let second = processes::serve(&program);
-    let db = Arc::new(Db::connect(program.url(), 2).await.expect("the database opens"));
+    let db = Arc::new(Db::connect(program.url(), 2, None).await.expect("the database opens"));
     let books: Arc<Books> = Arc::default();
     let clients = [first.address(), second.address()].map(|address| Client::new(address).bearing(&token));
     let writers: Vec<_> = (0..WRITERS).map(|n| tokio::spawn(write(clients[n % 2].clone(), n, books.clone()))).collect();

@@ -158,7 +158,11 @@ async fn run(app: App, mut config: Config, matches: &ArgMatches) -> Result<()> {
         };
     }
     config.prepare()?;
-    let state = app.open(config).await?;
+    // Who gave another command waits for its end.
+    let state = match matches.subcommand() {
+        None | Some(("serve", _)) => app.open(config).await?,
+        _ => app.open_with(config, None).await?,
+    };
     let done = dispatch(&app, &state, matches).await;
     state.db.close().await;
     done

@@ -26,7 +26,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut
         let conditions = &Conditions::default();
         let call = ActionCall { action, id, within, conditions, query: &query, body: &body };
         let run = tokio::time::timeout(state.config.request_timeout, action::run(&context, entry, call)).await;
-        let outcome = run.unwrap_or_else(|_| Err(Error::Unavailable("The request took too long.".into())));
+        let outcome = run.unwrap_or_else(|_| Err(Error::too_long()));
         let transaction = state.db.begin().await?;
         let inside = Context::new(&state, &caller, &transaction);
         match outcome {

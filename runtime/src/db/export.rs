@@ -17,7 +17,7 @@ use sea_query_sqlx::SqlxValues;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connection::adapt;
-use super::{Connection, Db, Dialect, Sql};
+use super::{Connection, Db, Dialect, Sql, limit};
 use crate::error::{Error, Result};
 
 /// So many exports run at once in a process: each has a connection to itself for as long as it takes.
@@ -76,6 +76,7 @@ impl Db {
         };
         let transaction = self.exports.pool.begin_with_options(options).await?;
         let connection = Connection::Transaction(transaction, self.announcement());
+        limit::lift(self.dialect, &connection).await?;
         // All of it is wanted, not the first rows soon.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;
         sql.text.insert_str(0, &format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR "));

@@ -6,6 +6,7 @@
 mod connection;
 mod export;
 mod functions;
+mod limit;
 mod statement;
 
 use std::str::FromStr;
@@ -60,19 +61,19 @@ const CLOSING: Duration = Duration::from_secs(1);
 
 impl Db {
     /// Opens `sqlite://<path>` (created when missing) or `postgres://...`. `pool` is the number of connections of the
-    /// PostgreSQL pool, or of SQLite's readers.
+    /// PostgreSQL pool, or of SQLite's readers. On these no statement takes longer than `limit`, if there is one.
     ///
     /// # Errors
     /// When the URL has another scheme, or the database cannot be reached.
-    pub async fn connect(url: &str, pool: u32) -> Result<Db, DbErr> {
+    pub async fn connect(url: &str, pool: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
         match url.split_once(':').map(|(scheme, _)| scheme) {
-            Some("sqlite") => Db::sqlite(url, pool).await,
-            Some("postgres" | "postgresql") => Db::postgres(url, pool).await,
+            Some("sqlite") => Db::sqlite(url, pool, limit).await,
+            Some("postgres" | "postgresql") => Db::postgres(url, pool, limit).await,
             _ => Err(DbErr::Custom("the database URL must begin with sqlite:// or postgres://".into())),
         }
     }
 
-    async fn sqlite(url: &str, pool: u32) -> Result<Db, DbErr> {
+    async fn sqlite(url: &str, pool: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
         if url.contains(":memory:") || url.contains("mode=memory") {
             return Err(DbErr::Custom(
                 "an SQLite database in memory cannot be shared by its connections: name a file".into(),
@@ -88,23 +89,26 @@ impl Db {
             // What REPLACE displaces is deleted, and counted as that.
             .pragma("recursive_triggers", "ON")
             .optimize_on_close(true, None);
-        let pool_of = |size: u32| {
+        let pool_of = |size: u32, limit: Option<Duration>| {
             SqlitePoolOptions::new()
                 .max_connections(size)
                 .acquire_timeout(ACQUIRE)
                 .test_before_acquire(false)
-                .after_connect(|connection, _| {
+                .after_connect(move |connection, _| {
                     Box::pin(async move {
-                        let mut handle = connection.lock_handle().await?;
-                        functions::register(handle.as_raw_handle())
-                            .map_err(|e| sea_orm::SqlxError::Configuration(e.into()))
+                        functions::register(connection.lock_handle().await?.as_raw_handle())
+                            .map_err(|e| sea_orm::SqlxError::Configuration(e.into()))?;
+                        match limit {
+                            Some(limit) => limit::watch(connection, limit).await,
+                            None => Ok(()),
+                        }
                     })
                 })
         };
         // The writer opens first: it makes the file and switches it to WAL before a reader looks.
         let begun = Instant::now();
         let writer = loop {
-            match pool_of(1).connect_with(options.clone()).await {
+            match pool_of(1, None).connect_with(options.clone()).await {
                 // Another process is switching the same file to WAL, for which SQLite does not wait by itself.
                 Err(error) if is_busy(&error) && begun.elapsed() < ACQUIRE => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -113,8 +117,8 @@ impl Db {
             }
         };
         let options = options.pragma("query_only", "ON");
-        let reader = pool_of(pool).connect_with(options.clone()).await.map_err(connect_error)?;
-        let exports = pool_of(MOST_EXPORTS).idle_timeout(IDLE).connect_lazy_with(options);
+        let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(connect_error)?;
+        let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
         Ok(Db {
             reader: Connection::Pool(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader)),
             writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
@@ -125,15 +129,21 @@ impl Db {
         })
     }
 
-    async fn postgres(url: &str, pool: u32) -> Result<Db, DbErr> {
+    async fn postgres(url: &str, pool: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
         let options = PgConnectOptions::from_str(url).map_err(connect_error)?.application_name("charter");
-        let pool = PgPoolOptions::new()
-            .max_connections(pool)
-            .acquire_timeout(ACQUIRE)
-            .test_before_acquire(false)
-            .connect_with(options.clone())
-            .await
-            .map_err(connect_error)?;
+        let pool_of = PgPoolOptions::new().max_connections(pool).acquire_timeout(ACQUIRE).test_before_acquire(false);
+        let limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
+        let pool = match pool_of.clone().connect_with(limited).await {
+            Err(error) if limit::is_refused(&error) => {
+                tracing::warn!(
+                    "the pooler in front of the database takes no statement_timeout: set one on the role, or what \
+                     requests no longer wait for goes on"
+                );
+                pool_of.connect_with(options.clone()).await
+            }
+            pool => pool,
+        };
+        let pool = pool.map_err(connect_error)?;
         let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
         // Blocks are fetched by the same few words each time, and the rows are others.
         let exports = PgPoolOptions::new()
@@ -156,9 +166,20 @@ impl Db {
         &self.reader
     }
 
-    /// The connection that migrations run on.
+    /// For writing outside a transaction.
     pub fn writer(&self) -> &DatabaseConnection {
         &self.writer
+    }
+
+    /// What migrations run on, which take as long as they take; to be closed on PostgreSQL.
+    pub fn migrating(&self) -> DatabaseConnection {
+        match &self.options {
+            None => self.writer.clone(),
+            Some(options) => {
+                let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE).connect_lazy_with(options.clone());
+                SqlxPostgresConnector::from_sqlx_postgres_pool(pool)
+            }
+        }
     }
 
     /// How to reach PostgreSQL outside of the pool, for what takes longer than a request or holds a session.

@@ -54,7 +54,7 @@ impl<A: Answers> Handler for Endpoint<A> {
         let result = match tokio::time::timeout(limit, answered).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => Err(Error::Internal(format!("panic: {}", reason(&*panic)))),
-            Err(_) => Err(Error::Unavailable("The request took too long.".into())),
+            Err(_) => Err(Error::too_long()),
         };
         let answer = match result {
             Ok(answer) => answer,

@@ -28,7 +28,7 @@ pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
         if wanted.len() == there.len() && wanted.iter().all(|(name, _)| there.contains(name)) {
             continue;
         }
-        let transaction = db.begin().await?;
+        let transaction = db.begin_unhurried().await?;
         lock(&transaction, db.dialect(), meta).await?;
         for name in there {
             let on = if db.dialect() == Dialect::Postgres { format!(" ON \"{}\"", meta.table) } else { String::new() };
@@ -55,7 +55,7 @@ async fn forget_others(db: &Db) -> Result<()> {
     if Sql::new(db.dialect(), format!("{any} LIMIT 1")).one(db.reader()).await?.is_none() {
         return Ok(());
     }
-    let transaction = db.begin().await?;
+    let transaction = db.begin_unhurried().await?;
     for text in [
         "DELETE FROM \"record_recent\"",
         "UPDATE \"record_changes\" SET \"xid\" = pg_current_xact_id(), \"ids\" = NULL",
@@ -79,7 +79,7 @@ pub async fn recount(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result
     }
     let mut totals = Vec::new();
     for meta in wanted {
-        let transaction = db.begin().await?;
+        let transaction = db.begin_unhurried().await?;
         lock(&transaction, db.dialect(), meta).await?;
         totals.push((meta.table, count(&transaction, db.dialect(), meta).await?));
         transaction.commit().await?;

@@ -1,0 +1,87 @@
+//! What one statement of a request may take, so that nobody is kept from a connection by those who have given up.
+//!
+//! PostgreSQL ends a statement by itself, at the `statement_timeout` of its session. On SQLite the connection looks at
+//! the clock while a statement runs: each has a thread of its own, which knows when its statement began.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::{NonNull, null_mut};
+use std::time::{Duration, Instant};
+
+use rusqlite::ffi;
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::sqlite::SqliteConnection;
+use sea_orm::{ConnectionTrait, DbErr, SqlxError};
+
+use super::{Connection, Db, Dialect};
+use crate::error::Result;
+
+/// After so many steps of SQLite's machine the clock is looked at: well under a millisecond.
+const STEPS: i32 = 20_000;
+
+thread_local! {
+    /// When the statement that this thread runs began.
+    static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// How PostgreSQL is told, before there is a session.
+pub(super) fn ask(options: PgConnectOptions, limit: Duration) -> PgConnectOptions {
+    options.options([("statement_timeout", limit.as_millis().to_string())])
+}
+
+/// Whether it is a pooler that takes no such word (`protocol_violation`): its sessions are not ours alone.
+pub(super) fn is_refused(error: &SqlxError) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(|e| e.code().as_deref() == Some("08P01") && e.message().contains("startup parameter"))
+}
+
+/// Has a connection to SQLite end each statement that takes longer.
+pub(super) async fn watch(connection: &mut SqliteConnection, limit: Duration) -> Result<(), SqlxError> {
+    let mut handle = connection.lock_handle().await?;
+    trace(handle.as_raw_handle());
+    handle.set_progress_handler(STEPS, move || elapsed() <= limit);
+    Ok(())
+}
+
+/// How long the statement of this thread has been running. One that SQLite begins again, because the tables have changed,
+/// is not told a second time: it counts from here.
+fn elapsed() -> Duration {
+    let begun = BEGUN.get().unwrap_or_else(Instant::now);
+    BEGUN.set(Some(begun));
+    begun.elapsed()
+}
+
+fn trace(handle: NonNull<ffi::sqlite3>) {
+    let events = ffi::SQLITE_TRACE_STMT | ffi::SQLITE_TRACE_PROFILE;
+    // SAFETY: sqlx holds the connection locked for the length of this call. The callback is a plain function, and reads
+    // none of its pointers.
+    unsafe { ffi::sqlite3_trace_v2(handle.as_ptr(), events as c_uint, Some(note), null_mut()) };
+}
+
+/// What SQLite calls on the thread of a statement when that begins, and when it has ended.
+unsafe extern "C" fn note(event: c_uint, _: *mut c_void, _: *mut c_void, _: *mut c_void) -> c_int {
+    BEGUN.set((event == ffi::SQLITE_TRACE_STMT as c_uint).then(Instant::now));
+    0
+}
+
+impl Db {
+    /// Begins a transaction that may take as long as it takes.
+    ///
+    /// # Errors
+    /// When the database is away.
+    pub async fn begin_unhurried(&self) -> Result<Connection> {
+        let connection = self.begin().await?;
+        lift(self.dialect, &connection).await?;
+        Ok(connection)
+    }
+}
+
+/// Takes the limit from a transaction, wherever it came from.
+pub(super) async fn lift(dialect: Dialect, transaction: &Connection) -> Result<(), DbErr> {
+    match dialect {
+        Dialect::Postgres => transaction.execute_unprepared("SET LOCAL statement_timeout = 0").await.map(drop),
+        // What writes has none.
+        Dialect::Sqlite => Ok(()),
+    }
+}
