@@ -1,10 +1,13 @@
-//! What a request may cost the database: a statement that takes too long is ended, and its connection is free again.
+//! What a request may cost the others: a statement that takes too long is ended, and its connection is free again; and of
+//! more requests than can be worked on the rest is refused at once.
 
 use std::time::{Duration, Instant};
 
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::error::Error;
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
 
 use crate::support::{Answer, Client, Database, Server, on_both, run};
 
@@ -12,6 +15,8 @@ on_both!(
     a_statement_that_takes_too_long_is_ended_and_its_connection_is_free,
     what_a_client_no_longer_waits_for_is_ended,
     what_is_under_way_before_the_limit_is_answered,
+    more_than_can_be_worked_on_is_refused_at_once,
+    who_sends_slowly_keeps_nobody_waiting,
 );
 
 #[test]
@@ -112,4 +117,79 @@ async fn upkeep_has_no_limit(server: Server) {
     let unlimited = sea_orm::ConnectionTrait::execute_unprepared(&migrating, "SELECT pg_sleep(1.3)").await;
     unlimited.expect("migrations take as long as they take");
     migrating.close().await.expect("it closes");
+}
+
+async fn more_than_can_be_worked_on_is_refused_at_once(server: Server) {
+    let limited = server
+        .configured(|config| {
+            config.request_timeout = Duration::from_secs(6);
+            config.request_concurrency = Some(2);
+        })
+        .await;
+    let client = limited.admin();
+    slow_down(&limited).await;
+    let slow: Vec<_> = (0..2)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { ask(&client).await })
+        })
+        .collect();
+    let begun = Instant::now();
+    while client.get("/tax_classes").await.status == 200 {
+        assert!(begun.elapsed() < Duration::from_secs(4), "both are worked on");
+    }
+    let begun = Instant::now();
+    let reads = (0..60).map(|_| client.get("/tax_classes"));
+    let writes = (0..4).map(|_| client.post("/product_groups", json!({ "name": "x" })));
+    let health = ["~/health/live", "~/health/ready", "~/health/metrics"].map(|path| client.get(path));
+    let (reads, writes, health) = tokio::join!(
+        futures_util::future::join_all(reads),
+        futures_util::future::join_all(writes),
+        futures_util::future::join_all(health)
+    );
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    for answer in reads.iter().chain(&writes) {
+        answer.refused(503, "overloaded");
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    assert!(health.iter().all(|answer| answer.status == 200), "how the server is can always be asked");
+    for slow in slow {
+        slow.await.expect("it is answered").refused(503, "unavailable");
+    }
+    for answer in futures_util::future::join_all((0..20).map(|_| client.get("/tax_classes"))).await {
+        answer.ok();
+    }
+    let groups = client.get("/product_groups?q[name_eq]=x").await.ok();
+    assert_eq!(groups["meta"]["total"], 0, "what was refused has not been done");
+}
+
+async fn who_sends_slowly_keeps_nobody_waiting(server: Server) {
+    let limited = server.configured(|config| config.request_concurrency = Some(1)).await;
+    let client = limited.admin();
+    let body = json!({ "name": "slow" }).to_string();
+    let mut begun = Vec::new();
+    for (path, kind) in [("members", "application/json"), ("attachments", "multipart/form-data; boundary=x")] {
+        let stream = TcpStream::connect(limited.address).await.expect("the server listens");
+        let mut stream = BufReader::new(stream);
+        let head = format!(
+            "POST /api/v1/{path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {}\r\ncontent-length: {}\r\n\
+             content-type: {kind}\r\nexpect: 100-continue\r\n\r\n",
+            limited.token(&["*"]).await,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.expect("the server reads");
+        let mut line = String::new();
+        stream.read_line(&mut line).await.expect("the server asks for the body");
+        assert!(line.starts_with("HTTP/1.1 100"), "{line}");
+        stream.read_line(&mut line).await.expect("an empty line follows");
+        begun.push(stream);
+    }
+    // Both are under way, and there is one turn.
+    client.get("/tax_classes").await.ok();
+    let mut stream = begun.swap_remove(0);
+    stream.write_all(body.as_bytes()).await.expect("the server still reads");
+    let mut line = String::new();
+    stream.read_line(&mut line).await.expect("the server answers");
+    assert!(line.starts_with("HTTP/1.1 201"), "{line}");
+    client.get("/tax_classes").await.ok();
 }

@@ -59,6 +59,7 @@ fn every_error_has_a_code_of_the_table_and_every_code_an_error() {
         Error::RangeNotSatisfiable(10),
         Error::Invalid(FieldErrors::default()),
         Error::RateLimited(1),
+        Error::Overloaded,
         Error::Unavailable("u".into()),
         Error::Internal("i".into()),
     ];

@@ -60,6 +60,13 @@ impl Server {
         kib * 1024
     }
 
+    /// Leaves it one CPU.
+    pub fn pin(&self, cpu: &str) {
+        let process = self.child.id().to_string();
+        let done = Command::new("taskset").args(["-a", "-p", "-c", cpu, &process]).output();
+        assert!(done.is_ok_and(|done| done.status.success()), "taskset is there");
+    }
+
     /// User and system time of the process so far.
     pub fn cpu_seconds(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("the server runs");

@@ -13,7 +13,7 @@ use crate::context::State;
 use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
-use crate::server::RateLimit;
+use crate::server::{Gate, RateLimit};
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
 /// Runs the application's migrations in one direction.
@@ -104,6 +104,7 @@ impl App {
     pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<State>> {
         let catalog = Catalog::link(self.routes.clone()).map_err(Error::Internal)?;
         let db = Db::connect(&config.database_url, config.database_pool, limit).await?;
+        let gate = Arc::new(Gate::new(config.at_once()));
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
@@ -122,6 +123,7 @@ impl App {
             attachments,
             address,
             custom_fields_changed,
+            gate,
             token_rate,
             anonymous_rate,
             description: OnceLock::new(),

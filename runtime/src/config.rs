@@ -67,6 +67,11 @@ pub const SETTINGS: &[Setting] = &[
         about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more",
     },
     Setting { flag: "body-limit", default: "1048576", about: "Bytes of a JSON body; more is 413" },
+    Setting {
+        flag: "request-concurrency",
+        default: "",
+        about: "Requests that are worked on at once, by default 4 for each connection of the pool; 16 times as many wait, for half a second at most, and what is beyond is 503",
+    },
     Setting { flag: "request-timeout", default: "30", about: "Seconds for one request; longer is 503" },
     Setting { flag: "rate-limit", default: "1000", about: "Requests a minute for one token; 0 turns it off" },
     Setting {
@@ -98,6 +103,10 @@ pub const SETTINGS: &[Setting] = &[
     Setting { flag: "log-format", default: "text", about: "`text` or `json`, one line an event, on standard error" },
 ];
 
+/// For each connection of the pool so many requests are worked on when nobody says how many: they do more than to wait for
+/// the database.
+const TURNS: u32 = 4;
+
 /// Variables of the tests, which are no settings.
 const TEST_PREFIX: &str = "CHARTER_TEST_";
 
@@ -114,6 +123,8 @@ pub struct Config {
     pub admin_email: String,
     pub database_pool: u32,
     pub body_limit: usize,
+    /// How many requests are worked on at once; see [`Config::at_once`].
+    pub request_concurrency: Option<u32>,
     pub request_timeout: Duration,
     pub rate_limit: u32,
     pub rate_limit_anonymous: u32,
@@ -189,6 +200,8 @@ impl Config {
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
             body_limit: number("body-limit", 1024, 1 << 30, &mut problems) as usize,
+            request_concurrency: optional("request-concurrency")
+                .map(|_| number("request-concurrency", 1, 100_000, &mut problems) as u32),
             request_timeout: Duration::from_secs(number("request-timeout", 1, 3600, &mut problems)),
             rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
@@ -227,6 +240,11 @@ impl Config {
             problems.push("base-url must begin with http:// or https://".into());
         }
         if problems.is_empty() { Ok(config) } else { Err(problems.join("\n")) }
+    }
+
+    /// How many requests are worked on at once.
+    pub fn at_once(&self) -> usize {
+        self.request_concurrency.unwrap_or(self.database_pool.saturating_mul(TURNS)) as usize
     }
 
     /// Makes the data folder and, in it, the secret key that nobody set.

@@ -15,7 +15,7 @@ use crate::custom_field;
 use crate::db::{Connection, Db};
 use crate::error::Result;
 use crate::openapi::Description;
-use crate::server::RateLimit;
+use crate::server::{Gate, RateLimit};
 use crate::total;
 use crate::webhook::{Exchange, Metrics};
 
@@ -41,6 +41,8 @@ pub struct State {
     pub address: OnceLock<SocketAddr>,
     /// Told when a definition of a custom field comes, changes or goes.
     pub custom_fields_changed: custom_field::index::Changed,
+    /// Whose turn it is, of the requests.
+    pub gate: Arc<Gate>,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.

@@ -103,8 +103,10 @@ pub enum Error {
     Invalid(FieldErrors),
     /// 429, with the seconds to wait.
     RateLimited(u64),
-    /// 503: the database is away, or the server is too busy.
+    /// 503: the database is away, or this took too long.
     Unavailable(String),
+    /// 503: as many requests are worked on, and wait, as may.
+    Overloaded,
     /// 500: the client learns the request id and nothing else.
     Internal(String),
 }
@@ -142,6 +144,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("validation_failed", 422, "`errors` holds the problems by field or parameter."),
     ("rate_limited", 429, "More requests in a minute than the limit; try again after `Retry-After`."),
     ("internal_error", 500, "A fault of the server; the message holds the request id to report."),
+    ("overloaded", 503, "The server has as many requests as it can work on; try again after `Retry-After`."),
     ("unavailable", 503, "The database is away or the request took too long; try again after `Retry-After`."),
 ];
 
@@ -190,6 +193,7 @@ impl Error {
             Error::UnsupportedMediaType(_) => "unsupported_media_type",
             Error::Invalid(_) => "validation_failed",
             Error::RateLimited(_) => "rate_limited",
+            Error::Overloaded => "overloaded",
             Error::Unavailable(_) => "unavailable",
             Error::Internal(_) => "internal_error",
         }
@@ -218,6 +222,7 @@ impl Error {
             Error::NotFound => "There is nothing here.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
             Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
+            Error::Overloaded => "The server has too much to do. Try again in a moment.".into(),
             Error::InProgress => "A request with the same Idempotency-Key is still under way.".into(),
             Error::PreconditionFailed => "The record is not in the version that the request is meant for.".into(),
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),

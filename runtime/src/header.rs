@@ -56,7 +56,7 @@ pub fn of_code(code: &str) -> Option<&'static str> {
         "unauthenticated" | "invalid_token" | "ability_missing" => AUTHENTICATE,
         "method_not_allowed" => ALLOW,
         "range_not_satisfiable" => CONTENT_RANGE,
-        "in_progress" | "rate_limited" | "unavailable" => RETRY_AFTER,
+        "in_progress" | "rate_limited" | "overloaded" | "unavailable" => RETRY_AFTER,
         _ => return None,
     })
 }

@@ -238,6 +238,7 @@ fn config(url: &str, folder: &Folder) -> Config {
         admin_email: "admin@example.com".into(),
         database_pool: 4,
         body_limit: 1 << 20,
+        request_concurrency: None,
         request_timeout: Duration::from_secs(60),
         rate_limit: 0,
         rate_limit_anonymous: 0,

@@ -61,7 +61,7 @@ impl Answer {
             Error::MethodNotAllowed(methods) => methods.join(", "),
             Error::RangeNotSatisfiable(size) => format!("bytes */{size}"),
             Error::RateLimited(seconds) => seconds.to_string(),
-            Error::InProgress => "1".to_string(),
+            Error::InProgress | Error::Overloaded => "1".to_string(),
             Error::Unavailable(_) => "5".to_string(),
             _ => return answer,
         };

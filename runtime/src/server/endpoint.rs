@@ -1,6 +1,7 @@
 //! What surrounds every operation: its log line, its time limit, and the answer to whatever goes wrong in it.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use salvo::http::{Mime, ReqBody};
 use salvo::hyper::body::{Body, Bytes};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 
-use super::{Answer, Usage, form, headers};
+use super::{Answer, Turn, Usage, form, headers};
 use crate::context::State;
 use crate::crud::Upload;
 use crate::error::{Error, Result};
@@ -27,6 +28,11 @@ pub trait Answers: Send + Sync + 'static {
     /// Whether it may take longer than other requests.
     fn is_unhurried(&self, _: &State, _: &Request) -> bool {
         false
+    }
+
+    /// Whether it waits for its turn while others are worked on. What says how the server is must not.
+    fn takes_turns(&self) -> bool {
+        true
     }
 }
 
@@ -50,7 +56,15 @@ impl<A: Answers> Handler for Endpoint<A> {
         let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
         let unhurried = self.inner.is_unhurried(&self.state, request);
         let limit = if unhurried { Duration::MAX } else { self.state.config.request_timeout };
-        let answered = AssertUnwindSafe(self.inner.answer(&self.state, request)).catch_unwind();
+        let turn = Turn::at(&self.state.gate);
+        let work = async {
+            if self.inner.takes_turns() {
+                turn.begin().await?;
+                request.extensions_mut().insert(turn.clone());
+            }
+            self.inner.answer(&self.state, request).await
+        };
+        let answered = AssertUnwindSafe(work).catch_unwind();
         let result = match tokio::time::timeout(limit, answered).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => Err(Error::Internal(format!("panic: {}", reason(&*panic)))),
@@ -65,6 +79,7 @@ impl<A: Answers> Handler for Endpoint<A> {
                 Answer::error(&error, &request_id)
             }
         };
+        turn.end();
         let answer = match request.extensions().get::<Usage>() {
             Some(usage) => usage.tell(answer),
             None => answer,
@@ -139,6 +154,10 @@ async fn collect(body: &mut ReqBody, limit: usize) -> Result<Bytes> {
 
 /// The body of an upload, to be read as it arrives.
 pub fn begin_upload(request: &mut Request) -> Upload<'_> {
+    // Receiving it takes long, and is little work.
+    if let Some(turn) = request.extensions().get::<Turn>() {
+        turn.end();
+    }
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     let content_type = header("content-type").unwrap_or_default().to_string();
     let length = header("content-length").and_then(|length| length.parse().ok());
@@ -149,14 +168,28 @@ pub fn begin_upload(request: &mut Request) -> Upload<'_> {
     Upload { content_type, length, body: Box::pin(body) }
 }
 
-/// The bytes of a JSON body, or of the JSON that a form means.
+/// The bytes of a JSON body, or of the JSON that a form means. It is somebody else's turn while they arrive.
 ///
 /// # Errors
-/// [`Error::UnsupportedMediaType`] when it is something else, [`Error::PayloadTooLarge`] above `limit`
+/// [`Error::Overloaded`] when the turn does not come again, [`Error::UnsupportedMediaType`] when it is something else, [`Error::PayloadTooLarge`] above `limit`
 /// bytes, [`Error::Malformed`] when it breaks off.
 pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     let said = request.content_type();
-    let bytes = collect(request.body_mut(), limit).await?;
+    let turn = request.extensions().get::<Turn>().cloned();
+    let bytes = {
+        let mut collecting = pin!(collect(request.body_mut(), limit));
+        match (collecting.as_mut().now_or_never(), turn) {
+            // Most bodies are there with their head.
+            (Some(bytes), _) => bytes?,
+            (None, Some(turn)) => {
+                turn.end();
+                let bytes = collecting.await?;
+                turn.begin().await?;
+                bytes
+            }
+            (None, None) => collecting.await?,
+        }
+    };
     let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
     let is_form = |mime: &Mime| mime.essence_str() == "application/x-www-form-urlencoded";
     match said {

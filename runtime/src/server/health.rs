@@ -18,6 +18,10 @@ pub struct Live;
 
 #[async_trait]
 impl Answers for Live {
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
     async fn answer(&self, _: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
         Ok(Answer::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
@@ -30,6 +34,10 @@ pub struct Ready;
 
 #[async_trait]
 impl Answers for Ready {
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
         let away = || Error::Unavailable("The database does not answer.".into());
@@ -44,6 +52,10 @@ pub struct Figures;
 
 #[async_trait]
 impl Answers for Figures {
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
         let text = state.webhooks.text(&state.db, &state.clock).await?;

@@ -5,6 +5,7 @@ mod door;
 mod endpoint;
 mod files;
 mod form;
+mod gate;
 pub(crate) mod headers;
 mod health;
 mod rate_limit;
@@ -13,5 +14,6 @@ mod serve;
 
 pub use answer::{Answer, JSON};
 pub use endpoint::{Answers, Endpoint, begin_upload, read_body};
+pub use gate::{Gate, Turn};
 pub use rate_limit::{RateLimit, Usage, counted};
 pub use serve::{Running, Signals, router, serve};

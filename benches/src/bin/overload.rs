@@ -1,0 +1,192 @@
+//! What a server still does when it is asked for three times what it can do: answers in time a second, and what becomes of
+//! the rest.
+//!
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin overload` finds the best rate with connections that each ask
+//! again as soon as they are answered, and then offers one and three times that rate by the clock, whatever comes back, in
+//! turn and in one run. The server has one CPU and the load another, where there are two. `DATABASE=postgres` starts a private
+//! PostgreSQL; `CONCURRENCY` is the setting `request-concurrency`; `SERVER` is a build that is there.
+
+#[path = "../../../tests/support/postgres.rs"]
+mod postgres;
+#[path = "../server.rs"]
+mod server;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::{Builder, scope, sleep};
+use std::time::{Duration, Instant};
+
+use server::Server;
+
+/// With so many connections the best rate is looked for.
+const BEST: [usize; 4] = [8, 16, 32, 64];
+/// So many offer more than that.
+const CROWD: usize = 600;
+
+/// What became of the requests of a round.
+#[derive(Default)]
+struct Outcome {
+    seconds: f64,
+    good: Vec<Duration>,
+    refused: Vec<Duration>,
+    other: Vec<u16>,
+}
+
+fn main() {
+    let number = |name: &str, default: f64| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
+    let (rounds, seconds, products) = (number("ROUNDS", 5.0) as usize, number("SECONDS", 3.0), number("PRODUCTS", 10_000.0));
+    let path = std::env::var("ASK").unwrap_or_else(|_| "/api/v1/products".into());
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let charter = std::env::var("SERVER").map_or_else(|_| build(&root), PathBuf::from);
+    let data = std::env::temp_dir().join(format!("charter-overload-{}", std::process::id()));
+    let mut environment = vec![("CHARTER_DATA_DIR", data.display().to_string())];
+    let on_postgres = std::env::var("DATABASE").is_ok_and(|database| database == "postgres");
+    if on_postgres {
+        let url = postgres::server().expect("PostgreSQL is installed").create_database(None);
+        environment.push(("CHARTER_DATABASE_URL", url));
+    }
+    for (name, default) in [("CONCURRENCY", ""), ("POOL", "8")] {
+        let variable = if name == "POOL" { "CHARTER_DATABASE_POOL" } else { "CHARTER_REQUEST_CONCURRENCY" };
+        environment.push((variable, std::env::var(name).unwrap_or_else(|_| default.into())));
+    }
+    environment.extend([("CHARTER_LOG", "warn".into()), ("CHARTER_RATE_LIMIT", "0".into())]);
+    let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    run(&charter, &environment, &["user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin"]);
+    let token = ["token", "create", "--user", "bench@example.com", "--name", "bench", "--ability", "*"];
+    let token = run(&charter, &environment, &token);
+    run(&charter, &environment, &["seed", "demo", "--products", &products.to_string()]);
+    let server = Server::start(&charter, &environment, "CHARTER_LISTEN", Some(token.trim()));
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) {
+        server.pin("0");
+        pin(std::process::id(), "1");
+    }
+    server.get(&path);
+    let request = server.request(&path);
+    let load = |connections, rate| load(&server.address, &request, connections, rate, seconds);
+
+    let rate = |outcome: &Outcome| outcome.good.len() as f64 / outcome.seconds;
+    load(16, None);
+    let best = BEST.iter().map(|connections| rate(&load(*connections, None))).fold(0.0, f64::max);
+    println!("best {best:.0} answers a second, of {path}");
+    println!("{:>8} {:>10} {:>10} {:>10} {:>8} {:>22} {:>22}", "offered", "asked/s", "good/s", "refused/s", "of best", "good ms (50%, 99%)", "refused ms (50%, 99%)");
+    let mut ratios = [Vec::new(), Vec::new()];
+    for _ in 0..rounds {
+        for (index, times) in [1.0, 3.0].into_iter().enumerate() {
+            let mut outcome = load(CROWD, Some(best * times));
+            let (good, refused) = (rate(&outcome), outcome.refused.len() as f64 / outcome.seconds);
+            let asked = good + refused + outcome.other.len() as f64 / outcome.seconds;
+            let (one, two) = (spread(&mut outcome.good), spread(&mut outcome.refused));
+            println!("{times:>7}x {asked:>10.0} {good:>10.0} {refused:>10.0} {:>7.0}% {one:>22} {two:>22}", good / best * 100.0);
+            assert!(outcome.other.is_empty(), "answers that are neither: {:?}", outcome.other);
+            ratios[index].push(good / best);
+        }
+    }
+    let [one, three] = ratios.map(|mut ratios| {
+        ratios.sort_by(f64::total_cmp);
+        ratios[ratios.len() / 2]
+    });
+    println!("medians: {:.0} % of the best at 1x, {:.0} % at 3x", one * 100.0, three * 100.0);
+    drop(server);
+    let _ = std::fs::remove_dir_all(data);
+}
+
+/// Asks on so many connections, as often as possible or at a rate in all, which does not wait for the server.
+fn load(address: &str, request: &[u8], connections: usize, rate: Option<f64>, seconds: f64) -> Outcome {
+    let begun = Instant::now() + Duration::from_millis(200);
+    let until = begun + Duration::from_secs_f64(seconds);
+    let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
+    let mut all = scope(|scope| {
+        let workers: Vec<_> = (0..connections)
+            .map(|index| {
+                let first = begun + pause.unwrap_or_default().mul_f64(index as f64 / connections as f64);
+                let work = move || ask(address, request, first, pause, until);
+                Builder::new().stack_size(256 << 10).spawn_scoped(scope, work).expect("a thread starts")
+            })
+            .collect();
+        let mut all = Outcome::default();
+        for worker in workers {
+            let one = worker.join().expect("the connection held");
+            all.good.extend(one.good);
+            all.refused.extend(one.refused);
+            all.other.extend(one.other);
+        }
+        all
+    });
+    all.seconds = begun.elapsed().as_secs_f64();
+    all
+}
+
+fn ask(address: &str, request: &[u8], first: Instant, pause: Option<Duration>, until: Instant) -> Outcome {
+    let (mut outcome, mut buffer, mut next) = (Outcome::default(), vec![0; 64 << 10], first);
+    let mut stream = connect(address);
+    loop {
+        sleep(next.saturating_duration_since(Instant::now()));
+        let begun = Instant::now();
+        if begun >= until {
+            return outcome;
+        }
+        // What is late is asked at once, as it is when people wait; what is a second late never was.
+        next = pause.map_or(begun, |pause| (next + pause).max(begun - Duration::from_secs(1)));
+        stream.write_all(request).expect("the request is sent");
+        match status(&mut stream, &mut buffer) {
+            200 => outcome.good.push(begun.elapsed()),
+            429 | 503 => outcome.refused.push(begun.elapsed()),
+            other => outcome.other.push(other),
+        }
+    }
+}
+
+fn connect(address: &str) -> TcpStream {
+    loop {
+        match TcpStream::connect(address) {
+            Ok(stream) => {
+                stream.set_nodelay(true).expect("a socket option");
+                return stream;
+            }
+            Err(error) => assert!(error.kind() != ErrorKind::ConnectionRefused, "the server listens"),
+        }
+    }
+}
+
+/// Reads one answer with a `content-length`, and tells its status.
+fn status(stream: &mut TcpStream, buffer: &mut [u8]) -> u16 {
+    let mut filled = 0;
+    loop {
+        let read = stream.read(&mut buffer[filled..]).expect("the answer arrives");
+        assert!(read > 0, "the server closed the connection");
+        filled += read;
+        let Some(head) = buffer[..filled].windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let text = std::str::from_utf8(&buffer[..head]).expect("a head is text").to_ascii_lowercase();
+        let length = text.lines().find_map(|line| line.strip_prefix("content-length:")).expect("the answer tells its length");
+        if filled >= head + 4 + length.trim().parse::<usize>().expect("a number of bytes") {
+            return text[9..12].parse().expect("a status");
+        }
+    }
+}
+
+/// The middle and the 99th of a hundred, in milliseconds.
+fn spread(times: &mut [Duration]) -> String {
+    times.sort_unstable();
+    let at = |part: usize| times.get(times.len() * part / 100).map_or(0.0, |time| time.as_secs_f64() * 1e3);
+    format!("{:.1}, {:.1}", at(50), at(99))
+}
+
+fn pin(process: u32, cpu: &str) {
+    let done = Command::new("taskset").args(["-a", "-p", "-c", cpu, &process.to_string()]).output();
+    assert!(done.is_ok_and(|done| done.status.success()), "taskset is there");
+}
+
+fn build(root: &Path) -> PathBuf {
+    let arguments = ["build", "--release", "--package", "charter", "--bin", "charter"];
+    let status = Command::new(env!("CARGO")).args(arguments).current_dir(root).status();
+    assert!(status.expect("cargo runs").success(), "the build failed");
+    root.join("target/release/charter")
+}
+
+fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
+    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("its output is text")
+}
