@@ -20,3 +20,4 @@ mod server;
 mod support;
 mod versions;
 mod webhooks;
+mod writes;

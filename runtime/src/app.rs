@@ -109,7 +109,8 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, totals, address, custom_fields_changed) = Default::default();
+        let (clock, webhooks, tokens, totals, address, custom_fields_changed, custom_fields, outspoken) =
+            Default::default();
         Ok(Arc::new(State {
             name: self.name,
             db,
@@ -124,6 +125,8 @@ impl App {
             address,
             custom_fields_changed,
             gate,
+            custom_fields,
+            outspoken,
             token_rate,
             anonymous_rate,
             description: OnceLock::new(),

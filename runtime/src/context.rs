@@ -10,7 +10,7 @@ use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crud::Transaction;
+use crate::crud::{Outspoken, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db};
 use crate::error::Result;
@@ -43,6 +43,10 @@ pub struct State {
     pub custom_fields_changed: custom_field::index::Changed,
     /// Whose turn it is, of the requests.
     pub gate: Arc<Gate>,
+    /// The definitions of custom fields as they were last read.
+    pub custom_fields: custom_field::Known,
+    /// The tables in whose rows the database has a say.
+    pub outspoken: Outspoken,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.
@@ -114,6 +118,12 @@ impl<'a> Context<'a> {
     /// What any SeaORM query runs on: `product::Entity::find().all(context.db())`.
     pub fn db(&self) -> &'a Connection {
         self.connection
+    }
+
+    /// Where something is read that a transaction may still be without: outside of one that has not begun. As each
+    /// statement sees what was committed when it began (READ COMMITTED), that is what it would see inside.
+    pub fn ahead(&self) -> &'a Connection {
+        if self.connection.has_begun() { self.connection } else { self.state.db.reader() }
     }
 
     pub fn caller(&self) -> &'a Principal {

@@ -15,8 +15,7 @@ use crate::record::{write_text, write_timestamp};
 /// The most bytes that a body has.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Emits a change as `<name>.<what>`, and as what a behaviour added. The data is the record under its singular key; of a
-/// singleton, whose record says little, it is `{"changes": {"base_currency": {"old": "GBP", "new": "EUR"}}}`.
+/// Emits a change as `<name>.<what>`, and as what a behaviour added.
 pub async fn emit_all(
     context: &Context<'_>,
     entry: &Entry,
@@ -27,13 +26,7 @@ pub async fn emit_all(
     if !entry.meta.events {
         return Ok(());
     }
-    let data = if entry.meta.singleton {
-        let mut difference = Vec::with_capacity(256);
-        write_difference(&mut difference, changes)?;
-        wrap("changes", &difference)
-    } else {
-        wrap(entry.meta.name, record)
-    };
+    let data = data(entry, changes, record)?;
     emit(context, entry, what, &data).await?;
     for (index, other) in changes.emitted.iter().enumerate() {
         if *other == what || changes.emitted[..index].contains(other) {
@@ -47,21 +40,37 @@ pub async fn emit_all(
     Ok(())
 }
 
+/// The data of a change: the record under its singular key; of a singleton, whose record says little,
+/// `{"changes": {"base_currency": {"old": "GBP", "new": "EUR"}}}`.
+pub fn data(entry: &Entry, changes: &Changes, record: &[u8]) -> Result<Vec<u8>> {
+    if !entry.meta.singleton {
+        return Ok(wrap(entry.meta.name, record));
+    }
+    let mut difference = Vec::with_capacity(256);
+    write_difference(&mut difference, changes)?;
+    Ok(wrap("changes", &difference))
+}
+
 /// Writes `<name>.<what>` with its data, a JSON object, when the resource declares events.
-///
-/// The body is serialised here and never again, so that every delivery sends and signs the same bytes.
 pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8]) -> Result<()> {
     if !entry.meta.events {
         return Ok(());
     }
-    let name = format!("{}.{what}", entry.meta.name);
-    let body = body(&name, context.now(), data);
-    let mut sql =
-        Sql::new(context.state().db.dialect(), "INSERT INTO \"events\" (\"name\", \"body\", \"created_at\") VALUES (");
-    sql.bind(name).push(", ").bind(body).push(", ").bind(context.now()).push(")");
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    write_insert(&mut sql, context, entry, what, data);
     sql.run(context.db()).await?;
     context.db().announce();
     Ok(())
+}
+
+/// Writes `INSERT INTO "events" (...) SELECT ...`, behind which a `FROM` may follow.
+///
+/// The body is serialised here and never again, so that every delivery sends and signs the same bytes.
+pub fn write_insert(sql: &mut Sql, context: &Context<'_>, entry: &Entry, what: &str, data: &[u8]) {
+    let name = format!("{}.{what}", entry.meta.name);
+    let body = body(&name, context.now(), data);
+    sql.push("INSERT INTO \"events\" (\"name\", \"body\", \"created_at\") SELECT ");
+    sql.bind(name).push(", ").bind(body).push(", ").bind(context.now());
 }
 
 /// The body of an event, with its data as a JSON object.

@@ -24,17 +24,21 @@ pub async fn removed(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryR
 }
 
 async fn enter(context: &Context<'_>, entry: &Entry, action: &str, id: i64, difference: Vec<u8>) -> Result<()> {
-    let dialect = context.state().db.dialect();
-    let mut sql = Sql::new(
-        dialect,
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    write_insert(&mut sql, context, entry, action, id, &difference);
+    sql.run(context.db()).await.map(drop)
+}
+
+/// Writes `INSERT INTO "audit_entries" (...) SELECT ...`, behind which a `FROM` may follow.
+pub fn write_insert(sql: &mut Sql, context: &Context<'_>, entry: &Entry, action: &str, id: i64, difference: &[u8]) {
+    sql.push(
         "INSERT INTO \"audit_entries\" (\"action\", \"entity_type\", \"record_id\", \"user_id\", \"token_id\", \
-         \"request_id\", \"changes\", \"created_at\") VALUES (",
+         \"request_id\", \"changes\", \"created_at\") SELECT ",
     );
     sql.bind(action).push(", ").bind(entry.meta.plural).push(", ").bind(id).push(", ");
     sql.bind(context.caller().user_id).push(", ").bind(context.caller().token_id).push(", ");
     sql.bind(context.request_id().map(str::to_string)).push(", ");
-    sql.bind(String::from_utf8_lossy(&difference).into_owned());
+    sql.bind(String::from_utf8_lossy(difference).into_owned());
     // It is JSON already, and need not be read to be written.
-    sql.push(if dialect == Dialect::Postgres { "::text::jsonb, " } else { ", " }).bind(context.now()).push(")");
-    sql.run(context.db()).await.map(drop)
+    sql.push(if sql.dialect == Dialect::Postgres { "::text::jsonb, " } else { ", " }).bind(context.now());
 }

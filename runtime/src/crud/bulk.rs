@@ -103,7 +103,7 @@ async fn one(context: &Context<'_>, entry: &Entry, site: &Site, raw: &RawValue) 
     let within = || site.within.clone();
     Ok(match operation {
         Operation::Create => (201, create::create(context, entry, &fields, site.parent).await?),
-        Operation::Update => (200, update::update(context, entry, id, within(), &conditions, &fields).await?),
+        Operation::Update => (200, update::update(context, entry, id, within(), &conditions, &fields, None).await?),
         _ => {
             delete::delete(context, entry, id, within(), &conditions).await?;
             (204, Outcome::plain(format!("{{\"id\":{id}}}").into_bytes()))

@@ -6,7 +6,7 @@ use super::body::Body;
 use super::changes::Changes;
 use super::outcome::Outcome;
 use super::transaction::after_commit;
-use super::{embedded, input, references, rules, show, store};
+use super::{embedded, input, references, rules, show, store, whole};
 use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
@@ -18,17 +18,32 @@ use crate::event;
 ///
 /// `under` is the parent's id when the path names one.
 pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: Option<i64>) -> Result<Outcome> {
+    if let Some(outcome) = whole::add(context, entry, body, under).await? {
+        return Ok(outcome);
+    }
     let definitions = definitions(context, entry).await?;
+    let mut changes = read(context, entry, body, under, &definitions)?;
+    finish(context, entry, "create", &definitions, &mut changes).await
+}
+
+/// Reads a body into the changes that make a new record, as far as it gives them.
+pub fn read(
+    context: &Context<'_>,
+    entry: &Entry,
+    body: &Body<'_>,
+    under: Option<i64>,
+    definitions: &[Definition],
+) -> Result<Changes> {
     let mut changes = Changes::new(entry.meta, None);
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         changes.set(parent.field, Value::from(id));
     }
-    input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
+    input::read(context.catalog(), entry, body, definitions, &mut changes)?;
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         // The path decides, whatever the body says.
         changes.set(parent.field, Value::from(id));
     }
-    finish(context, entry, "create", &definitions, &mut changes).await
+    Ok(changes)
 }
 
 /// Creates a record from what an action set, as [`create`] does from a body.
@@ -83,8 +98,7 @@ pub async fn store_new(context: &Context<'_>, entry: &Entry, changes: &mut Chang
 /// Every rule, then the resource's own say. `check` sees whatever could be read and adds its problems to the others;
 /// `before_save` sees only values that passed.
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
-    check_owner(context, changes);
-    rules::check_together(changes)?;
+    check_alone(context, changes)?;
     references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
     if let Some(hook) = entry.route.hooks.check {
@@ -94,6 +108,12 @@ pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, change
         hook(context, changes).await?;
     }
     std::mem::take(&mut changes.errors).into_result()
+}
+
+/// The rules for which no other record is looked at.
+pub fn check_alone(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    check_owner(context, changes);
+    rules::check_together(changes)
 }
 
 /// Nobody but an administrator writes records in another's name.

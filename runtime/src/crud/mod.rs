@@ -29,6 +29,7 @@ mod store;
 mod transaction;
 mod update;
 mod version;
+mod whole;
 
 pub use crate::context::Context;
 pub use action::{ActionCall, ActionHandler, ActionResult};
@@ -47,3 +48,4 @@ pub use store::{load, load_all, visible};
 pub use transaction::Transaction;
 pub use update::revise;
 pub use version::Conditions;
+pub use whole::Outspoken;

@@ -76,14 +76,63 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
 }
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1");
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    write_found(&mut sql, context, target, field, value)?;
+    Ok(sql.one(context.db()).await?.is_some())
+}
+
+/// Writes a query that finds a row if such a record is seen.
+fn write_found(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<()> {
     let visible = store::visible(context, target)?;
     let mut sources = Vec::new();
     visible.sources(&mut sources);
-    write_from(&mut sql, target.meta.table, &sources);
+    sql.push("SELECT 1");
+    write_from(sql, target.meta.table, &sources);
     sql.push(" WHERE t.").name(field).push(" = ").bind(value).push(" AND ");
-    write_condition(&mut sql, &visible);
-    Ok(sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some())
+    write_condition(sql, &visible);
+    sql.push(" LIMIT 1");
+    Ok(())
+}
+
+/// Writes one condition that holds if [`check`] finds nothing wrong, and answers whether there is one: lists of
+/// references, and those to records of any kind, are looked up one after the other.
+pub fn write_sound(sql: &mut Sql, context: &Context<'_>, changes: &Changes, replaced: &[i64]) -> Result<bool> {
+    let catalog = context.catalog();
+    sql.push("TRUE");
+    for (field, value) in changes.iter().filter(|(_, v)| **v != v.as_null()) {
+        match field.kind {
+            Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. } => return Ok(false),
+            Kind::Ref { resource } => {
+                sql.push(" AND EXISTS (");
+                write_found(sql, context, catalog.get(resource), "id", value.clone())?;
+                sql.push(")");
+            }
+            _ => {}
+        }
+        for rule in field.rules {
+            if let Rule::Exists { resource, field: other } = rule {
+                sql.push(" AND EXISTS (");
+                write_found(sql, context, catalog.get(resource), other, value.clone())?;
+                sql.push(")");
+            }
+        }
+        if field.rules.contains(&Rule::Unique) {
+            write_free(sql, changes, &[field.name], replaced)?;
+        }
+    }
+    for set in changes.meta.unique.iter().filter(|set| set.iter().any(|name| changes.get(name).is_some())) {
+        write_free(sql, changes, set, replaced)?;
+    }
+    Ok(true)
+}
+
+fn write_free(sql: &mut Sql, changes: &Changes, set: &[&'static str], replaced: &[i64]) -> Result<()> {
+    if let Some(values) = compared(changes, set)? {
+        sql.push(" AND NOT EXISTS (");
+        write_same(sql, changes.meta, set, values, replaced);
+        sql.push(")");
+    }
+    Ok(())
 }
 
 async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
@@ -139,21 +188,31 @@ async fn check_unique(
     set: &[&'static str],
     replaced: &[i64],
 ) -> Result<()> {
-    let meta = changes.meta;
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1 FROM ");
-    sql.name(meta.table).push(" AS t WHERE TRUE");
-    for name in set {
-        let Some(value) = changes.current(name)? else { return Ok(()) };
+    let Some(values) = compared(changes, set)? else { return Ok(()) };
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    write_same(&mut sql, changes.meta, set, values, replaced);
+    if sql.one(context.db()).await?.is_some() {
+        add_taken(&mut changes.errors, set);
+    }
+    Ok(())
+}
+
+/// The values of a set as they will be; `None` when one is null.
+fn compared(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>>> {
+    set.iter().map(|name| changes.current(name)).collect()
+}
+
+/// Writes a query that finds a row if another record that is not deleted has these values.
+fn write_same(sql: &mut Sql, meta: &ResourceMeta, set: &[&'static str], values: Vec<Value>, replaced: &[i64]) {
+    sql.push("SELECT 1 FROM ").name(meta.table).push(" AS t WHERE TRUE");
+    for (name, value) in set.iter().zip(values) {
         sql.push(" AND t.").name(name).push(" = ").bind(value);
     }
     if !replaced.is_empty() {
         sql.push(" AND NOT (").among("t.\"id\"", replaced).push(")");
     }
-    leave_out_deleted(&mut sql, meta);
-    if sql.push(" LIMIT 1").clone().one(context.db()).await?.is_some() {
-        add_taken(&mut changes.errors, set);
-    }
-    Ok(())
+    leave_out_deleted(sql, meta);
+    sql.push(" LIMIT 1");
 }
 
 /// The problem of values that another record has. The last of a set is what tells its records apart.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
+use sea_orm::QueryResult;
 
 use super::action::{self, ActionCall};
 use super::body::Body;
@@ -121,12 +122,13 @@ impl At {
             }
             early = Some(body);
         }
+        let mut found = None;
         let bytes = match method.name {
             "GET" | "DELETE" => Default::default(),
             _ => {
                 // What is not there is 404 before its body is judged.
                 if let Some(id) = id {
-                    exists(&context, entry, id, within.clone()).await?;
+                    found = Some(find(&context, entry, id, within.clone()).await?);
                 }
                 match early {
                     Some(body) => body,
@@ -148,7 +150,7 @@ impl At {
             _ => None,
         };
         let list = Asked { path, query, format, head };
-        let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes };
+        let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
         if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let conditions = &Conditions::default();
             let call = ActionCall { action, id, within: with.within, conditions, query, body: &bytes };
@@ -162,7 +164,7 @@ impl At {
             Call::Action(_) | Call::Bulk => Body::default(),
             Call::Operation(_) => Body::read(&bytes, entry.meta.name, entry.field(entry.meta.name).is_some())?,
         };
-        let transaction = Transaction::begin(state).await?;
+        let transaction = Transaction::begin_late(state).await?;
         let inside = context.within(&transaction);
         if let Some(key) = &mut key
             && let Some(reply) = key.claim(&inside).await?
@@ -191,6 +193,8 @@ struct Arguments<'r> {
     list: Asked<'r>,
     query: &'r str,
     bytes: &'r [u8],
+    /// The record as it was before the body was read, with its version.
+    found: Option<QueryResult>,
 }
 
 /// A call outside of any transaction.
@@ -240,14 +244,14 @@ async fn write(
     with: Arguments<'_>,
     body: &Body<'_>,
 ) -> Result<(Reply, bool)> {
-    let Arguments { id, parent, within, conditions, query, bytes, .. } = with;
+    let Arguments { id, parent, within, conditions, query, bytes, found, .. } = with;
     let outcome = match (call, id) {
         (Call::Operation(Operation::Create), _) => create::create(context, entry, body, parent).await?,
         (Call::Operation(Operation::Delete), Some(id)) => {
             delete::delete(context, entry, id, within, conditions).await?;
             return Ok((Reply::empty(), false));
         }
-        (Call::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body).await?,
+        (Call::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body, found).await?,
         (Call::Operation(_), None) => return Err(Error::NotFound),
         (Call::Bulk, _) => return bulk::run(context, entry, &Site { parent, within }, bytes).await,
         (Call::Action(action), id) => {
@@ -281,8 +285,12 @@ async fn parent(context: &Context<'_>, entry: &Entry, request: &Request) -> Resu
 }
 
 async fn exists(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
+    find(context, entry, id, within).await.map(drop)
+}
+
+async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<QueryResult> {
     let condition = store::visible(context, entry)?.and(within);
-    store::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
+    store::load_version(context, entry, id, &condition).await?.ok_or(Error::NotFound)
 }
 
 fn parameter(request: &Request, name: &str) -> Option<String> {

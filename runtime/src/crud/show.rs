@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use sea_orm::QueryResult;
+
 use super::{include, store, version};
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -44,6 +46,15 @@ pub struct Read {
 }
 
 impl Read {
+    /// A record of which nothing is computed, embedded or included, from a row of its single shape.
+    pub fn plain(entry: &Entry, row: &QueryResult) -> Result<Read> {
+        let mut record = Vec::with_capacity(1024);
+        record.push(b'{');
+        write_record(&mut record, &entry.single, row)?;
+        record.push(b'}');
+        Ok(Read { record, form: None })
+    }
+
     /// The record as it is answered, without its key.
     pub fn answer(&self) -> &[u8] {
         self.form.as_ref().unwrap_or(&self.record)

@@ -54,7 +54,7 @@ pub async fn load(
     condition: &Condition,
     lock: bool,
 ) -> Result<Option<QueryResult>> {
-    let mut sql = select(context, entry, condition);
+    let mut sql = select(context, entry, condition, "");
     sql.push(" AND t.\"id\" = ").bind(id);
     // An immediate transaction on SQLite already excludes other writers.
     if lock && sql.dialect == Dialect::Postgres {
@@ -65,19 +65,34 @@ pub async fn load(
 
 /// The stored rows of all records that are not deleted and for which `condition` holds, with every column.
 pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Vec<QueryResult>> {
-    let mut sql = select(context, entry, condition);
+    let mut sql = select(context, entry, condition, "");
     if entry.meta.soft_delete {
         sql.push(" AND t.\"deleted_at\" IS NULL");
     }
     sql.all(context.db()).await
 }
 
-/// `SELECT` of every column `WHERE` the condition holds.
-fn select(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Sql {
+/// The row of [`load`] with what PostgreSQL tells its version by, under `xmin`: the transaction that wrote it. On SQLite
+/// there is none.
+pub async fn load_version(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    condition: &Condition,
+) -> Result<Option<QueryResult>> {
+    let version = if context.state().db.dialect() == Dialect::Postgres { ", t.\"xmin\"::text AS \"xmin\"" } else { "" };
+    let mut sql = select(context, entry, condition, version);
+    sql.push(" AND t.\"id\" = ").bind(id);
+    sql.one(context.db()).await
+}
+
+/// `SELECT` of every column, and of what is named beside, `WHERE` the condition holds.
+fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, beside: &str) -> Sql {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
     for (index, field) in entry.meta.fields.iter().filter(|f| f.is_column()).enumerate() {
         sql.push(if index > 0 { ", t." } else { "t." }).name(field.name);
     }
+    sql.push(beside);
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     write_from(&mut sql, entry.meta.table, &sources);
@@ -88,32 +103,47 @@ fn select(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Sql {
 
 /// Inserts a record and answers its id.
 pub async fn insert(context: &Context<'_>, changes: &Changes) -> Result<i64> {
-    let mut sql = Sql::new(context.state().db.dialect(), "INSERT INTO ");
-    sql.name(changes.meta.table).push(" (");
-    for (index, (field, _)) in changes.iter().enumerate() {
-        sql.push(if index > 0 { ", " } else { "" }).name(field.name);
-    }
-    sql.push(") VALUES (");
-    for (index, (field, value)) in changes.iter().enumerate() {
-        sql.push(if index > 0 { ", " } else { "" });
-        sql.bind(storable(field, value)?);
-    }
-    sql.push(") RETURNING \"id\"");
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    write_insert(&mut sql, changes, None)?;
     let row = sql.one(context.db()).await.map_err(|e| taken(e, changes))?;
     let row = row.ok_or_else(|| Error::internal("the insert returned no row"))?;
     Ok(row.try_get("", "id")?)
 }
 
+/// Writes `INSERT INTO ... RETURNING "id"`. An id that is known already is given, also where the table makes its own.
+pub fn write_insert(sql: &mut Sql, changes: &Changes, id: Option<i64>) -> Result<()> {
+    sql.push("INSERT INTO ").name(changes.meta.table).push(if id.is_some() { " (\"id\"" } else { " (" });
+    for (index, (field, _)) in changes.iter().enumerate() {
+        sql.push(if index > 0 || id.is_some() { ", " } else { "" }).name(field.name);
+    }
+    sql.push(if id.is_some() { ") OVERRIDING SYSTEM VALUE VALUES (" } else { ") VALUES (" });
+    if let Some(id) = id {
+        sql.bind(id);
+    }
+    for (index, (field, value)) in changes.iter().enumerate() {
+        sql.push(if index > 0 || id.is_some() { ", " } else { "" });
+        sql.bind(storable(field, value)?);
+    }
+    sql.push(") RETURNING \"id\"");
+    Ok(())
+}
+
 /// Stores the changed columns of a record.
 pub async fn update(context: &Context<'_>, changes: &Changes, id: i64) -> Result<()> {
-    let mut sql = Sql::new(context.state().db.dialect(), "UPDATE ");
-    sql.name(changes.meta.table).push(" SET ");
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    write_update(&mut sql, changes, id)?;
+    sql.run(context.db()).await.map_err(|e| taken(e, changes))?;
+    Ok(())
+}
+
+/// Writes `UPDATE ... SET ... WHERE "id" = ...`.
+pub fn write_update(sql: &mut Sql, changes: &Changes, id: i64) -> Result<()> {
+    sql.push("UPDATE ").name(changes.meta.table).push(" SET ");
     for (index, (field, value)) in changes.iter().enumerate() {
         sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = ");
         sql.bind(storable(field, value)?);
     }
     sql.push(" WHERE \"id\" = ").bind(id);
-    sql.run(context.db()).await.map_err(|e| taken(e, changes))?;
     Ok(())
 }
 
@@ -132,7 +162,7 @@ pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()>
 
 /// A value as its column holds it. A decimal must carry exactly its column's places, because that is what SQLite stores
 /// it by.
-fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
+pub fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
     match (field.kind, value) {
         (Kind::Decimal { places, .. }, Value::Decimal(Some(decimal))) => {
             let mut scaled = *decimal;
@@ -150,7 +180,7 @@ fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
 }
 
 /// A unique index that another writer reached first answers as the check before it would have.
-fn taken(error: Error, changes: &Changes) -> Error {
+pub fn taken(error: Error, changes: &Changes) -> Error {
     match error {
         Error::Conflict(message) if message == crate::error::TAKEN => {
             let alone = changes.iter().map(|(f, _)| f).find(|f| f.rules.contains(&crate::meta::Rule::Unique));

@@ -33,6 +33,11 @@ impl Transaction {
         Ok(Transaction { connection: state.db.begin().await?, after: Mutex::default() })
     }
 
+    /// One for the write of a request, which may be a single statement.
+    pub async fn begin_late(state: &State) -> Result<Transaction> {
+        Ok(Transaction { connection: state.db.begin_late().await?, after: Mutex::default() })
+    }
+
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

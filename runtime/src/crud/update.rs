@@ -8,7 +8,7 @@ use super::create::{after_save, check};
 use super::outcome::Outcome;
 use super::transaction::after_commit;
 use super::version::Conditions;
-use super::{embedded, input, show, store};
+use super::{embedded, input, show, store, whole};
 use crate::audit::trail;
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -18,7 +18,8 @@ use crate::event;
 use crate::meta::Access;
 use crate::query::Condition;
 
-/// Changes the given fields of a record, in the context's transaction, and answers it as `show` does.
+/// Changes the given fields of a record, in the context's transaction, and answers it as `show` does. `found` is the record
+/// as it was just seen, with its version, if it was.
 pub async fn update(
     context: &Context<'_>,
     entry: &Entry,
@@ -26,9 +27,15 @@ pub async fn update(
     within: Condition,
     conditions: &Conditions,
     body: &Body<'_>,
+    found: Option<QueryResult>,
 ) -> Result<Outcome> {
+    if let Some(found) = found
+        && let Some(outcome) = whole::change(context, entry, id, found, conditions, body).await?
+    {
+        return Ok(outcome);
+    }
     let mut changes = lock(context, entry, id, within, conditions).await?;
-    let definitions = match entry.meta.custom_fields && body.0.iter().any(|(name, _)| name == "custom_fields") {
+    let definitions = match gives_custom_fields(entry, body) {
         true => custom_field::load(context.db(), entry.meta.plural).await?,
         false => Vec::new(),
     };
@@ -36,6 +43,11 @@ pub async fn update(
     drop_unchanged(&mut changes)?;
     refuse_fixed(&mut changes);
     finish(context, entry, id, &mut changes, UPDATE).await
+}
+
+/// Whether a body has values for custom fields.
+pub fn gives_custom_fields(entry: &Entry, body: &Body<'_>) -> bool {
+    entry.meta.custom_fields && body.0.iter().any(|(name, _)| name == "custom_fields")
 }
 
 /// The record as it is, locked until the transaction ends, with no changes yet. Whether the caller may change it, and

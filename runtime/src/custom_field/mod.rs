@@ -2,11 +2,13 @@
 
 mod definition;
 pub mod index;
+mod known;
 mod value;
 
 use std::collections::HashMap;
 
 pub use definition::{ActiveModel, Definition, Entity, load, lost, route};
+pub use known::{Definitions, Known, write_text};
 use sea_orm::Value;
 pub use value::merge;
 

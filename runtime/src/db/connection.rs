@@ -6,17 +6,50 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement,
-    Value, Values,
+    TransactionTrait, Value, Values,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
 
-use crate::error::Result;
+use super::Sql;
+use crate::error::{Error, Result};
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
 #[derive(Debug)]
 pub enum Connection {
     Pool(DatabaseConnection),
-    Transaction(DatabaseTransaction, Announcement),
+    Transaction(Unit),
+}
+
+/// A transaction, which begins with its first statement unless it has begun already.
+#[derive(Debug)]
+pub struct Unit {
+    pool: DatabaseConnection,
+    begun: OnceCell<DatabaseTransaction>,
+    /// One statement was all of it, and stands.
+    over: AtomicBool,
+    announcement: Announcement,
+}
+
+impl Unit {
+    /// One that begins when it is needed, on PostgreSQL.
+    pub(super) fn new(pool: DatabaseConnection, announcement: Announcement) -> Unit {
+        Unit { pool, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
+    }
+
+    pub(super) fn begun(
+        pool: DatabaseConnection,
+        transaction: DatabaseTransaction,
+        announcement: Announcement,
+    ) -> Unit {
+        Unit { begun: OnceCell::new_with(Some(transaction)), ..Unit::new(pool, announcement) }
+    }
+
+    async fn begin(&self) -> Result<&DatabaseTransaction, DbErr> {
+        if self.over.load(Ordering::Relaxed) {
+            return Err(DbErr::Custom("the transaction was one statement, which stands already".into()));
+        }
+        self.begun.get_or_try_init(|| self.pool.begin()).await
+    }
 }
 
 /// Word of a commit that those who deliver events wait for.
@@ -31,8 +64,10 @@ impl Connection {
     pub async fn commit(self) -> Result<()> {
         match self {
             Connection::Pool(_) => Ok(()),
-            Connection::Transaction(transaction, announcement) => {
-                transaction.commit().await?;
+            Connection::Transaction(Unit { begun, announcement, .. }) => {
+                if let Some(transaction) = begun.into_inner() {
+                    transaction.commit().await?;
+                }
                 if announcement.wanted.into_inner() {
                     announcement.commits.notify_one();
                 }
@@ -41,10 +76,31 @@ impl Connection {
         }
     }
 
+    /// Whether this is a transaction in which a statement has run.
+    pub fn has_begun(&self) -> bool {
+        matches!(self, Connection::Transaction(unit) if unit.begun.get().is_some())
+    }
+
+    /// The first row of a statement after which this transaction has no other. Where it has not begun, the statement is
+    /// all of it and stands by itself, whoever waits for it; where it finds no row it has done nothing, and others may
+    /// follow.
+    pub async fn whole(&self, sql: Sql) -> Result<Option<QueryResult>> {
+        match self {
+            Connection::Transaction(unit) if unit.begun.get().is_none() => {
+                let (pool, statement) = (unit.pool.clone(), sql.statement());
+                let run = tokio::spawn(async move { pool.query_one_raw(statement).await });
+                let row = run.await.map_err(Error::internal)??;
+                unit.over.store(row.is_some(), Ordering::Relaxed);
+                Ok(row)
+            }
+            _ => sql.one(self).await,
+        }
+    }
+
     /// Has the commit of this transaction wake whoever waits for [`super::Db::announced`].
     pub fn announce(&self) {
-        if let Connection::Transaction(_, announcement) = self {
-            announcement.wanted.store(true, Ordering::Relaxed);
+        if let Connection::Transaction(unit) = self {
+            unit.announcement.wanted.store(true, Ordering::Relaxed);
         }
     }
 
@@ -74,7 +130,7 @@ impl ConnectionTrait for Connection {
     fn get_database_backend(&self) -> DbBackend {
         match self {
             Connection::Pool(pool) => pool.get_database_backend(),
-            Connection::Transaction(transaction, _) => transaction.get_database_backend(),
+            Connection::Transaction(unit) => unit.pool.get_database_backend(),
         }
     }
 
@@ -82,14 +138,14 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         match self {
             Connection::Pool(pool) => pool.execute_raw(statement).await,
-            Connection::Transaction(transaction, _) => transaction.execute_raw(statement).await,
+            Connection::Transaction(unit) => unit.begin().await?.execute_raw(statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
             Connection::Pool(pool) => pool.execute_unprepared(sql).await,
-            Connection::Transaction(transaction, _) => transaction.execute_unprepared(sql).await,
+            Connection::Transaction(unit) => unit.begin().await?.execute_unprepared(sql).await,
         }
     }
 
@@ -97,7 +153,7 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         match self {
             Connection::Pool(pool) => pool.query_one_raw(statement).await,
-            Connection::Transaction(transaction, _) => transaction.query_one_raw(statement).await,
+            Connection::Transaction(unit) => unit.begin().await?.query_one_raw(statement).await,
         }
     }
 
@@ -105,7 +161,7 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         match self {
             Connection::Pool(pool) => pool.query_all_raw(statement).await,
-            Connection::Transaction(transaction, _) => transaction.query_all_raw(statement).await,
+            Connection::Transaction(unit) => unit.begin().await?.query_all_raw(statement).await,
         }
     }
 }

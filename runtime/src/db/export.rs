@@ -17,7 +17,7 @@ use sea_query_sqlx::SqlxValues;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connection::adapt;
-use super::{Connection, Db, Dialect, Sql, limit};
+use super::{Connection, Db, Dialect, Sql, Unit, limit};
 use crate::error::{Error, Result};
 
 /// So many exports run at once in a process: each has a connection to itself for as long as it takes.
@@ -75,7 +75,8 @@ impl Db {
             ..TransactionOptions::default()
         };
         let transaction = self.exports.pool.begin_with_options(options).await?;
-        let connection = Connection::Transaction(transaction, self.announcement());
+        let connection =
+            Connection::Transaction(Unit::begun(self.exports.pool.clone(), transaction, self.announcement()));
         limit::lift(self.dialect, &connection).await?;
         // All of it is wanted, not the first rows soon.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;

@@ -22,7 +22,7 @@ use sea_orm::{
 };
 use tokio::sync::Notify;
 
-pub use connection::{Announcement, Connection};
+pub use connection::{Announcement, Connection, Unit};
 use export::Exports;
 pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
@@ -197,7 +197,16 @@ impl Db {
             sqlite_transaction_mode: (self.dialect == Dialect::Sqlite).then_some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        Ok(Connection::Transaction(self.writer.begin_with_options(options).await?, self.announcement()))
+        let begun = self.writer.begin_with_options(options).await?;
+        Ok(Connection::Transaction(Unit::begun(self.writer.clone(), begun, self.announcement())))
+    }
+
+    /// The same, which on PostgreSQL begins with its first statement: there one may be all of it.
+    pub async fn begin_late(&self) -> Result<Connection> {
+        match self.dialect {
+            Dialect::Sqlite => self.begin().await,
+            Dialect::Postgres => Ok(Connection::Transaction(Unit::new(self.writer.clone(), self.announcement()))),
+        }
     }
 
     fn announcement(&self) -> Announcement {

@@ -71,7 +71,7 @@ impl Sql {
         Ok(connection.execute_raw(self.statement()).await?.rows_affected())
     }
 
-    fn statement(self) -> Statement {
+    pub(super) fn statement(self) -> Statement {
         let backend = match self.dialect {
             Dialect::Sqlite => DbBackend::Sqlite,
             Dialect::Postgres => DbBackend::Postgres,

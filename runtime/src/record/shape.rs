@@ -113,6 +113,16 @@ impl Shape {
         sql.push(&self.select);
     }
 
+    /// Writes ` FROM (...) AS t LEFT JOIN ...`, with something else in the table's place.
+    pub fn write_tables_over(&self, sql: &mut Sql, table: &str, place: impl FnOnce(&mut Sql)) {
+        sql.push(" FROM ");
+        place(sql);
+        sql.push(" AS t");
+        let mut own = String::new();
+        write_table(&mut own, table);
+        sql.push(self.from.strip_prefix(&own).unwrap_or_default());
+    }
+
     /// Writes ` FROM ... LEFT JOIN ...`.
     pub fn write_tables(&self, sql: &mut Sql, sources: &[Source]) {
         sql.push(&self.from);

@@ -1,0 +1,56 @@
+//! The definitions as this process last read them, and what tells a statement whether they are still the same.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Definition, load};
+use crate::db::{Connection, Sql};
+use crate::error::Result;
+
+/// What is known of each entity type, by its plural name. It may have changed since, in this process or another: who uses
+/// it asks in the statement that decides, by [`write_text`].
+#[derive(Debug, Default)]
+pub struct Known(Mutex<HashMap<&'static str, Arc<Definitions>>>);
+
+/// The definitions of one entity type.
+#[derive(Debug)]
+pub struct Definitions {
+    pub list: Vec<Definition>,
+    /// The rows that they are read from.
+    pub text: String,
+}
+
+impl Known {
+    /// The definitions as they were lately.
+    pub async fn get(&self, connection: &Connection, entity_type: &'static str) -> Result<Arc<Definitions>> {
+        if let Some(known) = self.lock().get(entity_type) {
+            return Ok(known.clone());
+        }
+        let mut sql = Sql::new(crate::db::Dialect::Postgres, "SELECT ");
+        write_text(&mut sql, entity_type);
+        // The text first: what changes in between makes it the older of the two, and so another than the next one read.
+        let row = sql.push(" AS \"text\"").clone().one(connection).await?;
+        let text = row.map(|row| row.try_get("", "text")).transpose()?.unwrap_or_default();
+        let known = Arc::new(Definitions { list: load(connection, entity_type).await?, text });
+        self.lock().insert(entity_type, known.clone());
+        Ok(known)
+    }
+
+    /// Reads them anew the next time.
+    pub fn forget(&self, entity_type: &str) {
+        self.lock().remove(entity_type);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, Arc<Definitions>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the rows of an entity type's definitions as one text, on PostgreSQL.
+pub fn write_text(sql: &mut Sql, entity_type: &str) {
+    sql.push(
+        "(SELECT COALESCE(string_agg(f::text, ',' ORDER BY f.\"id\"), '') FROM \"custom_fields\" AS f \
+         WHERE f.\"entity_type\" = ",
+    );
+    sql.bind(entity_type).push(")");
+}
