@@ -150,7 +150,7 @@ async fn a_server_that_stops_answers_what_is_under_way(server: Server) {
     assert!(answer.is_err(), "a server that has stopped takes no connections");
 }
 
-async fn two_nodes_share_a_database(server: Server) {
+pub async fn two_nodes_share_a_database(server: Server) {
     let second = server.beside().await;
     let (one, two) = (server.admin(), second.admin());
     let member = one.post("/members", json!({ "name": "x" })).await.created("member");

@@ -147,14 +147,18 @@ impl App {
     pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
         match state.db.dialect() {
             Dialect::Postgres => {
-                let guard = state.db.begin_unhurried().await?;
                 // Asked for again and again: a statement that waits for it would be waited for in turn, by the holder
-                // that makes an index beside others.
+                // that makes an index beside others. Behind a pooler a transaction that waits would also keep a
+                // connection, which the holder may need.
                 let question = format!("SELECT pg_try_advisory_xact_lock({START_LOCK}) AS taken");
-                while !taken(guard.query_one_raw(Statement::from_string(DbBackend::Postgres, &question)).await?)? {
+                loop {
+                    let guard = state.db.begin().await?;
+                    if taken(guard.query_one_raw(Statement::from_string(DbBackend::Postgres, &question)).await?)? {
+                        return Ok(StartLock::Transaction(guard));
+                    }
+                    drop(guard);
                     tokio::time::sleep(START_PAUSE).await;
                 }
-                Ok(StartLock::Transaction(guard))
             }
             Dialect::Sqlite => {
                 let path = state.config.data_dir.join("start.lock");

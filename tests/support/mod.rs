@@ -7,6 +7,7 @@ mod database;
 mod described;
 mod gatherings;
 mod lists;
+mod pooler;
 pub mod postgres;
 pub mod program;
 mod receiver;
@@ -22,8 +23,9 @@ pub use client::Client;
 pub use database::Database;
 pub use gatherings::Gatherings;
 pub use lists::lists;
+pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
-pub use server::{Fixture, Prepared, Server, create, run};
+pub use server::{Fixture, Prepared, Server, create, log, run};
 pub use specimen::Specimens;
 
 /// Makes two tests of each of these functions, which take a running server: one on SQLite, one on PostgreSQL.

@@ -104,6 +104,11 @@ impl Postgres {
         }
     }
 
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
@@ -149,13 +154,13 @@ fn programs() -> Option<PathBuf> {
 
 /// Who the server runs as: it refuses to run as root.
 #[derive(Clone, Copy)]
-enum Account {
+pub enum Account {
     Own,
     Other { user: u32, group: u32 },
 }
 
 impl Account {
-    fn for_server() -> Account {
+    pub fn for_server() -> Account {
         let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
         if !root {
             return Account::Own;
@@ -170,7 +175,7 @@ impl Account {
     }
 
     /// A program run by this account, out of reach of a ctrl-c at the terminal.
-    fn command(self, program: &Path) -> Command {
+    pub fn command(self, program: &Path) -> Command {
         let mut command = Command::new(program);
         if let Account::Other { user, group } = self {
             command.uid(user).gid(group);
@@ -181,7 +186,7 @@ impl Account {
     }
 }
 
-fn temporary_folder(account: Account) -> PathBuf {
+pub fn temporary_folder(account: Account) -> PathBuf {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("the clock is past 1970");
     let name = format!("charter-postgres-{}-{}", std::process::id(), now.as_nanos());
     let folder = std::env::temp_dir().join(name);
@@ -251,7 +256,7 @@ fn settings(port: u16) -> impl Iterator<Item = String> {
     settings.map(|setting| format!("--{setting}")).into_iter()
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     listener.local_addr().expect("it is bound").port()
 }

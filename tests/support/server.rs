@@ -64,7 +64,7 @@ pub fn run<F: Fixture, T: Future<Output = ()>>(database: Database, test: impl Fn
 }
 
 /// The causes of answers with 500, which no client learns.
-fn log() {
+pub fn log() {
     static BEGUN: OnceLock<()> = OnceLock::new();
     BEGUN.get_or_init(|| {
         tracing_subscriber::fmt().with_env_filter("error").with_writer(std::io::stderr).init();

@@ -73,20 +73,23 @@ pub async fn settle(state: &State) -> Result<()> {
     }
 }
 
-/// Without stopping those who write: `CONCURRENTLY`, on a connection of its own, because it takes as long as it takes.
+/// Without stopping those who write: `CONCURRENTLY`, on connections of its own, because it takes as long as it takes.
 async fn settle_postgres(state: &State) -> Result<()> {
     let options = state.db.postgres_options().ok_or_else(|| Error::internal("PostgreSQL without options"))?;
-    let mut connection = options.connect().await.map_err(refused)?;
-    // Asked, not waited for: who waits in a statement holds a snapshot, for whose end CONCURRENTLY waits. The lock goes
-    // with the connection.
-    let ask = format!("SELECT pg_try_advisory_lock({LOCK})");
-    loop {
-        let answer = connection.fetch_one(AssertSqlSafe(ask.clone())).await.map_err(refused)?;
+    // The lock is a transaction's, because a session may be somebody else's in a moment: a pooler stands between.
+    let mut holder = options.connect().await.map_err(refused)?;
+    let ask = format!("SELECT pg_try_advisory_xact_lock({LOCK})");
+    // Asked, not waited for: who waits in a statement holds a snapshot, for whose end CONCURRENTLY waits.
+    let lock = loop {
+        let mut lock = holder.begin().await.map_err(refused)?;
+        let answer = lock.fetch_one(AssertSqlSafe(ask.clone())).await.map_err(refused)?;
         if answer.try_get(0).map_err(refused)? {
-            break;
+            break lock;
         }
+        lock.rollback().await.map_err(refused)?;
         tokio::time::sleep(PATIENCE).await;
-    }
+    };
+    let mut connection = options.connect().await.map_err(refused)?;
     // Another process may have been at it meanwhile.
     let difference = Difference::read(state).await?;
     let mut done = Ok(());
@@ -102,6 +105,8 @@ async fn settle_postgres(state: &State) -> Result<()> {
         }
     }
     connection.close().await.map_err(refused)?;
+    lock.commit().await.map_err(refused)?;
+    holder.close().await.map_err(refused)?;
     done
 }
 

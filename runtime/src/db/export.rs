@@ -23,9 +23,6 @@ use crate::error::{Error, Result};
 /// So many exports run at once in a process: each has a connection to itself for as long as it takes.
 pub const MOST_EXPORTS: u32 = 2;
 
-/// The name of the cursor; each is in a transaction of its own.
-const CURSOR: &str = "charter_export";
-
 /// The connections of exports, opened when they are needed.
 #[derive(Debug)]
 pub(super) struct Exports {
@@ -80,11 +77,16 @@ impl Db {
         limit::lift(self.dialect, &connection).await?;
         // All of it is wanted, not the first rows soon.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;
-        sql.text.insert_str(0, &format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR "));
+        // What fetches from it is remembered by its text, with the columns that it answers, by the driver as by a pooler that
+        // others share. So no two cursors ever have one name.
+        let mut name = [0; 8];
+        getrandom::fill(&mut name).map_err(Error::internal)?;
+        let cursor = format!("charter_export_{:016x}", u64::from_ne_bytes(name));
+        sql.text.insert_str(0, &format!("DECLARE {cursor} NO SCROLL CURSOR FOR "));
         sql.run(&connection).await?;
         let mut wanted = first;
         loop {
-            let fetch = Sql::new(self.dialect, format!("FETCH FORWARD {wanted} FROM {CURSOR}"));
+            let fetch = Sql::new(self.dialect, format!("FETCH FORWARD {wanted} FROM {cursor}"));
             let rows = fetch.all(&connection).await?;
             let last = rows.len() < wanted;
             if !rows.is_empty() {

@@ -130,7 +130,11 @@ impl Db {
     }
 
     async fn postgres(url: &str, pool: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
-        let options = PgConnectOptions::from_str(url).map_err(connect_error)?.application_name("charter");
+        // The driver's own word for floating-point numbers, of which there are none, is one that poolers refuse.
+        let options = PgConnectOptions::from_str(url)
+            .map_err(connect_error)?
+            .application_name("charter")
+            .extra_float_digits(None);
         let pool_of = PgPoolOptions::new().max_connections(pool).acquire_timeout(ACQUIRE).test_before_acquire(false);
         let limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
         let pool = match pool_of.clone().connect_with(limited).await {
@@ -145,12 +149,11 @@ impl Db {
         };
         let pool = pool.map_err(connect_error)?;
         let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
-        // Blocks are fetched by the same few words each time, and the rows are others.
         let exports = PgPoolOptions::new()
             .max_connections(MOST_EXPORTS)
             .acquire_timeout(ACQUIRE)
             .idle_timeout(IDLE)
-            .connect_lazy_with(options.clone().statement_cache_capacity(0));
+            .connect_lazy_with(options.clone());
         Ok(Db {
             reader: Connection::Pool(connection.clone()),
             writer: connection,
