@@ -17,6 +17,7 @@ on_both!(
     what_was_loaded_with_the_triggers_off_is_there_after_a_recount,
     a_deep_page_holds_what_a_walk_to_it_would_find,
     a_list_without_a_total_does_not_count,
+    an_estimate_is_not_called_the_total,
     triggers_that_are_gone_come_back_at_the_next_start,
 );
 
@@ -201,9 +202,43 @@ async fn a_list_without_a_total_does_not_count(specimens: Specimens) {
         assert_eq!(body["specimens"].as_array().map(Vec::len), Some(2));
     }
     assert_eq!(client.get("/specimens?count=exact&per_page=2").await.ok()["meta"]["total"], json!(10));
-    for bad in ["", "no", "None", "0", "estimate"] {
+    for bad in ["", "no", "None", "0", "estimated"] {
         assert_eq!(client.list("/specimens", &[("count", bad)]).await.invalid_fields(), ["count"], "{bad}");
     }
+}
+
+async fn an_estimate_is_not_called_the_total(specimens: Specimens) {
+    let client = specimens.admin();
+    let meta = async |query: &str| {
+        client.get(&format!("/specimens?count=estimate&per_page=2{query}")).await.ok()["meta"].clone()
+    };
+    // What is kept, or seen on the page, is exact.
+    assert_eq!(meta("").await, json!({ "total_estimate": 10, "per_page": 2, "page": 1 }));
+    assert_eq!(meta("&q[id_in]=10,11").await["total_estimate"], 1);
+    insert(&specimens, 1001, 7000).await;
+    let on_postgres = specimens.state.db.dialect() == Dialect::Postgres;
+    if on_postgres {
+        specimens.sql("ANALYZE specimens").await;
+    }
+    let exact = full(&client, "&q[active_true]=0").await;
+    for query in
+        ["&q[active_true]=0&q[id_gt]=1000", "&q[active_true]=0&q[id_gt]=1000&page=700", "&q[name_eq]=S&cursor="]
+    {
+        let told = meta(query).await;
+        assert!(told.get("total").is_none(), "{told}");
+        let estimate = told["total_estimate"].as_i64().expect("an estimate");
+        assert!((2_000..=8_000).contains(&estimate), "{query}: {estimate}");
+    }
+    // Of what was counted and has not changed since it tells the count.
+    assert_eq!(meta("&q[active_true]=0").await["total_estimate"], exact);
+    // PostgreSQL does not count for it, whatever nobody has asked before.
+    let plan = client.get("/specimens?explain=1&count=estimate&q[active_true]=0&q[id_gt]=5").await.ok();
+    assert_eq!(plan["plan"]["statements"].as_array().map(Vec::len), Some(if on_postgres { 1 } else { 2 }));
+    // It is at least what has been seen, whatever the planner believes.
+    specimens.sql("DELETE FROM specimens WHERE id > 1000").await;
+    let told = meta("&q[name_not_eq]=S&sort=-name&page=3").await["total_estimate"].as_i64();
+    assert!(told >= Some(6), "{told:?}");
+    client.get("/specimens?count=estimate&q[active_true]=x").await.status(422);
 }
 
 async fn triggers_that_are_gone_come_back_at_the_next_start(specimens: Specimens) {

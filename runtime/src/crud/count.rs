@@ -1,12 +1,14 @@
-//! The exact total of a list, counted only where nothing that is known leads to it.
+//! The total of a list: exact, and counted only where nothing that is known leads to it; or, where that will do, about how
+//! many.
 
 use sea_orm::QueryResult;
+use serde_json::Value;
 
-use super::page::Reading;
+use super::page::{Reading, length};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
-use crate::query::write_condition;
+use crate::query::{Count, write_condition};
 use crate::record::write_from;
 use crate::total::{self, Found, Matches, Question, Recent};
 
@@ -30,7 +32,7 @@ pub(super) const BASIS: &str = "charter_basis";
 impl Basis {
     pub(super) fn of(reading: Reading<'_>) -> Basis {
         let Reading { entry, condition, plan, .. } = reading;
-        if !plan.counts {
+        if plan.count == Count::Nothing {
             return Basis::Unasked;
         }
         if condition.is_everything() {
@@ -64,7 +66,7 @@ pub(super) fn question(context: &Context<'_>, sql: &Sql) -> Option<Question> {
     if context.transaction().is_none() { Question::of(sql) } else { None }
 }
 
-/// The exact total, from what a row told of it, or else by asking.
+/// The total, from what a row told of it, or else by asking.
 pub(super) async fn count(
     context: &Context<'_>,
     reading: Reading<'_>,
@@ -85,6 +87,8 @@ pub(super) async fn count(
     if let (Some(question), Some(changes)) = (&question, told) {
         let matches = match known.find(question, changes) {
             Found::Total(total) => return Ok(total),
+            // Whatever else is known of it has to be asked for.
+            _ if is_estimated(context, reading) => None,
             // What another record changed, the ids of those that are found do not tell.
             _ if !alone => None,
             Found::Matches(matches) => {
@@ -103,12 +107,30 @@ pub(super) async fn count(
             return Ok(total);
         }
     }
+    if is_estimated(context, reading) {
+        return estimate(context, reading, rows).await;
+    }
     let Some(row) = sql.one(context.db()).await? else { return Ok(0) };
     let total = row.try_get("", "total")?;
     if let Some(question) = question {
         known.put(question, row.try_get("", BASIS)?, total);
     }
     Ok(total)
+}
+
+/// Whether the total is what the planner believes, when nobody knows it: SQLite's planner tells none.
+pub(super) fn is_estimated(context: &Context<'_>, reading: Reading<'_>) -> bool {
+    reading.plan.count == Count::Estimate && context.state().db.dialect() == Dialect::Postgres
+}
+
+/// How many records PostgreSQL's planner believes that the condition finds; at least those that are there to be seen.
+async fn estimate(context: &Context<'_>, reading: Reading<'_>, rows: &[QueryResult]) -> Result<i64> {
+    let mut sql = Sql::new(context.state().db.dialect(), "EXPLAIN (FORMAT JSON) SELECT t.\"id\"");
+    write_found(&mut sql, reading);
+    let told: Option<Value> = sql.one(context.db()).await?.map(|row| row.try_get_by_index(0)).transpose()?;
+    let believed = told.and_then(|told| told[0]["Plan"]["Plan Rows"].as_f64()).unwrap_or_default();
+    let before = if rows.is_empty() || reading.cursor.is_some() { 0 } else { reading.plan.offset() };
+    Ok((believed as i64).max(before.saturating_add(length(rows))))
 }
 
 /// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.

@@ -13,7 +13,7 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
-use crate::query::{Condition, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse};
+use crate::query::{Condition, Count, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse};
 use crate::record::write_record;
 use crate::view::{self, View};
 
@@ -115,7 +115,8 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     }
     out.extend_from_slice(b"],\"meta\":{");
     if let Some(total) = total {
-        let _ = write!(out, "\"total\":{total},");
+        let name = if plan.count == Count::Estimate { "total_estimate" } else { "total" };
+        let _ = write!(out, "\"{name}\":{total},");
     }
     let _ = write!(out, "\"per_page\":{}", plan.per_page);
     match (cursor, &next) {

@@ -2,7 +2,7 @@
 
 use sea_orm::QueryResult;
 
-use super::count::{BASIS, Basis, count, counting};
+use super::count::{BASIS, Basis, count, counting, is_estimated};
 use super::recall;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
@@ -16,7 +16,7 @@ use crate::total;
 /// What a list answers of.
 pub struct Page {
     pub rows: Vec<QueryResult>,
-    /// How many records the request finds; none when it did not ask.
+    /// How many records the request finds, or about how many if that is what it asked; none when it did not ask.
     pub total: Option<i64>,
     /// The cursor of the last row, where the page has one and there are more records.
     pub next: Option<String>,
@@ -65,7 +65,7 @@ pub fn statements(context: &Context<'_>, reading: Reading<'_>) -> Vec<Statement>
     let rows = reading.parts(&parts, reading.plan.per_page + 1);
     let mut statements: Vec<Statement> =
         rows.map(|part| Statement { reads: "rows", sql: select(context, reading, &basis, part) }).collect();
-    if let Basis::Changes { .. } = basis {
+    if let (Basis::Changes { .. }, false) = (&basis, is_estimated(context, reading)) {
         statements.push(Statement { reads: "total", sql: counting(context, reading, &basis) });
     }
     statements

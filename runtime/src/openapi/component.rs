@@ -128,8 +128,9 @@ fn meta() -> Node {
     let properties = Node::object()
         .with(
             "total",
-            count("How many records there are on all pages; not with `count=none`, nor with `cursor` alone.", 1),
+            count("How many records there are on all pages; only with `count=exact`, which is the default without `cursor`.", 1),
         )
+        .with("total_estimate", count("About how many records there are on all pages; with `count=estimate` only.", 1))
         .with("per_page", count("How many a page holds.", 20))
         .with("page", count("Which page this is; not with `cursor`.", 1))
         .with(

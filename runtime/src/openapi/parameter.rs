@@ -42,8 +42,9 @@ pub fn shared() -> Node {
             "count",
             query(
                 "count",
-                "Whether `meta` has the exact total (`exact`) or none (`none`), which costs nothing.",
-                json!({ "type": "string", "enum": ["exact", "none"], "default": "exact" }).into(),
+                "Whether `meta` has the exact `total` (`exact`), a `total_estimate` instead, which is cheap whatever the \
+                 list is filtered by (`estimate`), or neither, which costs nothing (`none`).",
+                json!({ "type": "string", "enum": ["exact", "estimate", "none"], "default": "exact" }).into(),
                 json!("none"),
             ),
         )

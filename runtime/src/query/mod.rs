@@ -24,7 +24,8 @@ pub use describe::{describe, target_name};
 pub use order::{Position, Ranking, Stretch};
 pub use parse::parse;
 pub use plan::{
-    MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner, asked,
+    Count, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner,
+    asked,
 };
 pub use predicate::{Predicate, Reads, TABLE};
 pub use request::{Pair, Request, Term, Values, decode};

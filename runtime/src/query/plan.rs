@@ -35,11 +35,19 @@ pub struct Plan {
     pub per_page: i64,
     /// Where the page begins, as a cursor says it: empty for the first one. Without one `page` says it.
     pub cursor: Option<String>,
-    /// Whether the total is asked for.
-    pub counts: bool,
+    pub count: Count,
     pub includes: Vec<&'static IncludeMeta>,
     /// The fields of a sparse answer in the order of the record; `None` for the whole list item.
     pub fields: Option<Vec<&'static FieldMeta>>,
+}
+
+/// What is wanted of the total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    Exact,
+    /// About how many, where to count them takes long.
+    Estimate,
+    Nothing,
 }
 
 /// One key of the order.
@@ -67,16 +75,17 @@ impl Planner<'_> {
         let mut errors = FieldErrors::default();
         let condition = self.terms(&request.terms, &mut errors);
         let order = self.orders(request.sort.as_deref().unwrap_or_default());
-        let page = count(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
-        let per_page = count(request.per_page.as_deref(), PER_PAGE, MOST_PER_PAGE, "per_page", &mut errors);
-        let counts = match request.count.as_deref() {
+        let page = whole(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
+        let per_page = whole(request.per_page.as_deref(), PER_PAGE, MOST_PER_PAGE, "per_page", &mut errors);
+        let count = match request.count.as_deref() {
             // Who follows a cursor goes on until there is none.
-            None => request.cursor.is_none(),
-            Some("exact") => true,
-            Some("none") => false,
+            None if request.cursor.is_some() => Count::Nothing,
+            None | Some("exact") => Count::Exact,
+            Some("estimate") => Count::Estimate,
+            Some("none") => Count::Nothing,
             Some(_) => {
-                errors.add("count", "must be exact or none");
-                true
+                errors.add("count", "must be exact, estimate or none");
+                Count::Exact
             }
         };
         if request.cursor.is_some() && request.page.is_some() {
@@ -89,7 +98,7 @@ impl Planner<'_> {
         let fields = request.fields.as_ref().map(|names| self.fields(names, &mut errors));
         errors.into_result()?;
         let cursor = request.cursor.clone();
-        Ok(Plan { condition, order, page, per_page, cursor, counts, includes, fields })
+        Ok(Plan { condition, order, page, per_page, cursor, count, includes, fields })
     }
 
     /// Finds out where the predicate of each parameter begins: the name of a field may end like one, as in `is_not_eq`.
@@ -303,8 +312,8 @@ fn not_allowed(field: &FieldMeta, name: &str, predicate: Predicate, kind: Kind) 
     format!("`{name}` cannot be asked `{}`; it can be asked {}", predicate.name(), allowed.join(", "))
 }
 
-/// A count of at least 1; more than `most` is clamped.
-fn count(text: Option<&str>, default: i64, most: i64, parameter: &str, errors: &mut FieldErrors) -> i64 {
+/// A whole number of at least 1; more than `most` is clamped.
+fn whole(text: Option<&str>, default: i64, most: i64, parameter: &str, errors: &mut FieldErrors) -> i64 {
     let Some(text) = text else { return default };
     let digits = text.trim();
     let number = if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
