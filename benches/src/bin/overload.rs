@@ -24,7 +24,7 @@ use server::Server;
 /// With so many connections the best rate is looked for.
 const BEST: [usize; 4] = [8, 16, 32, 64];
 /// So many offer more than that.
-const CROWD: usize = 400;
+const CROWD: usize = 600;
 
 /// What became of the requests of a round.
 #[derive(Default)]

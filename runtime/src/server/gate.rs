@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// Nobody waits longer for a turn.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// For each request that is worked on, so many wait.
-const WAITING: usize = 8;
+const WAITING: usize = 16;
 
 /// The turns of a server.
 #[derive(Debug)]
