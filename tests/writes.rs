@@ -1,7 +1,10 @@
 //! How a record is written: what is answered, told and entered is what is stored, whichever way it took.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{Client, Database, Server, on_both, run};
 
@@ -9,6 +12,7 @@ on_both!(
     what_a_write_answers_is_what_is_read,
     a_definition_is_known_to_the_next_write_of_every_server,
     changes_at_once_follow_one_another,
+    what_was_found_is_looked_at_again,
     a_refused_write_leaves_nothing,
     a_write_needs_no_second_connection,
 );
@@ -105,6 +109,41 @@ async fn changes_at_once_follow_one_another(server: Server) {
     }
     assert!(changes.is_empty(), "nobody has found what these say: {changes:?}");
     assert_eq!(admin.get(&path).await.record("product")["name"].to_string(), name);
+}
+
+/// A record is found before the body is read, which may take its time.
+async fn what_was_found_is_looked_at_again(server: Server) {
+    let admin = server.admin();
+    let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group");
+    let body = json!({ "name": "Lamp", "product_group_id": group["id"] });
+    let path = format!("/products/{}", admin.post("/products", body).await.created("product")["id"]);
+    let group = format!("/product_groups/{}", group["id"]);
+    let renamed = async || drop(admin.patch(&group, json!({ "name": "Lights" })).await.record("product_group"));
+    let product = slowly(&admin, &path, json!({ "weight": "1.5" }), renamed).await["product"].clone();
+    assert_eq!((&product["product_group_name"], &product["weight"]), (&json!("Lights"), &json!("1.5000")));
+    assert_eq!(server.event_bodies(0).await.last().expect("an event")["data"]["product"], product);
+    let changed = async || drop(admin.patch(&path, json!({ "name": "Light" })).await.record("product"));
+    let product = slowly(&admin, &path, json!({ "weight": "2.5" }), changed).await["product"].clone();
+    assert_eq!((&product["name"], &product["weight"]), (&json!("Light"), &json!("2.5000")));
+    assert_eq!(admin.get(&path).await.record("product"), product);
+    let entries = admin.get("/audit_entries?sort=-id&per_page=1").await.column("audit_entries", "changes");
+    assert_eq!(entries, [json!({ "weight": { "old": "1.5000", "new": "2.5000" } })]);
+    let gone = async || admin.delete(&path).await.deleted();
+    assert_eq!(slowly(&admin, &path, json!({ "weight": "3.5" }), gone).await["code"], "not_found");
+}
+
+/// Sends a PATCH whose body comes only after something else has happened.
+async fn slowly(client: &Client, path: &str, body: Value, between: impl AsyncFnOnce()) -> Value {
+    let body = body.to_string();
+    let client = client.with("content-type", "application/json").with("content-length", &body.len().to_string());
+    let mut stream = client.begin_by("PATCH", "HTTP/1.1", path).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    between().await;
+    stream.write_all(body.as_bytes()).await.expect("the server reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("the server answers");
+    let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    serde_json::from_str(body).unwrap_or_else(|_| panic!("not JSON: {answer}"))
 }
 
 async fn a_refused_write_leaves_nothing(server: Server) {

@@ -97,8 +97,14 @@ impl Client {
 
     /// The same in another version of HTTP.
     pub async fn begin_in(&self, version: &str, path: &str) -> TcpStream {
+        self.begin_by("GET", version, path).await
+    }
+
+    /// The same by another method; what this client's headers say of a body is to follow.
+    pub async fn begin_by(&self, method: &str, version: &str, path: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
-        let mut request = format!("GET /api/v1{path} {version}\r\nhost: test\r\nconnection: close\r\n").into_bytes();
+        let begin = format!("{method} /api/v1{path} {version}\r\nhost: test\r\nconnection: close\r\n");
+        let mut request = begin.into_bytes();
         for (name, value) in &self.headers {
             request.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
         }

@@ -14,6 +14,7 @@ pub mod deprecation;
 mod embedded;
 pub(crate) mod explain;
 pub(crate) mod export;
+mod foreseen;
 mod include;
 mod input;
 mod list;

@@ -14,7 +14,7 @@ use super::export::Exported;
 use super::list::{self, Asked, Listed};
 use super::route::{Call, Method, Place, methods, path, places};
 use super::version::Conditions;
-use super::{Reply, Transaction, apart, create, delete, explain, show, store, update};
+use super::{Reply, Transaction, apart, create, delete, explain, show, store, update, whole};
 use crate::attachment;
 use crate::auth::authenticate;
 use crate::catalog::Entry;
@@ -285,12 +285,14 @@ async fn parent(context: &Context<'_>, entry: &Entry, request: &Request) -> Resu
 }
 
 async fn exists(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
-    find(context, entry, id, within).await.map(drop)
+    let condition = store::visible(context, entry)?.and(within);
+    store::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
 }
 
+/// The record that is to change.
 async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<QueryResult> {
     let condition = store::visible(context, entry)?.and(within);
-    store::load_version(context, entry, id, &condition).await?.ok_or(Error::NotFound)
+    whole::find(context, entry, id, &condition).await?.ok_or(Error::NotFound)
 }
 
 fn parameter(request: &Request, name: &str) -> Option<String> {

@@ -52,7 +52,12 @@ impl Read {
         record.push(b'{');
         write_record(&mut record, &entry.single, row)?;
         record.push(b'}');
-        Ok(Read { record, form: None })
+        Ok(Read::whole(record))
+    }
+
+    /// One that is written already, as a plain `GET` answers it.
+    pub fn whole(record: Vec<u8>) -> Read {
+        Read { record, form: None }
     }
 
     /// The record as it is answered, without its key.

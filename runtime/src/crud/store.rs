@@ -4,7 +4,7 @@ use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
 use super::changes::Changes;
-use crate::catalog::Entry;
+use crate::catalog::{Entry, Source};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub fn visible(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
     let mut condition = Condition::always();
     if entry.meta.soft_delete {
         let deleted = entry.field("deleted_at").ok_or_else(|| Error::internal("soft delete without `deleted_at`"))?;
-        let source = crate::catalog::Source::own(deleted);
+        let source = Source::own(deleted);
         condition = condition.and(Condition::test(source, crate::query::condition::Test::Null { negated: false }));
     }
     if let Some(standing) = &entry.standing {
@@ -54,7 +54,7 @@ pub async fn load(
     condition: &Condition,
     lock: bool,
 ) -> Result<Option<QueryResult>> {
-    let mut sql = select(context, entry, condition, "");
+    let mut sql = select(context, entry, condition, ("", &[]));
     sql.push(" AND t.\"id\" = ").bind(id);
     // An immediate transaction on SQLite already excludes other writers.
     if lock && sql.dialect == Dialect::Postgres {
@@ -65,35 +65,34 @@ pub async fn load(
 
 /// The stored rows of all records that are not deleted and for which `condition` holds, with every column.
 pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Vec<QueryResult>> {
-    let mut sql = select(context, entry, condition, "");
+    let mut sql = select(context, entry, condition, ("", &[]));
     if entry.meta.soft_delete {
         sql.push(" AND t.\"deleted_at\" IS NULL");
     }
     sql.all(context.db()).await
 }
 
-/// The row of [`load`] with what PostgreSQL tells its version by, under `xmin`: the transaction that wrote it. On SQLite
-/// there is none.
-pub async fn load_version(
+/// The row of [`load`], not locked, with more columns than its own: `beside` is their SQL, behind a comma.
+pub async fn load_with(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
     condition: &Condition,
+    (beside, sources): (&str, &[Source]),
 ) -> Result<Option<QueryResult>> {
-    let version = if context.state().db.dialect() == Dialect::Postgres { ", t.\"xmin\"::text AS \"xmin\"" } else { "" };
-    let mut sql = select(context, entry, condition, version);
+    let mut sql = select(context, entry, condition, (beside, sources));
     sql.push(" AND t.\"id\" = ").bind(id);
     sql.one(context.db()).await
 }
 
 /// `SELECT` of every column, and of what is named beside, `WHERE` the condition holds.
-fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, beside: &str) -> Sql {
+fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, (beside, sources): (&str, &[Source])) -> Sql {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
     for (index, field) in entry.meta.fields.iter().filter(|f| f.is_column()).enumerate() {
         sql.push(if index > 0 { ", t." } else { "t." }).name(field.name);
     }
     sql.push(beside);
-    let mut sources = Vec::new();
+    let mut sources = sources.to_vec();
     condition.sources(&mut sources);
     write_from(&mut sql, entry.meta.table, &sources);
     sql.push(" WHERE ");
@@ -138,7 +137,7 @@ pub async fn update(context: &Context<'_>, changes: &Changes, id: i64) -> Result
 
 /// Writes `UPDATE ... SET ... WHERE "id" = ...`.
 pub fn write_update(sql: &mut Sql, changes: &Changes, id: i64) -> Result<()> {
-    sql.push("UPDATE ").name(changes.meta.table).push(" SET ");
+    sql.push("UPDATE ").name(changes.meta.table).push(" AS t SET ");
     for (index, (field, value)) in changes.iter().enumerate() {
         sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = ");
         sql.bind(storable(field, value)?);

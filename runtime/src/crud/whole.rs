@@ -1,5 +1,5 @@
 //! A plain create or update on PostgreSQL in two statements: the first reads the record as it will be and whether it may be
-//! so, the second stores it with its event and its audit entry.
+//! so, the second stores it with its event and its audit entry. Where what was found tells all of the first, there is none.
 //!
 //! Where anything else has a say (a behaviour, embedded records, a trigger of somebody else's), or anything is wrong, the
 //! way of one step after the other is taken from its beginning: it finds the words for every problem.
@@ -15,7 +15,7 @@ use super::changes::Changes;
 use super::outcome::Outcome;
 use super::show::Read;
 use super::version::Conditions;
-use super::{create, input, references, store, update};
+use super::{create, foreseen, input, references, store, update};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -23,6 +23,7 @@ use crate::custom_field::{self, Definition, Definitions};
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
 use crate::event;
+use crate::query::Condition;
 
 /// The tables in whose rows the database has a say: triggers and rules that are not Charter's own, columns that it
 /// computes, policies. Read once: who gives a table such a thing starts the servers anew.
@@ -79,8 +80,22 @@ pub async fn add(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: O
     Ok(Some(Outcome { created: Some(id), ..Outcome::of(entry, &record, &changes) }))
 }
 
-/// Changes a record as [`update::update`] does; `None` where it takes more, and where the record is no longer as it was
-/// found: by [`store::load_version`], under the conditions of who may see it.
+/// A record, if `condition` holds for it; with what [`change`] goes by, where that will do.
+pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, condition: &Condition) -> Result<Option<QueryResult>> {
+    if !is_alone(entry) || !is_plain(context, entry).await? {
+        return store::load(context, entry, id, condition, false).await;
+    }
+    let (beside, sources) = foreseen::columns(entry);
+    store::load_with(context, entry, id, condition, (&beside, &sources)).await
+}
+
+/// Whether only the record itself says who may see it: what other rows say of it could be another by now.
+fn is_alone(entry: &Entry) -> bool {
+    entry.standing.is_none() && entry.route.hooks.scope.is_none()
+}
+
+/// Changes a record that was found by [`find`] as [`update::update`] does; `None` where it takes more, and where the record
+/// is no longer as it was found.
 pub async fn change(
     context: &Context<'_>,
     entry: &Entry,
@@ -89,12 +104,9 @@ pub async fn change(
     conditions: &Conditions,
     body: &Body<'_>,
 ) -> Result<Option<Outcome>> {
-    // What other rows say of who may see the record could be another by now.
-    let alone = entry.standing.is_none() && entry.route.hooks.scope.is_none() && conditions.is_empty();
-    if !alone || !is_plain(context, entry).await? {
+    if !conditions.is_empty() || !is_alone(entry) || !is_plain(context, entry).await? {
         return Ok(None);
     }
-    let version: String = found.try_get("", "xmin")?;
     let judges = judges(context, entry, update::gives_custom_fields(entry, body)).await?;
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&judges), &mut changes)?;
@@ -105,11 +117,27 @@ pub async fn change(
         return Ok(None);
     }
     changes.set("updated_at", context.now().into());
-    let as_found = Some((id, version.as_str()));
-    let Some((_, record)) = ahead(context, entry, &changes, &judges, as_found).await? else { return Ok(None) };
+    let foreseen = match judges {
+        None => foreseen::foresee(entry, &changes)?,
+        Some(_) => None,
+    };
     let mut sql = statement(context);
     store::write_update(&mut sql, &changes, id)?;
-    sql.push(" AND \"xmin\"::text = ").bind(version).push(" RETURNING \"id\"");
+    let Some(found) = &changes.before else { return Ok(None) };
+    let record = match foreseen {
+        Some(record) => {
+            foreseen::write_same(&mut sql, entry, found)?;
+            record
+        }
+        None => {
+            let version: String = found.try_get("", "xmin")?;
+            let as_found = Some((id, version.as_str()));
+            let Some((_, record)) = ahead(context, entry, &changes, &judges, as_found).await? else { return Ok(None) };
+            sql.push(" AND t.\"xmin\"::text = ").bind(version);
+            record
+        }
+    };
+    sql.push(" RETURNING t.\"id\"");
     if !keep(context, entry, id, &changes, ("update", "updated"), &record, sql).await? {
         return Ok(None);
     }

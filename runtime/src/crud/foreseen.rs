@@ -1,0 +1,111 @@
+//! A changed record as it will be shown, made of the row that was found and of the values that change: where no other row
+//! has to be looked at for it.
+
+use rust_decimal::Decimal;
+use sea_orm::{QueryResult, Value};
+
+use super::changes::Changes;
+use super::show::Read;
+use super::store;
+use crate::catalog::{Entry, Source};
+use crate::db::Sql;
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Kind, Rule};
+use crate::record::{Cell, Column, write_loose, write_value};
+
+/// What is shown of a record and is no column of it as it is: what follows from a reference, the label of a code.
+fn beside(entry: &Entry) -> impl Iterator<Item = &Column> {
+    entry.single.columns.iter().filter(|column| !column.hidden && !column.source.is_own(column.name))
+}
+
+/// What a row is read with beside its columns, on PostgreSQL: its version, what is [`beside`] in one text, and each of it.
+pub fn columns(entry: &Entry) -> (String, Vec<Source>) {
+    let mut text = format!(", t.\"xmin\"::text AS \"xmin\", {} AS \"beside\"", row(entry));
+    let sources: Vec<Source> = beside(entry).map(|column| column.source).collect();
+    for (index, source) in sources.iter().enumerate() {
+        text.push_str(", ");
+        source.write(&mut text);
+        text.push_str(&format!(" AS \"beside_{index}\""));
+    }
+    (text, sources)
+}
+
+fn row(entry: &Entry) -> String {
+    let mut text = String::from("ROW(");
+    for (index, column) in beside(entry).enumerate() {
+        text.push_str(if index > 0 { ", " } else { "" });
+        column.source.write(&mut text);
+    }
+    text + ")::text"
+}
+
+/// Writes the condition that a row of `t` is the one that was found, and that what is beside it is the same.
+pub fn write_same(sql: &mut Sql, entry: &Entry, found: &QueryResult) -> Result<()> {
+    sql.push(" AND t.\"xmin\"::text = ").bind(found.try_get::<String>("", "xmin")?);
+    let mut joins = (String::new(), Vec::new());
+    for column in beside(entry) {
+        column.source.write_join(&mut joins.0, &mut joins.1);
+    }
+    // What is beside without a join follows from the row.
+    if !joins.1.is_empty() {
+        sql.push(" AND (SELECT ").push(&row(entry)).push(" FROM (SELECT) AS o").push(&joins.0).push(") = ");
+        sql.bind(found.try_get_by_index::<String>(own(entry).count() + 1)?);
+    }
+    Ok(())
+}
+
+fn own(entry: &Entry) -> impl Iterator<Item = &'static FieldMeta> {
+    entry.meta.fields.iter().filter(|field| field.is_column())
+}
+
+/// The record with its changes, of a row that was read with [`columns`]; `None` where it takes more to know it, or to know
+/// whether it may be so.
+pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
+    let Some(found) = &changes.before else { return Ok(None) };
+    let changed = |name: &str| changes.get(name).is_some();
+    let followed = |column: &Column| changed(column.source.column) && column.source.join.is_none();
+    if !changes.iter().all(|(field, _)| is_simple(field))
+        || changes.meta.unique.iter().flat_map(|set| set.iter()).any(|name| changed(name))
+        || beside(entry).any(followed)
+    {
+        return Ok(None);
+    }
+    let mut next = own(entry).count() + 2;
+    let mut record = Vec::with_capacity(1024);
+    for column in entry.single.columns.iter().filter(|column| !column.hidden) {
+        record.push(if record.is_empty() { b'{' } else { b',' });
+        record.extend_from_slice(column.key.as_bytes());
+        if !column.source.is_own(column.name) {
+            write_value(&mut record, column, Cell::new(found, next)?)?;
+            next += 1;
+        } else if let Some(value) = changes.get(column.name) {
+            write_loose(&mut record, column.source.field, &positive(store::storable(column.source.field, value)?));
+        } else {
+            let position = own(entry).position(|field| field.name == column.name);
+            let position = position.ok_or_else(|| Error::internal(format!("the row has no `{}`", column.name)))?;
+            write_value(&mut record, column, Cell::new(found, position)?)?;
+        }
+    }
+    record.push(b'}');
+    Ok(Some(Read::whole(record)))
+}
+
+/// Whether a value is shown as it is given, and nothing else is asked of it.
+fn is_simple(field: &FieldMeta) -> bool {
+    let asked = field.rules.iter().any(|rule| matches!(rule, Rule::Unique | Rule::Exists { .. }));
+    let plain = match field.kind {
+        Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::Boolean | Kind::Decimal { .. } => true,
+        Kind::Integer | Kind::BigInt | Kind::Code { .. } | Kind::Timestamp { .. } | Kind::Date | Kind::Uuid => true,
+        // PostgreSQL orders what is in JSON, and references lead to other rows.
+        _ => false,
+    };
+    plain && !asked
+}
+
+/// There is no negative zero in a table.
+fn positive(value: Value) -> Value {
+    match value {
+        Value::Decimal(Some(zero)) if zero.is_zero() => Decimal::new(0, zero.scale()).into(),
+        other => other,
+    }
+}
