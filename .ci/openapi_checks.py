@@ -45,6 +45,7 @@ BEYOND_SCHEMAS = re.compile(
             "was used for another request",
             # One parameter excludes another.
             "cannot be given with a cursor",
+            "is not a cursor",
             # The types that have attachments are those of the application's resources.
             "must be one of Member$",
         ]
@@ -114,12 +115,14 @@ def spare_own(body):
 def lead_past_the_door(case):
     """Lets most requests with well-formed conditions or keys come to their operation.
 
-    A tag that was made up is that of no record, and the shortest keys come again and again: nearly all such requests would
-    be 412, or 422 for another request's key, before their body is read. One in four stays as it was made.
+    A tag that was made up is that of no record, a cursor that was made up is none, and the shortest keys come again and
+    again: nearly all such requests would be 412, or 422, before the rest of them is read. One in four stays as it was made.
     """
     number = next(calls)
     if number % 4 == 0:
         return
+    if isinstance((case.query or {}).get("cursor"), str):
+        case.query["cursor"] = ""
     headers = case.headers or {}
     for name, value in list(headers.items()):
         match name.lower():

@@ -13,6 +13,7 @@ mod events;
 mod idempotency;
 mod oddities;
 mod openapi;
+mod panel;
 mod pooler;
 mod query;
 mod relations;

@@ -34,6 +34,10 @@ const START_LOCK: i64 = 0x43_68_61_72_74_65_72;
 /// How long a process that starts waits before it asks for the lock again.
 const START_PAUSE: Duration = Duration::from_millis(50);
 
+/// So often a minute somebody may try to sign in to one account, and from one address.
+const SIGN_INS_OF_ACCOUNT: u32 = 10;
+const SIGN_INS_OF_ADDRESS: u32 = 30;
+
 /// Where migrations go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -129,6 +133,7 @@ impl App {
             outspoken,
             token_rate,
             anonymous_rate,
+            sign_ins: (RateLimit::new(SIGN_INS_OF_ACCOUNT), RateLimit::new(SIGN_INS_OF_ADDRESS)),
             description: OnceLock::new(),
         }))
     }

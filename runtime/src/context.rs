@@ -51,6 +51,8 @@ pub struct State {
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.
     pub anonymous_rate: RateLimit<IpAddr>,
+    /// Attempts to sign in, of each account and of each address.
+    pub sign_ins: (RateLimit<String>, RateLimit<IpAddr>),
     /// The OpenAPI description, made once.
     pub description: OnceLock<Description>,
 }
@@ -72,6 +74,12 @@ impl State {
 }
 
 impl State {
+    /// What people read: `charter` is `Charter`.
+    pub fn name_for_people(&self) -> String {
+        let mut letters = self.name.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
     /// The address that clients use, without a slash at its end: the configured one, or else where the server listens.
     pub fn base_url(&self) -> String {
         match (&self.config.base_url, self.address.get()) {

@@ -26,6 +26,11 @@ impl FieldErrors {
         }
     }
 
+    /// What is wrong with one field, in one text.
+    pub fn messages(&self, field: &str) -> String {
+        self.0.get(field).map(|messages| messages.join("; ")).unwrap_or_default()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -31,6 +31,7 @@ pub mod idempotency;
 pub mod meta;
 pub mod number;
 pub mod openapi;
+mod panel;
 pub mod query;
 pub mod record;
 pub mod resource;

@@ -1,6 +1,7 @@
 //! What the tests stand on: a server over a fresh database, a client, and records to begin with.
 
 mod answer;
+mod browser;
 mod bucket;
 mod client;
 mod database;
@@ -18,6 +19,7 @@ mod specimen;
 use serde_json::Value;
 
 pub use answer::Answer;
+pub use browser::Browser;
 pub use bucket::{Bucket, Fault};
 pub use client::Client;
 pub use database::Database;

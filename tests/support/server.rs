@@ -152,6 +152,11 @@ impl Server {
         Server::with(self.database, configure).await
     }
 
+    /// The address of its pages.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// A client with the administrator's token for everything.
     pub fn admin(&self) -> Client {
         self.client(&self.token)

@@ -17,6 +17,9 @@ const OTHERS: &[&str] = &[
     "record_changes",
     "record_recent",
     "record_totals",
+    "user_invitations",
+    "user_passwords",
+    "user_sessions",
     "webhook_deliveries",
     "seaql_migrations",
 ];

@@ -18,6 +18,7 @@ mod m20261121_000010_platform_audit;
 mod m20261121_000011_platform_attachments;
 mod m20261121_000012_platform_totals;
 mod m20261121_000013_platform_recent;
+mod m20261121_000014_platform_sessions;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -35,5 +36,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000011_platform_attachments::Migration),
         Atomic::boxed(m20261121_000012_platform_totals::Migration),
         Atomic::boxed(m20261121_000013_platform_recent::Migration),
+        Atomic::boxed(m20261121_000014_platform_sessions::Migration),
     ]
 }

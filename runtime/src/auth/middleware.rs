@@ -10,6 +10,7 @@ use salvo::Request;
 use salvo::http::HeaderMap;
 use sea_orm::entity::prelude::*;
 
+use super::session::SessionCache;
 use super::{Principal, Secret, role, token, user};
 use crate::context::State;
 use crate::error::{Error, Result};
@@ -23,9 +24,12 @@ const NOTED: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
 /// More tokens than this are not remembered at once.
 const MOST: usize = 10_000;
 
-/// The callers of the tokens seen lately, by the tokens' digests.
+/// The callers of the tokens seen lately, by the tokens' digests; and who is signed in.
 #[derive(Debug, Default)]
-pub struct TokenCache(Mutex<Memory>);
+pub struct TokenCache {
+    memory: Mutex<Memory>,
+    pub(super) sessions: SessionCache,
+}
 
 #[derive(Debug, Default)]
 struct Memory {
@@ -44,6 +48,7 @@ impl TokenCache {
         let mut memory = self.lock();
         memory.callers.clear();
         memory.cleared += 1;
+        self.sessions.clear();
     }
 
     fn get(&self, digest: &[u8; 32]) -> Remembered {
@@ -82,7 +87,7 @@ impl TokenCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,6 +106,10 @@ struct Remembered {
 /// 401 without a token or with one that is unknown or expired; 403 when its user was deactivated; 429 when the token, or
 /// the address of a request without a valid one, has asked too often.
 pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<Arc<Principal>> {
+    // What the panel asks in this process. No client can send it.
+    if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
+        return Ok(caller.clone());
+    }
     let secret = match secret(request.headers()) {
         Ok(secret) => secret,
         Err(error) => {
@@ -201,24 +210,31 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
 /// # Errors
 /// [`Error::InvalidToken`] when its user is gone.
 pub async fn caller_of(state: &State, token: token::Model) -> Result<Principal> {
-    let db = state.db.reader();
-    let user = user::Entity::find_by_id(token.user_id).one(db).await?.ok_or(Error::InvalidToken)?;
+    let user = user::Entity::find_by_id(token.user_id).one(state.db.reader()).await?.ok_or(Error::InvalidToken)?;
+    Ok(Principal {
+        token_id: Some(token.id),
+        abilities: serde_json::from_value(token.abilities).map_err(Error::internal)?,
+        expires_at: token.expires_at,
+        ..of_user(state, user).await?
+    })
+}
+
+/// A user with the permissions of their roles, and as yet without an ability.
+pub(super) async fn of_user(state: &State, user: user::Model) -> Result<Principal> {
     let role_ids: Vec<i64> = serde_json::from_value(user.role_ids).map_err(Error::internal)?;
     let roles = match role_ids.is_empty() {
         true => Vec::new(),
-        false => role::Entity::find().filter(role::Column::Id.is_in(role_ids.clone())).all(db).await?,
+        false => role::Entity::find().filter(role::Column::Id.is_in(role_ids.clone())).all(state.db.reader()).await?,
     };
     let permissions =
         roles.into_iter().filter_map(|r| serde_json::from_value::<Vec<String>>(r.permissions).ok()).flatten();
     Ok(Principal {
         user_id: Some(user.id),
-        token_id: Some(token.id),
         is_admin: user.is_admin,
         is_active: user.is_active,
         permissions: permissions.collect(),
         role_ids,
-        abilities: serde_json::from_value(token.abilities).map_err(Error::internal)?,
-        expires_at: token.expires_at,
+        ..Principal::default()
     })
 }
 

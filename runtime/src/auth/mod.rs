@@ -1,9 +1,12 @@
-//! Who is asking, and what they may: tokens, users, roles, abilities and permissions.
+//! Who is asking, and what they may: tokens, sessions, users, roles, abilities and permissions.
 
+pub mod invitation;
 mod middleware;
+pub mod password;
 mod principal;
 pub mod role;
 mod secret;
+pub mod session;
 pub mod token;
 pub mod user;
 
@@ -21,3 +24,5 @@ pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
 pub use middleware::{TokenCache, authenticate, caller_of};
 pub use principal::Principal;
 pub use secret::Secret;
+pub(crate) use secret::random;
+pub use session::SignedIn;

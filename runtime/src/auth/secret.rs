@@ -15,17 +15,7 @@ pub struct Secret(String);
 impl Secret {
     /// Makes a new one from the operating system's randomness.
     pub fn generate() -> Result<Secret> {
-        let mut text = String::from(PREFIX);
-        while text.len() < PREFIX.len() + RANDOM {
-            let mut bytes = [0_u8; RANDOM];
-            getrandom::fill(&mut bytes).map_err(Error::internal)?;
-            // 248 is the largest multiple of 62 in a byte: what is above would favour some characters.
-            for byte in bytes.into_iter().filter(|byte| *byte < 248) {
-                if text.len() < PREFIX.len() + RANDOM {
-                    text.push(char::from(ALPHABET[usize::from(byte % 62)]));
-                }
-            }
-        }
+        let mut text = format!("{PREFIX}{}", random(RANDOM)?);
         let check = checksum(&text);
         text.push_str(&check);
         Ok(Secret(text))
@@ -47,13 +37,38 @@ impl Secret {
 
     /// What is stored, and looked up.
     pub fn digest(&self) -> [u8; 32] {
-        Sha256::digest(self.0.as_bytes()).into()
+        digest(&self.0)
     }
 
     /// [`Secret::digest`] in hexadecimal.
     pub fn digest_hex(&self) -> String {
-        self.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.digest())
     }
+}
+
+/// So many random base62 characters from the operating system.
+pub(crate) fn random(length: usize) -> Result<String> {
+    let mut text = String::with_capacity(length);
+    while text.len() < length {
+        let mut bytes = [0_u8; RANDOM];
+        getrandom::fill(&mut bytes).map_err(Error::internal)?;
+        // 248 is the largest multiple of 62 in a byte: what is above would favour some characters.
+        for byte in bytes.into_iter().filter(|byte| *byte < 248) {
+            if text.len() < length {
+                text.push(char::from(ALPHABET[usize::from(byte % 62)]));
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// The SHA-256 of a secret.
+pub(super) fn digest(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The CRC-32 of the text so far, in six base62 digits.

@@ -5,19 +5,29 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect};
 
+use super::invitation;
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, Result};
 use crate::view;
 
+#[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "user", write_permission = "users.manage", events)]
 #[resource(description = "Somebody for whom tokens speak.")]
 #[resource(action(
     name = "deactivate",
     on = "record",
-    method = "post",
     event = "deactivated",
     description = "Stops the user: every token of theirs is refused from then on."
+))]
+#[resource(action(
+    name = "invite",
+    on = "record",
+    description = "Answers a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends."
+))]
+#[resource(reveal(
+    name = "invitation_url",
+    description = "The link by which the user sets a password, in the answer to `invite` alone."
 ))]
 pub struct Model {
     pub id: i64,
@@ -38,7 +48,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(guard, before_save, before_delete, after_commit), actions(record deactivate))
+    crate::route!(Entity, Behaviour, hooks(guard, before_save, before_delete, after_commit), actions(record deactivate, record invite))
 }
 
 trait Behaviour {
@@ -47,6 +57,7 @@ trait Behaviour {
     fn before_delete(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
     fn deactivate(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
@@ -109,6 +120,15 @@ impl Behaviour for Entity {
     /// Stops the user's tokens: they answer 403 from then on.
     async fn deactivate(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         draft.model.is_active = Set(false);
+        Ok(())
+    }
+
+    async fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let Some(user) = draft.before.as_ref().filter(|user| user.is_active) else {
+            return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));
+        };
+        let secret = invitation::create(context, user.id).await?;
+        draft.reveal("invitation_url", &invitation::url(context.state(), &secret));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! `user create` and `token create|list|revoke`: the same operations as over HTTP, by the operator.
+//! `user create|password|invite` and `token create|list|revoke`: the same operations as over HTTP, by the operator.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::{Value, json};
 
 use super::output;
-use crate::auth::{Principal, role, token, user};
+use crate::auth::{Principal, invitation, password, role, token, user};
 use crate::context::{Context, State};
 use crate::crud::{self, Body, Conditions, Transaction};
 use crate::error::{Error, Result};
@@ -49,10 +49,39 @@ pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()>
     Ok(())
 }
 
-pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
-    let email = matches.get_one::<String>("user").map(|email| email.to_lowercase()).unwrap_or_default();
+/// The user whom an argument names by the address.
+async fn by_email(state: &State, matches: &ArgMatches, argument: &str) -> Result<user::Model> {
+    let email = matches.get_one::<String>(argument).map(|email| email.to_lowercase()).unwrap_or_default();
     let found = user::Entity::find().filter(user::Column::Email.eq(&email)).one(state.db.reader()).await?;
-    let user = found.ok_or_else(|| Error::invalid("user", format!("names no user: `{email}`")))?;
+    found.ok_or_else(|| Error::invalid(argument.to_string(), format!("names no user: `{email}`")))
+}
+
+/// Reads the password from standard input: an argument would be seen by everybody on the machine.
+pub async fn set_password(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let user = by_email(state, matches, "email").await?;
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).map_err(Error::internal)?;
+    password::set(state, user.id, line.trim_end_matches(['\r', '\n'])).await
+}
+
+pub async fn invite(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let user = by_email(state, matches, "email").await?;
+    println!("{}", invitation(state, user.id).await?);
+    Ok(())
+}
+
+/// A link by which a user sets a password.
+pub async fn invitation(state: &Arc<State>, user_id: i64) -> Result<String> {
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, state.db.reader());
+    let transaction = Transaction::begin(state).await?;
+    let secret = invitation::create(&context.within(&transaction), user_id).await?;
+    transaction.commit(&context).await?;
+    Ok(invitation::url(state, &secret))
+}
+
+pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+    let user = by_email(state, matches, "user").await?;
     let abilities: Vec<&String> = matches.get_many::<String>("ability").into_iter().flatten().collect();
     let fields = json!({
         "name": matches.get_one::<String>("name"),

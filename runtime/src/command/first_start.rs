@@ -6,19 +6,27 @@ use sea_orm::EntityTrait;
 
 use super::account;
 use crate::app::App;
-use crate::auth::{Principal, user};
+use crate::auth::{Principal, invitation, user};
 use crate::context::{Context, State};
 use crate::crud::Transaction;
 use crate::error::Result;
 
-/// Creates the administrator when there is no user at all, and answers a token for everything.
-pub async fn administrator(state: &Arc<State>) -> Result<Option<String>> {
+/// What the first start shows once.
+pub struct Shown {
+    /// A token for everything.
+    pub token: String,
+    /// Where the administrator sets a password.
+    pub invitation: String,
+}
+
+/// Creates the administrator when there is no user at all, with a token for everything and a link to sign in by.
+pub async fn administrator(state: &Arc<State>) -> Result<Option<Shown>> {
     if user::Entity::find().one(state.db.reader()).await?.is_some() {
         return Ok(None);
     }
     let operator = Principal::operator();
     let outside = Context::new(state, &operator, state.db.reader());
-    // Both or neither: an administrator without a token would end every later start's search for one.
+    // All or nothing: an administrator without a token would end every later start's search for one.
     let transaction = Transaction::begin(state).await?;
     let context = outside.within(&transaction);
     let email = &state.config.admin_email;
@@ -26,14 +34,16 @@ pub async fn administrator(state: &Arc<State>) -> Result<Option<String>> {
     let (id, _) = account::create(&context, "user", &user).await?;
     let token = serde_json::json!({ "name": "First start", "user_id": id, "abilities": ["*"] });
     let (_, record) = account::create(&context, "token", &token).await?;
+    let secret = invitation::create(&context, id).await?;
     transaction.commit(&outside).await?;
-    Ok(record["token"]["value"].as_str().map(String::from))
+    let token = record["token"]["value"].as_str().unwrap_or_default().to_string();
+    Ok(Some(Shown { token, invitation: invitation::url(state, &secret) }))
 }
 
 /// What is printed once the server listens.
-pub fn banner(app: &App, state: &Arc<State>, base_url: &str, token: Option<&str>) -> String {
-    let mut text = format!("Serving {base_url}/api/v1/");
-    if let Some(token) = token {
+pub fn banner(app: &App, state: &Arc<State>, base_url: &str, shown: Option<&Shown>) -> String {
+    let mut text = format!("Serving {base_url}/api/v1/\nThe panel, for people: {base_url}/");
+    if let Some(Shown { token, invitation }) = shown {
         // A list that has something in it: reference data, or the administrator.
         let seeded = app.seeds.iter().map(|(resource, _)| state.catalog.get(resource));
         let path = seeded.filter(|entry| entry.is_listed()).map(|entry| entry.meta.path).next().unwrap_or("users");
@@ -41,6 +51,8 @@ pub fn banner(app: &App, state: &Arc<State>, base_url: &str, token: Option<&str>
             "\n\nThis is the first start. The administrator is {}; this token may do everything and is shown this once:\n\n\
              \x20 {token}\n\nTry it:\n\n\
              \x20 curl -H 'Authorization: Bearer {token}' {base_url}/api/v1/{path}\n\n\
+             To sign in to the panel, set a password here, once and within a week:\n\n\
+             \x20 {invitation}\n\n\
              More tokens: {} token create --help\n",
             state.config.admin_email, app.name
         ));

@@ -84,14 +84,27 @@ pub fn command(app: &App) -> Command {
         .subcommand(Command::new("down").about("Undo migrations").arg(
             Arg::new("steps").long("steps").default_value("1").value_parser(clap::value_parser!(u32)).help("How many"),
         ));
-    let user = Command::new("user").about("Users").subcommand_required(true).subcommand(
-        Command::new("create")
-            .about("Create a user")
-            .arg(required("email", "The address"))
-            .arg(required("name", "The name"))
-            .arg(Arg::new("admin").long("admin").action(ArgAction::SetTrue).help("Make an administrator"))
-            .arg(Arg::new("role").long("role").action(ArgAction::Append).help("A role's name; may be repeated")),
-    );
+    let user = Command::new("user")
+        .about("Users")
+        .subcommand_required(true)
+        .subcommand(
+            Command::new("create")
+                .about("Create a user")
+                .arg(required("email", "The address"))
+                .arg(required("name", "The name"))
+                .arg(Arg::new("admin").long("admin").action(ArgAction::SetTrue).help("Make an administrator"))
+                .arg(Arg::new("role").long("role").action(ArgAction::Append).help("A role's name; may be repeated")),
+        )
+        .subcommand(
+            Command::new("password")
+                .about("Set the password of a user, read as one line from standard input, and end the user's sessions")
+                .arg(Arg::new("email").required(true).help("The address")),
+        )
+        .subcommand(
+            Command::new("invite")
+                .about("Print a link by which a user sets a password: it works once, and for a week")
+                .arg(Arg::new("email").required(true).help("The address")),
+        );
     let token = Command::new("token")
         .about("Tokens")
         .subcommand_required(true)
@@ -180,6 +193,8 @@ async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result
             app.prepare(state).await?;
             match (name, matches.subcommand()) {
                 ("user", Some(("create", matches))) => account::create_user(state, matches).await,
+                ("user", Some(("password", matches))) => account::set_password(state, matches).await,
+                ("user", Some(("invite", matches))) => account::invite(state, matches).await,
                 ("token", Some(("create", matches))) => account::create_token(state, matches).await,
                 ("token", Some(("list", matches))) => account::list_tokens(state, matches).await,
                 ("token", Some(("revoke", matches))) => account::revoke_token(state, matches).await,

@@ -21,9 +21,9 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
     // Listening comes first: a start that fails for its address must not have shown, or lost, the first token.
     let signals = server::Signals::listen()?;
     let running = server::serve(state.clone()).await?;
-    let token = first_start::administrator(state).await?;
+    let shown = first_start::administrator(state).await?;
     lock.release().await?;
-    println!("{}", first_start::banner(app, state, &state.base_url(), token.as_deref()));
+    println!("{}", first_start::banner(app, state, &state.base_url(), shown.as_ref()));
     running.until_told(signals).await;
     Ok(())
 }

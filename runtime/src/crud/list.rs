@@ -72,8 +72,12 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         Some(view) => view.apply(planner, &mut request),
         None => Condition::always(),
     };
+    let filtered = match &request.filters {
+        Some(text) => view::filtered(planner, text)?,
+        None => Condition::always(),
+    };
     let plan = planner.plan(&request)?;
-    let asked = within.and(viewed).and(plan.condition.clone());
+    let asked = within.and(viewed).and(filtered).and(plan.condition.clone());
     let read = |text: &String| {
         let cursors = Cursor::of_list(context.state().db.dialect(), entry.meta.plural, &asked, plan.ranking());
         Ok::<_, Error>((cursors, cursors.read(text)?))
@@ -154,5 +158,6 @@ fn link(ask: Asked<'_>, next: Option<&str>) -> Result<Option<String>> {
 
 fn mentions_custom_fields(request: &Request) -> bool {
     let sorted = request.sort.iter().flatten().any(|key| key.contains("cf."));
-    sorted || request.terms.iter().any(|term| term.name.contains("cf."))
+    let filtered = request.filters.as_ref().is_some_and(|text| text.contains("cf."));
+    sorted || filtered || request.terms.iter().any(|term| term.name.contains("cf."))
 }

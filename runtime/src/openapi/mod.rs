@@ -14,7 +14,7 @@ mod node;
 mod operation;
 mod parameter;
 mod problem;
-mod prose;
+pub(crate) mod prose;
 mod service;
 mod shown;
 

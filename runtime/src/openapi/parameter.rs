@@ -10,6 +10,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::crud::explain::{ABILITY, MEDIA_TYPE};
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
 use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads};
+use crate::view;
 
 /// Parameters that every list has, by the name under which they are shared.
 pub fn shared() -> Node {
@@ -67,6 +68,21 @@ pub fn shared() -> Node {
                 json!(1),
             ),
         )
+        .with("filters", filters())
+}
+
+/// The one parameter whose value is JSON.
+fn filters() -> Node {
+    let example = json!([{ "field": "id", "predicate": "lt", "value": "9", "logic": "and" }]);
+    let content = Node::object().with("schema", view::filters()).with("example", example);
+    Node::object()
+        .with("name", "filters")
+        .with("in", "query")
+        .with(
+            "description",
+            "Conditions as a saved view keeps them, joined from the first to the last: what `q` cannot say, where all hold.",
+        )
+        .with("content", Node::object().with("application/json", content))
 }
 
 /// The ids that a path names.
@@ -98,7 +114,7 @@ pub fn of_record(entry: &Entry) -> Vec<Node> {
 
 /// The parameters of a list: pages, order, what is shown, and each filter.
 pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
-    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "explain"]
+    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain"]
         .into_iter()
         .map(|name| reference("parameters", name))
         .collect();

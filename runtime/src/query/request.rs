@@ -19,6 +19,8 @@ pub struct Request {
     pub include: Vec<String>,
     pub fields: Option<Vec<String>>,
     pub view_id: Option<String>,
+    /// Conditions as a saved view has them, as JSON.
+    pub filters: Option<String>,
 }
 
 /// One `q[...]` parameter.

@@ -35,6 +35,11 @@ impl Answer {
         Answer { status: StatusCode::OK, headers, body: Body::Bytes(body) }
     }
 
+    /// A page for people.
+    pub fn page(status: StatusCode, body: Vec<u8>) -> Answer {
+        Answer { status, ..Answer::bytes("text/html; charset=utf-8", body) }
+    }
+
     pub fn empty(status: StatusCode) -> Answer {
         Answer { status, headers: Vec::new(), body: Body::Bytes(Vec::new()) }
     }

@@ -18,8 +18,16 @@ const DEEPEST: usize = 8;
 /// [`Error::Malformed`] when it cannot be decoded or a name contradicts one before it.
 pub fn to_json(form: &[u8]) -> Result<Vec<u8>> {
     let form = std::str::from_utf8(form).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?;
+    pairs_to_json(decode(form)?)
+}
+
+/// The same of a form that was decoded.
+///
+/// # Errors
+/// [`Error::Malformed`] when a name contradicts one before it.
+pub fn pairs_to_json(pairs: Vec<Pair>) -> Result<Vec<u8>> {
     let mut root = Value::Object(Map::new());
-    for Pair { name, value } in decode(form)? {
+    for Pair { name, value } in pairs {
         let malformed = || {
             let form = "`a`, `a[b]`, `a[]` or `a[][b]`";
             Error::Malformed(format!("The form's `{name}` is not of the form {form}, or contradicts a name before it."))

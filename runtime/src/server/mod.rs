@@ -14,6 +14,8 @@ mod serve;
 
 pub use answer::{Answer, JSON};
 pub use endpoint::{Answers, Endpoint, begin_upload, read_body};
+pub(crate) use form::pairs_to_json as form_to_json;
 pub use gate::{Gate, Turn};
+pub(crate) use health::Nothing;
 pub use rate_limit::{RateLimit, Usage, counted};
 pub use serve::{Running, Signals, router, serve};

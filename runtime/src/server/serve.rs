@@ -13,13 +13,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::door::{Closer, Door};
 use super::endpoint::Endpoint;
 use super::files::Files;
-use super::health::{Figures, Live, Nothing, Ready};
+use super::health::{Figures, Live, Ready};
 use super::reference::{Described, Page};
 use crate::attachment;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::openapi;
+use crate::panel;
 use crate::total;
 use crate::webhook::Engine;
 use crate::{crud, custom_field};
@@ -94,7 +95,7 @@ pub fn router(state: &Arc<State>) -> Router {
         .push(page("docs/begin.js", Page::Begin))
         .push(page("docs/viewer.js", Page::Viewer))
         .push(crud::router(state))
-        .push(Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing)))
+        .push(panel::router(state))
 }
 
 impl Running {

@@ -6,9 +6,9 @@ use super::record::{self, Filter, Logic, Model};
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::crud::load;
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Shown};
-use crate::query::{Condition, Planner, Request};
+use crate::query::{Condition, Planner, Request, Term};
 use crate::record::Shape;
 use crate::resource::Resource as _;
 
@@ -18,6 +18,51 @@ pub struct View {
     model: Model,
     columns: Vec<String>,
     filters: Vec<Filter>,
+}
+
+/// The condition of filters that a request gives itself, in the form in which a view keeps them.
+///
+/// # Errors
+/// 422 under `filters` with everything that is wrong with them.
+pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
+    let mut errors = FieldErrors::default();
+    let json = serde_json::from_str(text).map_err(|_| "must be JSON: a list of objects".to_string());
+    let filters = json.and_then(record::read_filters).unwrap_or_else(|problem| {
+        errors.add("filters", problem);
+        Vec::new()
+    });
+    let condition = fold(planner, filters.iter(), |index, problem| {
+        errors.add("filters", format!("{problem} (filter {})", index + 1));
+    });
+    errors.into_result().map(|()| condition)
+}
+
+/// Filters joined from the first to the last; one that makes no sense is left out, and told.
+fn fold<'f>(
+    planner: Planner<'_>,
+    filters: impl Iterator<Item = &'f Filter>,
+    mut told: impl FnMut(usize, String),
+) -> Condition {
+    let mut folded: Option<Condition> = None;
+    for (index, filter) in filters.enumerate() {
+        let condition = match filter.term().and_then(|term| planner.term(&term)) {
+            Ok(condition) => condition,
+            Err(problem) => {
+                told(index, problem);
+                continue;
+            }
+        };
+        let condition = match filter.logic {
+            Logic::And | Logic::Or => condition,
+            Logic::Nand | Logic::Nor => condition.not(),
+        };
+        folded = Some(match (folded, filter.logic) {
+            (None, _) => condition,
+            (Some(before), Logic::And | Logic::Nand) => before.and(condition),
+            (Some(before), Logic::Or | Logic::Nor) => before.or(condition),
+        });
+    }
+    folded.unwrap_or_else(Condition::always)
 }
 
 /// Finds the view of a `view_id` parameter.
@@ -54,28 +99,13 @@ impl View {
         request.per_page.get_or_insert_with(|| self.model.per_page.to_string());
         // `productGroup.name` is `product_group.name`.
         let same = |one: &str, other: &str| snake_case(one) == snake_case(other);
-        let mut folded: Option<Condition> = None;
-        for filter in &self.filters {
-            let Ok(term) = filter.term() else { continue };
-            if request
-                .terms
-                .iter()
-                .any(|explicit| explicit.predicate == term.predicate && same(&explicit.name, &term.name))
-            {
-                continue;
-            }
-            let Ok(condition) = planner.term(&term) else { continue };
-            let condition = match filter.logic {
-                Logic::And | Logic::Or => condition,
-                Logic::Nand | Logic::Nor => condition.not(),
-            };
-            folded = Some(match (folded, filter.logic) {
-                (None, _) => condition,
-                (Some(before), Logic::And | Logic::Nand) => before.and(condition),
-                (Some(before), Logic::Or | Logic::Nor) => before.or(condition),
-            });
-        }
-        folded.unwrap_or_else(Condition::always)
+        let explicit = |filter: &&Filter| {
+            let Ok(term) = filter.term() else { return false };
+            let same = |other: &Term| other.predicate == term.predicate && same(&other.name, &term.name);
+            request.terms.iter().any(same)
+        };
+        let filters = self.filters.iter().filter(|filter| !explicit(filter));
+        fold(planner, filters, |_, _| {})
     }
 
     /// The sparse shape: the id and the view's columns, as far as they still exist.

@@ -4,6 +4,7 @@ mod apply;
 mod names;
 mod record;
 
-pub use apply::{View, find};
+pub use apply::{View, filtered, find};
 pub use names::lost;
+pub(crate) use record::filters;
 pub use record::{Column, Entity, route};

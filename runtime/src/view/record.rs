@@ -82,7 +82,7 @@ pub struct Filter {
 }
 
 /// The JSON Schema of the filters. What a value may be depends on the predicate.
-fn filters() -> Json {
+pub(crate) fn filters() -> Json {
     let text = json!({ "type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS });
     let listed = json!({ "type": "string", "pattern": "^[^,]+(,[^,]+)*$" });
     let scalar = json!([text, { "type": ["number", "boolean"] }]);
@@ -293,7 +293,7 @@ impl Behaviour for Entity {
 const LONGEST_NAME: usize = 255;
 
 /// The filters of a view, as far as they can be read without knowing its resource.
-fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
+pub(super) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
     // A derived reader would take a list of values for an object.
     if !json.as_array().is_some_and(|list| list.iter().all(Json::is_object)) {
         return Err("must be a list of objects".into());

@@ -1,0 +1,69 @@
+//! Links by which a user sets a password for the first time, or again: each works once, and for a week.
+
+use chrono::TimeDelta;
+
+use super::secret::{digest, hex, random};
+use super::{password, session};
+use crate::context::{Context, State};
+use crate::db::Sql;
+use crate::error::Result;
+
+const LASTS: TimeDelta = TimeDelta::days(7);
+const CHARACTERS: usize = 40;
+
+/// Makes a link's secret for a user, in the context's transaction. The one before it ends.
+///
+/// # Errors
+/// When the database fails.
+pub async fn create(context: &Context<'_>, user_id: i64) -> Result<String> {
+    let (dialect, secret) = (context.state().db.dialect(), random(CHARACTERS)?);
+    let mut before = Sql::new(dialect, "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
+    before.bind(user_id);
+    before.run(context.db()).await?;
+    let mut sql =
+        Sql::new(dialect, "INSERT INTO \"user_invitations\" (\"user_id\", \"digest\", \"expires_at\") VALUES (");
+    sql.bind(user_id).push(", ").bind(hex(&digest(&secret))).push(", ").bind(context.now() + LASTS).push(")");
+    sql.run(context.db()).await?;
+    Ok(secret)
+}
+
+/// The address of a link.
+pub fn url(state: &State, secret: &str) -> String {
+    format!("{}/panel/invitation/{secret}", state.base_url())
+}
+
+/// Name and address of the active user whose link it is.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, String)>> {
+    let mut sql = Sql::new(
+        state.db.dialect(),
+        "SELECT u.\"id\" AS \"id\", u.\"name\" AS \"name\", u.\"email\" AS \"email\" FROM \"user_invitations\" i \
+         JOIN \"users\" u ON u.\"id\" = i.\"user_id\" WHERE i.\"digest\" = ",
+    );
+    sql.bind(hex(&digest(secret))).push(" AND i.\"expires_at\" > ").bind(state.clock.now());
+    sql.push(" AND u.\"is_active\" = ").bind(true);
+    let row = sql.one(state.db.reader()).await?;
+    row.map(|row| Ok((row.try_get("", "id")?, row.try_get("", "name")?, row.try_get("", "email")?))).transpose()
+}
+
+/// Sets the password of the user whose link it is, ends the link, and begins a session: its secret.
+///
+/// # Errors
+/// Those of [`password::make`]; then the link still works.
+pub async fn accept(state: &State, secret: &str, password: &str) -> Result<Option<String>> {
+    let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
+    let hash = password::make(state, user_id, password).await?;
+    let transaction = state.db.begin().await?;
+    let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"digest\" = ");
+    sql.bind(hex(&digest(secret)));
+    // Of two that use it at once, the second finds it gone.
+    if sql.run(&transaction).await? == 0 {
+        return Ok(None);
+    }
+    password::store(state, &transaction, user_id, hash).await?;
+    transaction.commit().await?;
+    state.tokens.clear();
+    session::begin(state, user_id).await.map(Some)
+}

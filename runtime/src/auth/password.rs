@@ -1,0 +1,126 @@
+//! Passwords for the panel: kept as Argon2id hashes, compared at a cost that does not tell whether there is one.
+
+use std::sync::OnceLock;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::{Argon2, PasswordHasher, PasswordVerifier};
+use sea_orm::EntityTrait;
+use tokio::sync::Semaphore;
+
+use super::{session, user};
+use crate::context::State;
+use crate::db::{Connection, Sql};
+use crate::error::{Error, Result};
+
+/// The fewest and the most characters. Length alone makes a password hard to guess (NIST SP 800-63B, 3.1.1.2); nothing
+/// else is asked of it.
+pub const CHARACTERS: std::ops::RangeInclusive<usize> = 12..=200;
+
+/// A hash takes 19 MiB and some 20 ms of a core: no more than this at once.
+static TURNS: Semaphore = Semaphore::const_new(2);
+
+/// Sets the password of a user, and ends every session of theirs.
+///
+/// # Errors
+/// Those of [`make`].
+pub async fn set(state: &State, user_id: i64, password: &str) -> Result<()> {
+    let hash = make(state, user_id, password).await?;
+    let transaction = state.db.begin().await?;
+    store(state, &transaction, user_id, hash).await?;
+    transaction.commit().await?;
+    state.tokens.clear();
+    Ok(())
+}
+
+/// The hash of what is to be the password of a user.
+///
+/// # Errors
+/// 422 under `password` when it is too short or too long, or is the user's own name or address; [`Error::NotFound`]
+/// when there is no such user.
+pub async fn make(state: &State, user_id: i64, password: &str) -> Result<String> {
+    let user = user::Entity::find_by_id(user_id).one(state.db.reader()).await?.ok_or(Error::NotFound)?;
+    check(password, &user)?;
+    hash(password.to_string()).await
+}
+
+/// Keeps the hash, and ends every session of the user, in a transaction after which `state.tokens` is to be cleared.
+pub(super) async fn store(state: &State, transaction: &Connection, user_id: i64, hash: String) -> Result<()> {
+    let mut sql =
+        Sql::new(state.db.dialect(), "INSERT INTO \"user_passwords\" (\"user_id\", \"hash\", \"changed_at\") VALUES (");
+    sql.bind(user_id).push(", ").bind(hash).push(", ").bind(state.clock.now());
+    sql.push(
+        ") ON CONFLICT (\"user_id\") DO UPDATE SET \"hash\" = excluded.\"hash\", \"changed_at\" = excluded.\"changed_at\"",
+    );
+    sql.run(transaction).await?;
+    session::end_all(state, transaction, user_id).await
+}
+
+/// The id of the active user with this address, when the password is theirs. Costs the same whether or not there is one.
+///
+/// # Errors
+/// When the database fails, or a stored hash cannot be read.
+pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<i64>> {
+    let mut sql = Sql::new(
+        state.db.dialect(),
+        "SELECT u.\"id\" AS \"id\", p.\"hash\" AS \"hash\" FROM \"users\" u JOIN \"user_passwords\" p \
+         ON p.\"user_id\" = u.\"id\" WHERE u.\"email\" = ",
+    );
+    sql.bind(email.trim().to_lowercase()).push(" AND u.\"is_active\" = ").bind(true);
+    let row = sql.one(state.db.reader()).await?;
+    let (id, hash) = match &row {
+        Some(row) => (Some(row.try_get::<i64>("", "id")?), row.try_get::<String>("", "hash")?),
+        None => (None, nobodys().await?.to_string()),
+    };
+    if password.chars().count() > *CHARACTERS.end() {
+        return Ok(None);
+    }
+    let fits = verify(password.to_string(), hash).await?;
+    Ok(id.filter(|_| fits))
+}
+
+fn check(password: &str, user: &user::Model) -> Result<()> {
+    let length = password.chars().count();
+    let (least, most) = (CHARACTERS.start(), CHARACTERS.end());
+    let problem = if length < *least {
+        format!("must have at least {least} characters")
+    } else if length > *most {
+        format!("must have at most {most} characters")
+    } else if [&user.email, &user.name].iter().any(|known| known.to_lowercase() == password.to_lowercase()) {
+        "must not be the user's own name or address".into()
+    } else {
+        return Ok(());
+    };
+    Err(Error::invalid("password", problem))
+}
+
+/// The hash of a password that nobody has, to be compared with in place of one that is not there.
+async fn nobodys() -> Result<&'static str> {
+    static HASH: OnceLock<String> = OnceLock::new();
+    match HASH.get() {
+        Some(hash) => Ok(hash),
+        None => {
+            let made = hash(super::secret::random(32)?).await?;
+            Ok(HASH.get_or_init(|| made))
+        }
+    }
+}
+
+async fn hash(password: String) -> Result<String> {
+    apart(move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string())).await
+}
+
+async fn verify(password: String, hash: String) -> Result<bool> {
+    let compare = move || {
+        let hash = PasswordHash::new(&hash)?;
+        Ok::<_, argon2::password_hash::Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+    };
+    apart(compare).await
+}
+
+/// Works on a thread where nobody else waits.
+async fn apart<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
+    work: impl FnOnce() -> std::result::Result<T, E> + Send + 'static,
+) -> Result<T> {
+    let _turn = TURNS.acquire().await.map_err(Error::internal)?;
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::internal)
+}

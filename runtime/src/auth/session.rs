@@ -1,0 +1,220 @@
+//! Who is signed in to the panel: a secret in a cookie, whose digest is stored, and which is changed every hour.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sea_orm::EntityTrait;
+
+use super::middleware::of_user;
+use super::secret::{digest, hex, random};
+use super::{Principal, user};
+use crate::context::State;
+use crate::db::{Connection, Sql};
+use crate::error::Result;
+
+const CHARACTERS: usize = 43;
+/// A session ends when it was not used for so long, and at last.
+const IDLE: TimeDelta = TimeDelta::hours(12);
+const LONGEST: TimeDelta = TimeDelta::days(30);
+/// The secret is changed so often; the one before it holds so long, for requests that were under way.
+const ROTATED: TimeDelta = TimeDelta::hours(1);
+const GRACE: TimeDelta = TimeDelta::minutes(1);
+/// Its use is noted at most so often.
+const NOTED: TimeDelta = TimeDelta::minutes(5);
+/// What was read of it holds so long, on other nodes too; on the node that ends it, it ends at once.
+const REMEMBERED: Duration = Duration::from_secs(30);
+/// More than this are not remembered at once.
+const MOST: usize = 10_000;
+
+/// A user in a browser.
+#[derive(Debug)]
+pub struct SignedIn {
+    /// May everything that the user's permissions allow.
+    pub principal: Arc<Principal>,
+    pub name: String,
+    pub email: String,
+    id: i64,
+}
+
+/// What a cookie leads to.
+#[derive(Debug)]
+pub struct Found {
+    pub user: Arc<SignedIn>,
+    /// The secret that takes the place of the one that was sent.
+    pub renewed: Option<String>,
+}
+
+/// The sessions seen lately, by their digests.
+#[derive(Debug, Default)]
+pub struct SessionCache(Mutex<Memory>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    users: HashMap<[u8; 32], (Arc<SignedIn>, Instant)>,
+    cleared: u64,
+}
+
+impl SessionCache {
+    pub(super) fn clear(&self) {
+        let mut memory = self.lock();
+        memory.users.clear();
+        memory.cleared += 1;
+    }
+
+    fn get(&self, digest: &[u8; 32]) -> (Option<Arc<SignedIn>>, u64) {
+        let memory = self.lock();
+        let fresh = memory.users.get(digest).filter(|(_, until)| *until > Instant::now());
+        (fresh.map(|(user, _)| user.clone()), memory.cleared)
+    }
+
+    fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, cleared: u64) {
+        let mut memory = self.lock();
+        if memory.cleared != cleared {
+            return;
+        }
+        if memory.users.len() >= MOST {
+            memory.users.clear();
+        }
+        memory.users.insert(digest, (user.clone(), Instant::now() + REMEMBERED));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Begins a session and answers its secret. Those of the user that are over are removed.
+///
+/// # Errors
+/// When the database fails.
+pub async fn begin(state: &State, user_id: i64) -> Result<String> {
+    let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random(CHARACTERS)?);
+    let mut over = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
+    over.bind(user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE);
+    over.push(" OR \"created_at\" < ").bind(now - LONGEST).push(")");
+    write(state, over).await?;
+    let mut sql = Sql::new(
+        dialect,
+        "INSERT INTO \"user_sessions\" (\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\") VALUES (",
+    );
+    sql.bind(user_id).push(", ").bind(hex(&digest(&secret)));
+    for _ in 0..3 {
+        sql.push(", ").bind(now);
+    }
+    sql.push(")");
+    write(state, sql).await?;
+    Ok(secret)
+}
+
+/// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
+    let key = digest(secret);
+    let (known, cleared) = state.tokens.sessions.get(&key);
+    if let Some(user) = known {
+        return Ok(Some(Found { user, renewed: None }));
+    }
+    let Some(row) = read(state, &hex(&key)).await? else { return Ok(None) };
+    let now = state.clock.now();
+    let over = now - row.last_used_at > IDLE || now - row.created_at > LONGEST;
+    // Who comes with a secret that was replaced long ago has it from somebody else, or a browser that slept.
+    if over || (row.is_previous && now - row.rotated_at > GRACE) {
+        return Ok(None);
+    }
+    let Some(model) = user::Entity::find_by_id(row.user_id).one(state.db.reader()).await? else { return Ok(None) };
+    if !model.is_active {
+        return Ok(None);
+    }
+    let (name, email) = (model.name.clone(), model.email.clone());
+    let principal = Principal { abilities: vec!["*".into()], ..of_user(state, model).await? };
+    let user = Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id });
+    let renewed = match !row.is_previous && now - row.rotated_at > ROTATED {
+        true => rotate(state, &row, &hex(&key), now).await?,
+        false => None,
+    };
+    if renewed.is_none() && !row.is_previous {
+        if now - row.last_used_at > NOTED {
+            note(state, row.id, now).await?;
+        }
+        state.tokens.sessions.put(key, &user, cleared);
+    }
+    Ok(Some(Found { user, renewed }))
+}
+
+/// Ends a session.
+///
+/// # Errors
+/// When the database fails.
+pub async fn end(state: &State, user: &SignedIn) -> Result<()> {
+    let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"id\" = ");
+    sql.bind(user.id);
+    write(state, sql).await?;
+    state.tokens.sessions.clear();
+    Ok(())
+}
+
+/// Ends every session of a user.
+///
+/// # Errors
+/// When the database fails.
+pub async fn end_all(state: &State, connection: &Connection, user_id: i64) -> Result<()> {
+    let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
+    sql.bind(user_id);
+    sql.run(connection).await.map(drop)
+}
+
+struct Row {
+    id: i64,
+    user_id: i64,
+    is_previous: bool,
+    created_at: DateTime<Utc>,
+    rotated_at: DateTime<Utc>,
+    last_used_at: DateTime<Utc>,
+}
+
+async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
+    let mut sql = Sql::new(
+        state.db.dialect(),
+        "SELECT \"id\", \"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\" FROM \"user_sessions\" \
+         WHERE \"digest\" = ",
+    );
+    sql.bind(digest).push(" OR \"previous\" = ").bind(digest);
+    let Some(row) = sql.one(state.db.reader()).await? else { return Ok(None) };
+    Ok(Some(Row {
+        id: row.try_get("", "id")?,
+        user_id: row.try_get("", "user_id")?,
+        is_previous: row.try_get::<String>("", "digest")? != digest,
+        created_at: row.try_get("", "created_at")?,
+        rotated_at: row.try_get("", "rotated_at")?,
+        last_used_at: row.try_get("", "last_used_at")?,
+    }))
+}
+
+/// Changes the secret; nothing when another request has just done so.
+async fn rotate(state: &State, row: &Row, old: &str, now: DateTime<Utc>) -> Result<Option<String>> {
+    let secret = random(CHARACTERS)?;
+    let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"digest\" = ");
+    sql.bind(hex(&digest(&secret))).push(", \"previous\" = ").bind(old).push(", \"rotated_at\" = ").bind(now);
+    sql.push(", \"last_used_at\" = ").bind(now).push(" WHERE \"id\" = ").bind(row.id);
+    sql.push(" AND \"digest\" = ").bind(old);
+    let changed = write(state, sql).await?;
+    Ok((changed == 1).then_some(secret))
+}
+
+async fn note(state: &State, id: i64, now: DateTime<Utc>) -> Result<()> {
+    let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
+    sql.bind(now).push(" WHERE \"id\" = ").bind(id);
+    write(state, sql).await.map(drop)
+}
+
+/// Runs one statement in a transaction of its own, and answers how many rows it changed.
+async fn write(state: &State, sql: Sql) -> Result<u64> {
+    let transaction = state.db.begin().await?;
+    let changed = sql.run(&transaction).await?;
+    transaction.commit().await?;
+    Ok(changed)
+}

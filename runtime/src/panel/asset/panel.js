@@ -1,0 +1,325 @@
+// Makes the panel's pages quicker to use. Each page works without it, but for uploads and for what is copied.
+
+const $ = (selector, within = document) => within.querySelector(selector);
+const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+const token = $('meta[name="panel-token"]')?.content ?? '';
+
+/** Says something to everybody, screen readers included. */
+let saying;
+function say(text) {
+  const said = $('#said');
+  if (!said) return;
+  said.textContent = text;
+  clearTimeout(saying);
+  saying = setTimeout(() => { said.textContent = ''; }, 5000);
+}
+
+/** A request to the API as the user who is signed in. */
+function ask(path, options = {}) {
+  return fetch(path, { credentials: 'same-origin', ...options, headers: { 'X-Panel-Token': token, ...options.headers } });
+}
+
+// ---- Conditions: for each field just its questions, with an input that fits.
+
+const fields = JSON.parse($('#filter-fields')?.textContent ?? '[]');
+
+function option(value, label, chosen) {
+  const made = document.createElement('option');
+  made.value = value;
+  made.textContent = label;
+  made.selected = value === chosen;
+  return made;
+}
+
+function fit(condition) {
+  const field = fields.find((one) => one.name === $('[data-field]', condition).value);
+  const asked = $('[data-predicate]', condition);
+  if (field) asked.replaceChildren(...field.predicates.map(([name, label]) => option(name, label, asked.value)));
+  fitValue(condition, field);
+}
+
+function fitValue(condition, field) {
+  const holder = $('[data-value]', condition);
+  const before = $('input, select', holder);
+  const [, , reads] = field?.predicates.find(([name]) => name === $('[data-predicate]', condition).value) ?? [];
+  let input;
+  if (reads === 'value' && field.choices) {
+    input = document.createElement('select');
+    input.append(option('', '–', before.value), ...field.choices.map(([value, label]) => option(value, label, before.value)));
+  } else {
+    input = document.createElement('input');
+    input.type = reads === 'switch' ? 'hidden' : 'text';
+    if (reads === 'value' && ['date', 'datetime-local'].includes(field.input)) input.type = field.input;
+    input.value = reads === 'switch' ? '' : before.value;
+    input.autocomplete = 'off';
+    if (reads === 'value' && field.titles) input.dataset.titles = field.titles;
+  }
+  input.name = before.name;
+  input.setAttribute('aria-label', before.getAttribute('aria-label') ?? 'Value');
+  holder.replaceChildren(input);
+  offerTitles(input);
+}
+
+function addCondition(form) {
+  const rows = $$('[data-condition]', form);
+  const made = rows.at(-1).cloneNode(true);
+  const number = rows.length;
+  for (const element of $$('[name]', made)) {
+    element.name = element.name.replace(/^f\d+/, `f${number}`);
+    element.value = element.matches('[name$=".logic"]') ? 'and' : '';
+  }
+  for (const element of $$('[aria-label]', made)) {
+    element.setAttribute('aria-label', element.getAttribute('aria-label').replace(/\d+$/, number + 1));
+  }
+  const logic = $('[name$=".logic"]', made);
+  logic.replaceChildren(option('and', 'and', 'and'), option('or', 'or'), option('nand', 'and not'), option('nor', 'or not'));
+  rows.at(-1).after(made);
+  $('[data-field]', made).focus();
+}
+
+// ---- References: searched as one types, stored by id.
+
+function offerTitles(input) {
+  if (!input.dataset.titles || input.type === 'hidden') return;
+  const kept = input.cloneNode();
+  const holder = document.createElement('span');
+  holder.className = 'reference';
+  const list = document.createElement('ul');
+  list.className = 'offered';
+  list.role = 'listbox';
+  list.id = `offered-${Math.random().toString(36).slice(2)}`;
+  list.setAttribute('aria-label', 'Found');
+  list.hidden = true;
+  kept.type = 'hidden';
+  kept.removeAttribute('id');
+  kept.removeAttribute('data-titles');
+  input.removeAttribute('name');
+  input.removeAttribute('inputmode');
+  input.type = 'text';
+  if (input.dataset.title) input.value = input.dataset.title;
+  input.setAttribute('role', 'combobox');
+  input.setAttribute('aria-expanded', 'false');
+  input.setAttribute('aria-autocomplete', 'list');
+  input.setAttribute('aria-controls', list.id);
+  input.replaceWith(holder);
+  holder.append(input, kept, list);
+  let found = [], at = -1, asking;
+  const close = () => { list.hidden = true; at = -1; input.setAttribute('aria-expanded', 'false'); input.removeAttribute('aria-activedescendant'); };
+  const choose = (one) => {
+    kept.value = one.id;
+    input.value = one.title;
+    close();
+    kept.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+  const mark = () => $$('li', list).forEach((item, index) => {
+    item.setAttribute('aria-selected', String(index === at));
+    if (index === at) { input.setAttribute('aria-activedescendant', item.id); item.scrollIntoView({ block: 'nearest' }); }
+  });
+  const look = async () => {
+    const typed = input.value.trim();
+    const places = input.dataset.titlesOf ? JSON.parse(input.dataset.titles)[input.form.elements[input.dataset.titlesOf].value] : input.dataset.titles;
+    if (!places) return;
+    const answer = await ask(`${places}?q=${encodeURIComponent(typed)}`);
+    if (!answer.ok || input.value.trim() !== typed) return;
+    found = await answer.json();
+    list.replaceChildren(...found.map((one, index) => {
+      const item = document.createElement('li');
+      item.role = 'option';
+      item.id = `${list.id}-${index}`;
+      item.textContent = one.title;
+      item.addEventListener('mousedown', (event) => { event.preventDefault(); choose(one); });
+      return item;
+    }));
+    at = typed && found.length ? 0 : -1;
+    list.hidden = found.length === 0;
+    input.setAttribute('aria-expanded', String(!list.hidden));
+    mark();
+  };
+  input.addEventListener('input', () => {
+    // An id can be typed too.
+    kept.value = /^\d+$/.test(input.value.trim()) ? input.value.trim() : '';
+    clearTimeout(asking);
+    asking = setTimeout(look, 120);
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowDown' && list.hidden) { look(); event.preventDefault(); }
+    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      at = (at + (event.key === 'ArrowDown' ? 1 : -1) + found.length) % found.length;
+      mark();
+      event.preventDefault();
+    } else if (event.key === 'Enter' && !list.hidden && at >= 0) { choose(found[at]); event.preventDefault(); }
+    else if (event.key === 'Escape' && !list.hidden) { close(); event.stopPropagation(); }
+  });
+  input.addEventListener('blur', () => setTimeout(close, 150));
+}
+
+// ---- Rows: chosen, walked through, opened.
+
+function chosen(form) {
+  const count = $$('input[name="id"]:checked', form).length;
+  $('[data-chosen]', form).textContent = count ? `${count} chosen` : 'Choose rows to change several at once';
+}
+
+let row = -1;
+function walk(step) {
+  const rows = $$('[data-row]');
+  if (!rows.length) return;
+  row = Math.min(Math.max(row + step, 0), rows.length - 1);
+  rows.forEach((one, index) => one.classList.toggle('at', index === row));
+  rows[row].scrollIntoView({ block: 'nearest' });
+  $('[data-open]', rows[row])?.focus({ preventScroll: true });
+}
+
+// ---- Uploads, with how far they are.
+
+function upload(form, files) {
+  const left = [...files].map((file) => new Promise((done) => {
+    const item = document.createElement('li');
+    const bar = document.createElement('progress');
+    bar.max = 1;
+    bar.value = 0;
+    bar.setAttribute('aria-label', file.name);
+    item.append(file.name, bar);
+    $('[data-progress]', form).append(item);
+    const body = new FormData();
+    for (const hidden of $$('input[type="hidden"]', form)) body.append(hidden.name, hidden.value);
+    body.append('file', file);
+    const request = new XMLHttpRequest();
+    request.open('POST', form.dataset.upload);
+    request.setRequestHeader('X-Panel-Token', token);
+    request.upload.onprogress = (event) => { bar.value = event.loaded / event.total; };
+    request.onloadend = () => {
+      if (request.status === 201) { done(true); return; }
+      let told = 'it failed';
+      try { told = JSON.parse(request.responseText).message; } catch { /* no JSON: the connection broke */ }
+      item.textContent = `${file.name}: ${told}`;
+      item.className = 'error';
+      done(false);
+    };
+    request.send(body);
+  }));
+  Promise.all(left).then((all) => { if (all.every(Boolean)) location.reload(); });
+}
+
+// ---- What is copied and exported.
+
+async function copy(text) {
+  try { await navigator.clipboard.writeText(text); } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+  say('Copied');
+}
+
+async function exported(button) {
+  const answer = await ask(button.dataset.address, { headers: { Accept: button.dataset.export } });
+  if (!answer.ok) { say((await answer.json()).message); return; }
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = `${button.dataset.name}.${button.dataset.export === 'text/csv' ? 'csv' : 'ndjson'}`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+// ---- Everything that is pressed or changed.
+
+document.addEventListener('click', (event) => {
+  const at = event.target.closest('button, summary, a, label');
+  for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) if (!menu.contains(event.target)) menu.open = false;
+  if (!at) return;
+  if (at.matches('[data-add-condition]')) addCondition(at.form);
+  else if (at.matches('[data-remove]')) {
+    const rows = $$('[data-condition]', at.form);
+    if (rows.length > 1) at.closest('[data-condition]').remove();
+    else $$('select, input', at.closest('[data-condition]')).forEach((one) => { one.value = ''; });
+  } else if (at.matches('[data-remove-row]')) at.closest('[data-embedded]').remove();
+  else if (at.matches('[data-up]')) { const item = at.closest('li'); item.previousElementSibling?.before(item); at.focus(); }
+  else if (at.matches('[data-down]')) { const item = at.closest('li'); item.nextElementSibling?.after(item); at.focus(); }
+  else if (at.matches('[data-copy]')) copy(at.dataset.copy);
+  else if (at.matches('[data-export]')) exported(at);
+  else if (at.matches('[data-keys]')) $('#keys').showModal();
+});
+
+document.addEventListener('change', (event) => {
+  const at = event.target;
+  if (at.matches('[data-field]')) fit(at.closest('[data-condition]'));
+  else if (at.matches('[data-predicate]')) {
+    const condition = at.closest('[data-condition]');
+    fitValue(condition, fields.find((one) => one.name === $('[data-field]', condition).value));
+  } else if (at.matches('[data-all]')) {
+    $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
+    chosen(at.form);
+  } else if (at.matches('[data-bulk] input[name="id"]')) chosen(at.form);
+  else if (at.matches('[data-upload] input[type="file"]')) upload(at.form, at.files);
+});
+
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
+  if (form.matches('[data-bulk]') && !$('input[name="id"]:checked', form)) { event.preventDefault(); say('No row is chosen'); }
+  if (form.matches('[data-columns]')) {
+    // One parameter, in the order of the list.
+    const names = $$('input[name="columns"]:checked', form).map((one) => one.value);
+    $$('input[name="columns"]', form).forEach((one) => { one.disabled = true; });
+    const all = document.createElement('input');
+    all.type = 'hidden';
+    all.name = 'columns';
+    all.value = names.join(',');
+    form.append(all);
+  }
+  // A second press while the first is under way would only end it.
+  if (!event.defaultPrevented && form.method === 'post') {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = 'yes';
+  }
+  unsaved = false;
+});
+window.addEventListener('pageshow', () => $$('form[data-sent]').forEach((form) => { delete form.dataset.sent; }));
+
+for (const drop of $$('[data-upload]')) {
+  const over = (on) => (event) => { event.preventDefault(); drop.classList.toggle('over', on); };
+  drop.addEventListener('dragover', over(true));
+  drop.addEventListener('dragleave', over(false));
+  drop.addEventListener('drop', (event) => { over(false)(event); upload(drop, event.dataTransfer.files); });
+}
+
+// ---- Forms: what was not saved is not lost by a slip.
+
+let unsaved = false;
+for (const form of $$('[data-form]')) form.addEventListener('input', () => { unsaved = true; });
+window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
+$$('input[data-titles]').forEach(offerTitles);
+$('[data-focus]')?.focus();
+
+// ---- Keys.
+
+let before = '';
+document.addEventListener('keydown', (event) => {
+  const typing = event.target.matches('input:not([type="checkbox"]), textarea, select');
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.target.form?.requestSubmit(); return; }
+  if (event.key === 'Escape') {
+    for (const menu of $$('details.menu[open], details.tool[open]')) { menu.open = false; $('summary', menu).focus(); }
+    return;
+  }
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || $('dialog[open]')) return;
+  const follow = (selector) => { const link = $(selector); if (link) { link.click(); event.preventDefault(); } };
+  const last = before;
+  before = event.key;
+  switch (event.key) {
+    case '/': $('#search')?.focus(); event.preventDefault(); break;
+    case 'j': walk(1); break;
+    case 'k': walk(-1); break;
+    case 'x': { const box = $('tr.at input[name="id"]'); if (box) { box.checked = !box.checked; chosen(box.form); } break; }
+    case 'n': follow('[data-new]'); break;
+    case 'e': follow('[data-edit]'); break;
+    case 'f': { const filter = $('#filter'); if (filter) { filter.open = true; $('select', filter).focus(); event.preventDefault(); } break; }
+    case '[': follow('a[rel="prev"]'); break;
+    case ']': follow('a[rel="next"]'); break;
+    case 'h': if (last === 'g') location.href = '/'; break;
+    case '?': $('#keys')?.showModal(); break;
+  }
+});

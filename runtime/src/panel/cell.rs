@@ -1,0 +1,140 @@
+//! A value as people read it, by the kind of its field.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::title::Titles;
+use super::visit::Visit;
+use super::{title, words, zone};
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind, Rule};
+
+/// Characters of a long text that a table shows.
+const SHORT: usize = 120;
+
+/// How much room there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    Table,
+    Page,
+}
+
+/// The kind of what a field holds, which for a derived field is another record's.
+pub fn kind(entry: &Entry, field: &'static FieldMeta) -> Kind {
+    let source = entry.source(field);
+    match (field.kind, source.labels) {
+        (Kind::Derived { .. }, Some(_)) => Kind::Text,
+        (Kind::Derived { .. }, None) => source.field.kind,
+        (kind, _) => kind,
+    }
+}
+
+/// Whether its values stand to the right, under each other.
+pub fn is_number(kind: Kind) -> bool {
+    matches!(kind, Kind::Integer | Kind::BigInt | Kind::Decimal { .. })
+}
+
+/// A field of a record.
+pub fn of(
+    visit: &Visit<'_>,
+    entry: &Entry,
+    field: &'static FieldMeta,
+    record: &Value,
+    titles: &Titles,
+    room: Room,
+) -> Markup {
+    let value = &record[field.name];
+    let kind = kind(entry, field);
+    match kind {
+        Kind::Ref { resource } => match value.as_i64() {
+            Some(id) => reference(visit, visit.state.catalog.get(resource), id, titles),
+            None => nothing(),
+        },
+        Kind::PolymorphicRef { type_field } => {
+            let target = record[type_field].as_str().and_then(|name| visit.state.catalog.by_type(name));
+            match (value.as_i64(), target) {
+                (Some(id), Some(target)) => reference(visit, target, id, titles),
+                (Some(id), None) => html! { (id) },
+                _ => nothing(),
+            }
+        }
+        Kind::RefList { resource } => {
+            let target = visit.state.catalog.get(resource);
+            let ids: Vec<i64> = value.as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
+            if ids.is_empty() {
+                return nothing();
+            }
+            html! { ul .inline { @for id in ids { li { (reference(visit, target, id, titles)) } } } }
+        }
+        Kind::PolymorphicType { .. } => match value.as_str().and_then(|name| visit.state.catalog.by_type(name)) {
+            Some(target) => html! { (target.meta.label) },
+            None => plain(visit, kind, value, room),
+        },
+        Kind::String { .. } if field.rules.contains(&Rule::Email) => match value.as_str() {
+            Some(address) if room == Room::Page => html! { a href={ "mailto:" (address) } { (address) } },
+            _ => plain(visit, kind, value, room),
+        },
+        _ => plain(visit, kind, value, room),
+    }
+}
+
+/// A value that stands for itself.
+pub fn plain(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup {
+    match (kind, value) {
+        (_, Value::Null) => nothing(),
+        (_, Value::Bool(true)) => html! { span .yes { "Yes" } },
+        (_, Value::Bool(false)) => html! { span .no { "No" } },
+        (Kind::Code { values }, Value::Number(code)) => {
+            let label = values.iter().find(|(known, _)| Some(i64::from(*known)) == code.as_i64());
+            match label {
+                Some((_, label)) => html! { span .tag { (label) } },
+                None => html! { (code) },
+            }
+        }
+        (Kind::Enum { .. }, Value::String(word)) => html! { span .tag { (words::label(word)) } },
+        (Kind::Timestamp { .. }, Value::String(time)) => match zone::shown(visit.zone, time) {
+            Some(shown) => {
+                html! { time datetime=(time) title={ (time) " (" (visit.zone.name()) " is shown)" } { (shown) } }
+            }
+            None => html! { (time) },
+        },
+        (Kind::Decimal { .. }, Value::String(number)) => html! { (words::number(number)) },
+        (Kind::Integer, Value::Number(number)) => html! { (words::number(&number.to_string())) },
+        (_, Value::Number(number)) => html! { (number) },
+        (_, Value::String(text)) if text.is_empty() => nothing(),
+        (_, Value::String(text)) => match room {
+            Room::Page => html! { span .text { (text) } },
+            Room::Table if text.chars().count() > SHORT => {
+                let short: String = text.chars().take(SHORT).collect();
+                html! { (short) "…" }
+            }
+            Room::Table => html! { (text) },
+        },
+        (_, Value::Array(list)) if list.is_empty() => nothing(),
+        (_, Value::Array(list)) if list.iter().all(Value::is_string) => {
+            html! { ul .inline { @for text in list { li .tag { (text.as_str().unwrap_or_default()) } } } }
+        }
+        (Kind::Embedded { .. }, Value::Array(list)) => html! { (list.len()) },
+        (_, Value::Object(map)) if map.is_empty() => nothing(),
+        (_, other) => match room {
+            Room::Table => html! { code .short { (other) } },
+            Room::Page => html! { pre tabindex="0" { (serde_json::to_string_pretty(other).unwrap_or_default()) } },
+        },
+    }
+}
+
+/// A link to another record, by its title.
+pub fn reference(visit: &Visit<'_>, target: &Entry, id: i64, titles: &Titles) -> Markup {
+    match titles.get(target.meta.name, id) {
+        Some(text) => html! { a href={ "/" (target.meta.path) "/" (id) } { (text) } },
+        None if title::is_reached(visit, target) => {
+            html! { a href={ "/" (target.meta.path) "/" (id) } { (target.meta.label) " " (id) } }
+        }
+        None => html! { (target.meta.label) " " (id) },
+    }
+}
+
+/// What stands where no value is.
+pub fn nothing() -> Markup {
+    html! { span .faint aria-label="none" { "–" } }
+}

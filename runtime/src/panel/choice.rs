@@ -1,0 +1,73 @@
+//! Values that are chosen from a list which is known: words, codes, abilities, events.
+
+use super::columns::Column;
+use super::visit::Visit;
+use super::{words, zone};
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind};
+
+/// A value and what it is called.
+pub type Choice = (String, String);
+
+/// The choices of a kind that has its own.
+pub fn of_kind(kind: Kind) -> Option<Vec<Choice>> {
+    match kind {
+        Kind::Enum { values } => Some(values.iter().map(|word| ((*word).to_string(), words::label(word))).collect()),
+        Kind::Code { values } => {
+            Some(values.iter().map(|(code, label)| (code.to_string(), (*label).to_string())).collect())
+        }
+        Kind::Boolean => Some(vec![("true".into(), "Yes".into()), ("false".into(), "No".into())]),
+        _ => None,
+    }
+}
+
+/// The choices of a column.
+pub fn of_column(visit: &Visit<'_>, column: &Column) -> Option<Vec<Choice>> {
+    if let Some(definition) = column.custom.as_ref().filter(|definition| !definition.choices.is_empty()) {
+        return Some(definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
+    }
+    if let Kind::PolymorphicType { type_names } = column.kind {
+        let label =
+            |name: &&str| visit.state.catalog.by_type(name).map_or((*name).to_string(), |e| e.meta.label.into());
+        return Some(type_names.iter().map(|name| ((*name).to_string(), label(name))).collect());
+    }
+    of_kind(column.kind)
+}
+
+/// What a field's own resource knows of its values, where the kind does not say it.
+pub fn of_field(visit: &Visit<'_>, entry: &Entry, field: &FieldMeta) -> Option<Vec<Choice>> {
+    let catalog = &visit.state.catalog;
+    let same = |names: Vec<String>| names.into_iter().map(|name| (name.clone(), name)).collect();
+    let plurals = |wanted: &dyn Fn(&Entry) -> bool| -> Vec<Choice> {
+        let entries = catalog.entries().iter().filter(|entry| wanted(entry));
+        entries.map(|entry| (entry.meta.plural.to_string(), words::plural(entry.meta))).collect()
+    };
+    match (entry.meta.name, field.name) {
+        ("token", "abilities") => Some(same(std::iter::once("*".into()).chain(catalog.abilities()).collect())),
+        ("role", "permissions") => Some(same(catalog.permissions().into_iter().map(String::from).collect())),
+        ("webhook", "events") => Some(same(std::iter::once("*".into()).chain(catalog.events()).collect())),
+        ("custom_field", "entity_type") => Some(plurals(&|entry| entry.meta.custom_fields)),
+        ("custom_view", "entity_type") => Some(plurals(&|entry| entry.is_listed())),
+        _ => match field.kind {
+            Kind::PolymorphicType { type_names } => {
+                let label =
+                    |name: &str| catalog.by_type(name).map_or(name.to_string(), |entry| entry.meta.label.into());
+                Some(type_names.iter().map(|name| ((*name).to_string(), label(name))).collect())
+            }
+            kind => of_kind(kind),
+        },
+    }
+}
+
+/// A condition's value in words.
+pub fn said(visit: &Visit<'_>, column: Option<&Column>, value: &str) -> String {
+    let Some(column) = column else { return format!("“{value}”") };
+    let choices = of_column(visit, column).unwrap_or_default();
+    let one = |text: &str| {
+        let known = choices.iter().find(|(value, _)| value.eq_ignore_ascii_case(text)).map(|(_, label)| label.clone());
+        let time = || zone::shown(visit.zone, text).filter(|_| matches!(column.kind, Kind::Timestamp { .. }));
+        known.or_else(time).unwrap_or_else(|| text.to_string())
+    };
+    let texts: Vec<String> = value.split(',').map(|text| one(text.trim())).collect();
+    format!("“{}”", texts.join(", "))
+}

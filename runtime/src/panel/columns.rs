@@ -1,0 +1,130 @@
+//! What a list can show, ask about and sort by: the resource's fields and its custom fields.
+
+use crate::catalog::Entry;
+use crate::custom_field::{self, CustomFieldType, Definition};
+use crate::error::Result;
+use crate::meta::{FieldMeta, Kind, Shown};
+use crate::query::{Predicate, TABLE, asked};
+
+use super::visit::Visit;
+use super::{cell, title, words};
+
+/// So many are shown until somebody chooses others.
+const MOST: usize = 7;
+
+/// One column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// As the API calls it: a field, or `cf.` and the name of a custom field.
+    pub name: String,
+    pub label: String,
+    /// What its values are.
+    pub kind: Kind,
+    pub field: Option<&'static FieldMeta>,
+    pub custom: Option<Definition>,
+    /// What can be asked of it.
+    pub predicates: Vec<Predicate>,
+    pub sortable: bool,
+}
+
+/// All columns of a resource.
+///
+/// # Errors
+/// When the database fails.
+pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Column>> {
+    let mut columns: Vec<Column> =
+        entry.meta.fields.iter().filter(|field| is_column(field)).map(|field| of_field(entry, field)).collect();
+    if entry.meta.custom_fields {
+        let definitions = custom_field::load(visit.state.db.reader(), entry.meta.plural).await?;
+        columns.extend(definitions.into_iter().filter_map(of_custom));
+    }
+    Ok(columns)
+}
+
+fn is_column(field: &FieldMeta) -> bool {
+    field.shown != Shown::Never && field.kind != Kind::CustomFields
+}
+
+fn of_field(entry: &Entry, field: &'static FieldMeta) -> Column {
+    let kind = cell::kind(entry, field);
+    let predicates = match asked(field) {
+        true => TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.0).collect(),
+        false => Vec::new(),
+    };
+    let sortable = field.sortable && !matches!(kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json);
+    let sortable = sortable && !matches!(kind, Kind::Embedded { .. } | Kind::Computed { .. });
+    Column {
+        name: field.name.into(),
+        label: words::field(field),
+        kind,
+        field: Some(field),
+        custom: None,
+        predicates,
+        sortable,
+    }
+}
+
+fn of_custom(definition: Definition) -> Option<Column> {
+    let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
+    Some(Column {
+        name: format!("cf.{}", definition.name),
+        label: definition.label.clone(),
+        kind,
+        field: None,
+        predicates: TABLE.iter().filter(|row| row.0.fits(kind)).map(|row| row.0).collect(),
+        custom: Some(definition),
+        sortable: true,
+    })
+}
+
+/// The names of those that are shown until somebody chooses: what a record is called, and what tells it from others.
+pub fn usual(entry: &Entry) -> Vec<String> {
+    let named = title::field(entry);
+    let derived =
+        |via: &str| entry.meta.fields.iter().any(|f| matches!(f.kind, Kind::Derived { via: of, .. } if of == via));
+    let telling = |field: &&'static FieldMeta| match field.kind {
+        _ if field.shown != Shown::Always || ["id", "created_at", "updated_at"].contains(&field.name) => false,
+        Kind::Text | Kind::Json | Kind::CustomFields | Kind::Uuid | Kind::PolymorphicType { .. } => false,
+        Kind::Derived { .. } => entry.source(field).labels.is_none(),
+        Kind::Ref { .. } => !derived(field.name),
+        _ => true,
+    };
+    let mut names: Vec<String> = named.iter().map(|field| field.name.to_string()).collect();
+    let others = entry.meta.fields.iter().filter(telling).filter(|f| named.is_none_or(|named| named.name != f.name));
+    names.extend(others.map(|field| field.name.to_string()));
+    if names.is_empty() {
+        names.push("id".into());
+    }
+    names.truncate(MOST);
+    // Records without a name are told apart by when they were made.
+    if named.is_none() && names.len() < MOST && entry.field("created_at").is_some() {
+        names.push("created_at".into());
+    }
+    names
+}
+
+/// The fields that the API is asked for, so that these columns can be shown.
+pub fn fields(entry: &Entry, columns: &[&Column]) -> String {
+    let mut names = vec!["id"];
+    for column in columns {
+        let Some(field) = column.field else {
+            names.push("custom_fields");
+            continue;
+        };
+        names.push(field.name);
+        match field.kind {
+            Kind::PolymorphicRef { type_field } => names.push(type_field),
+            Kind::Derived { via, .. } if entry.field(via).is_some_and(|via| via.shown != Shown::Never) => {
+                names.push(via)
+            }
+            _ => {}
+        }
+    }
+    let mut once: Vec<&str> = Vec::new();
+    names.into_iter().filter(|name| entry.field(name).is_some()).for_each(|name| {
+        if !once.contains(&name) {
+            once.push(name);
+        }
+    });
+    once.join(",")
+}

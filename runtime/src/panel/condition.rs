@@ -1,0 +1,294 @@
+//! What a list's address asks: its conditions one by one, its order, its page; and how they are written again.
+
+use serde_json::{Value, json};
+
+use super::columns::Column;
+use super::place::Place;
+use super::{words, zone};
+use crate::meta::Kind;
+use crate::query::{Pair, Predicate, Reads};
+
+/// One condition, as it is chosen and as a saved view keeps it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// How it joins those before it: `and`, `or`, `nand`, `nor`.
+    pub logic: String,
+    pub field: String,
+    pub predicate: String,
+    /// With commas between several.
+    pub value: String,
+}
+
+/// What a list is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Wish {
+    pub rows: Vec<Row>,
+    pub sort: Option<String>,
+    pub page: Option<String>,
+    pub per_page: Option<String>,
+    pub view_id: Option<i64>,
+    /// The names of the columns that were chosen.
+    pub columns: Option<Vec<String>>,
+    /// What the address asks beside, which the API reads and this page does not show.
+    pub others: Vec<Pair>,
+    /// Whether the address is to be written anew: it came from a form.
+    pub is_rough: bool,
+}
+
+pub const LOGICS: &[&str] = &["and", "or", "nand", "nor"];
+
+impl Wish {
+    /// Reads an address.
+    pub fn read(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Wish {
+        let mut wish = Wish::default();
+        let mut chosen: Vec<(usize, &str, String)> = Vec::new();
+        for Pair { name, value } in pairs {
+            let blank = value.trim().is_empty();
+            if let Some((number, part)) = form_field(&name) {
+                chosen.push((number, part, value));
+                continue;
+            }
+            match name.as_str() {
+                "apply" => wish.is_rough = true,
+                "columns" => wish.columns.get_or_insert_default().extend(value.split(',').map(String::from)),
+                "sort" | "page" | "per_page" | "view_id" if blank => wish.is_rough = true,
+                "sort" => wish.sort = Some(value),
+                "page" => wish.page = Some(value),
+                "per_page" => wish.per_page = Some(value),
+                "view_id" => wish.view_id = value.trim().parse().ok(),
+                "filters" => wish.rows.extend(from_json(&serde_json::from_str(&value).unwrap_or_default())),
+                _ if name.starts_with("q[") && blank => wish.is_rough = true,
+                _ if name.starts_with("q[") => match row(&name, &value, columns) {
+                    Some(row) => wish.add(row, name.ends_with("[]")),
+                    None => wish.others.push(Pair { name, value }),
+                },
+                "include" | "include[]" | "count" => wish.others.push(Pair { name, value }),
+                _ => {}
+            }
+        }
+        wish.take(chosen, columns, zone);
+        if let Some(columns) = &mut wish.columns {
+            columns.retain(|name| !name.is_empty());
+        }
+        wish
+    }
+
+    /// Elements of one list that come one by one are one condition.
+    fn add(&mut self, row: Row, repeated: bool) {
+        let same = |other: &&mut Row| other.field == row.field && other.predicate == row.predicate;
+        match self.rows.iter_mut().find(same).filter(|_| repeated) {
+            Some(other) => {
+                other.value.push(',');
+                other.value.push_str(&row.value);
+            }
+            None => self.rows.push(row),
+        }
+    }
+
+    /// The conditions of the form: those that are not filled in are left out.
+    fn take(&mut self, mut chosen: Vec<(usize, &str, String)>, columns: &[Column], zone: chrono_tz::Tz) {
+        chosen.sort_by_key(|(number, ..)| *number);
+        let numbers: Vec<usize> = chosen.iter().map(|(number, ..)| *number).collect();
+        let mut done: Option<usize> = None;
+        for number in numbers {
+            if done == Some(number) {
+                continue;
+            }
+            done = Some(number);
+            let part = |wanted: &str| {
+                let mut found = chosen.iter().filter(|(of, part, _)| *of == number && *part == wanted);
+                found.next_back().map(|(.., value)| value.clone()).unwrap_or_default()
+            };
+            let (field, predicate, mut value) = (part("field"), part("predicate"), part("value"));
+            let Some(known) = Predicate::from_name(&predicate) else { continue };
+            if field.is_empty() || (value.trim().is_empty() && !known.is_switch()) {
+                continue;
+            }
+            let is_time = columns.iter().any(|c| c.name == field && matches!(c.kind, Kind::Timestamp { .. }));
+            if is_time && !known.is_switch() {
+                value = value.split(',').map(|time| zone::utc(zone, time.trim())).collect::<Vec<_>>().join(",");
+            }
+            let logic = Some(part("logic")).filter(|logic| LOGICS.contains(&logic.as_str()));
+            self.rows.push(Row { logic: logic.unwrap_or_else(|| "and".into()), field, predicate, value });
+        }
+    }
+
+    /// The parameters of the conditions: `q[...]` where all must hold, else `filters`.
+    pub fn conditions(&self) -> Vec<Pair> {
+        if self.rows.is_empty() {
+            return Vec::new();
+        }
+        let distinct = |row: &Row| self.rows.iter().filter(|other| key(other) == key(row)).count() == 1;
+        if self.rows.iter().all(|row| row.logic == "and" && distinct(row)) {
+            return self
+                .rows
+                .iter()
+                .map(|row| Pair { name: format!("q[{}]", key(row)), value: written(row) })
+                .collect();
+        }
+        vec![Pair { name: "filters".into(), value: self.filters().to_string() }]
+    }
+
+    /// The conditions as a saved view keeps them.
+    pub fn filters(&self) -> Value {
+        let filter = |row: &Row| {
+            let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
+            let value = match reads {
+                Some(Reads::List) => json!(row.value.split(',').map(str::trim).collect::<Vec<_>>()),
+                Some(Reads::Switch) => json!(written(row)),
+                _ => json!(row.value),
+            };
+            json!({ "field": row.field, "predicate": row.predicate, "value": value, "logic": row.logic })
+        };
+        Value::Array(self.rows.iter().map(filter).collect())
+    }
+
+    /// All parameters of this page's address but the page number.
+    pub fn pairs(&self) -> Vec<Pair> {
+        let mut pairs = self.conditions();
+        let pair = |name: &str, value: String| Pair { name: name.into(), value };
+        pairs.extend(self.view_id.map(|id| pair("view_id", id.to_string())));
+        pairs.extend(self.columns.as_ref().map(|columns| pair("columns", columns.join(","))));
+        pairs.extend(self.sort.clone().map(|sort| pair("sort", sort)));
+        pairs.extend(self.per_page.clone().map(|count| pair("per_page", count)));
+        pairs.extend(self.others.iter().cloned());
+        pairs
+    }
+
+    /// The same without one condition, from its first page on.
+    pub fn without(&self, index: usize) -> Wish {
+        let mut wish = Wish { page: None, ..self.clone() };
+        wish.rows.remove(index);
+        wish
+    }
+
+    /// The address of the page.
+    pub fn address(&self, place: &Place<'_>) -> String {
+        let mut pairs = self.pairs();
+        pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
+        address(&place.collection(), &pairs)
+    }
+
+    /// What the API is asked. A view's columns are its own.
+    pub fn api(&self, place: &Place<'_>, fields: Option<&str>) -> String {
+        let mut pairs = self.pairs();
+        pairs.retain(|pair| pair.name != "columns");
+        pairs.extend(fields.map(|fields| Pair { name: "fields".into(), value: fields.into() }));
+        pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
+        address(&place.collection(), &pairs)
+    }
+}
+
+/// A path with parameters.
+pub fn address(path: &str, pairs: &[Pair]) -> String {
+    let written: Vec<String> =
+        pairs.iter().map(|pair| format!("{}={}", words::escape(&pair.name), words::escape(&pair.value))).collect();
+    if written.is_empty() { path.to_string() } else { format!("{path}?{}", written.join("&")) }
+}
+
+/// The conditions of a saved view, or of `filters`.
+pub fn from_json(filters: &Value) -> Vec<Row> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let row = |filter: &Value| Row {
+        logic: filter["logic"].as_str().unwrap_or("and").to_string(),
+        field: text(&filter["field"]),
+        predicate: text(&filter["predicate"]),
+        value: match &filter["value"] {
+            Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join(","),
+            one => text(one),
+        },
+    };
+    filters.as_array().into_iter().flatten().map(row).collect()
+}
+
+fn key(row: &Row) -> String {
+    format!("{}_{}", row.field, row.predicate)
+}
+
+/// A switch is on by itself.
+fn written(row: &Row) -> String {
+    let switch = Predicate::from_name(&row.predicate).is_some_and(Predicate::is_switch);
+    if switch && row.value.trim().is_empty() { "true".into() } else { row.value.clone() }
+}
+
+/// `q[name_cont]` is a condition on `name`, where there is such a column.
+fn row(parameter: &str, value: &str, columns: &[Column]) -> Option<Row> {
+    let key = parameter.strip_prefix("q[")?.trim_end_matches("[]").strip_suffix(']')?;
+    let known = |name: &str| columns.iter().any(|column| column.name == name);
+    let (field, predicate) = Predicate::splits(key).find(|(name, _)| known(name))?;
+    Some(Row { logic: "and".into(), field: field.into(), predicate: predicate.name().into(), value: value.into() })
+}
+
+/// `f3.value` is the value of the third condition of the form.
+fn form_field(name: &str) -> Option<(usize, &'static str)> {
+    let (number, part) = name.strip_prefix('f')?.split_once('.')?;
+    let part = ["logic", "field", "predicate", "value"].into_iter().find(|known| *known == part)?;
+    Some((number.parse().ok()?, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Vec<Column> {
+        let column = |name: &str, kind| Column {
+            name: name.into(),
+            label: name.into(),
+            kind,
+            field: None,
+            custom: None,
+            predicates: Vec::new(),
+            sortable: true,
+        };
+        let at = Kind::Timestamp { form: crate::meta::TimestampForm::Seconds };
+        vec![column("name", Kind::Text), column("is_not", Kind::Boolean), column("made_at", at)]
+    }
+
+    fn read(query: &str) -> Wish {
+        Wish::read(crate::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC)
+    }
+
+    #[test]
+    fn an_address_reads_back_as_it_was() {
+        for query in [
+            "q[name_cont]=a%20b&sort=-name",
+            "q[is_not_eq]=true&view_id=3&columns=name,made_at&per_page=50",
+            "q[name_in]=a,b",
+            "q[other_cont]=x",
+        ] {
+            let wish = read(query);
+            assert!(!wish.is_rough, "{query}");
+            assert_eq!(address("", &wish.pairs()), format!("?{query}"));
+        }
+        assert_eq!(read("q[name_in][]=a&q[name_in][]=b").rows[0].value, "a,b");
+    }
+
+    #[test]
+    fn what_a_form_sends_becomes_conditions() {
+        let wish = read(
+            "apply=1&f0.logic=and&f0.field=name&f0.predicate=cont&f0.value=x&f1.logic=or&f1.field=made_at&f1.predicate=gt\
+             &f1.value=2026-03-21T10:00&f2.field=name&f2.predicate=eq&f2.value=&f3.field=name&f3.predicate=present&f3.value=",
+        );
+        assert!(wish.is_rough);
+        let rows: Vec<_> = wish.rows.iter().map(|row| (row.logic.as_str(), key(row), row.value.as_str())).collect();
+        let expected = [
+            ("and", "name_cont".into(), "x"),
+            ("or", "made_at_gt".into(), "2026-03-21T10:00:00Z"),
+            ("and", "name_present".into(), ""),
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!(wish.conditions().len(), 1, "an `or` goes into one parameter");
+        let again = Wish::read(wish.pairs(), &columns(), chrono_tz::Tz::UTC);
+        assert_eq!(again.filters(), wish.filters());
+    }
+
+    #[test]
+    fn two_conditions_of_one_kind_do_not_hide_each_other() {
+        let wish = read("f0.field=name&f0.predicate=cont&f0.value=x&f1.field=name&f1.predicate=cont&f1.value=y");
+        assert_eq!(wish.conditions()[0].name, "filters");
+    }
+}

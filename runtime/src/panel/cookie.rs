@@ -1,0 +1,58 @@
+//! The panel's two cookies: the session, which no script reads, and the theme.
+
+use salvo::http::header::HeaderMap;
+
+use crate::context::State;
+
+/// The header that sets one.
+pub const SET: &str = "set-cookie";
+const THEME: &str = "charter_theme";
+/// As long as a session lasts at most, in seconds.
+const LASTS: u32 = 30 * 24 * 60 * 60;
+
+/// Over HTTPS the name promises browsers that no other host or path has set it (RFC 6265bis, 4.1.3.2).
+fn name(state: &State) -> &'static str {
+    if is_secure(state) { "__Host-charter_session" } else { "charter_session" }
+}
+
+fn is_secure(state: &State) -> bool {
+    state.base_url().starts_with("https://")
+}
+
+/// The secret of the session that a browser sends.
+pub fn sent_session(state: &State, headers: &HeaderMap) -> Option<String> {
+    sent(headers, name(state)).filter(|secret| !secret.is_empty())
+}
+
+/// The theme that was chosen, `light` or `dark`; otherwise the browser's.
+pub fn sent_theme(headers: &HeaderMap) -> Option<&'static str> {
+    let theme = sent(headers, THEME)?;
+    ["light", "dark"].into_iter().find(|known| *known == theme)
+}
+
+fn sent(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines = headers.get_all("cookie").iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_string()).next()
+}
+
+/// Sets the session. `Lax`, so that a link in a message leads to the page it names; what changes something is guarded
+/// by more than the cookie.
+pub fn session(state: &State, secret: &str) -> String {
+    let secure = if is_secure(state) { "; Secure" } else { "" };
+    format!("{}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={LASTS}{secure}", name(state))
+}
+
+/// Removes the session.
+pub fn no_session(state: &State) -> String {
+    let secure = if is_secure(state) { "; Secure" } else { "" };
+    format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{secure}", name(state))
+}
+
+/// Sets the theme; anything but the two is the browser's own.
+pub fn theme(theme: &str) -> String {
+    match theme {
+        "light" | "dark" => format!("{THEME}={theme}; Path=/; SameSite=Lax; Max-Age=31536000"),
+        _ => format!("{THEME}=; Path=/; SameSite=Lax; Max-Age=0"),
+    }
+}

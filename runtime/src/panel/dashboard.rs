@@ -1,0 +1,114 @@
+//! The first page: whether all is well. What is due, what fails, how much there is, and how much is going on.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::place::Place;
+use super::title;
+use super::visit::Visit;
+use super::{cell, page, plot, words};
+use crate::catalog::Entry;
+use crate::error::Result;
+use crate::meta::{FieldMeta, Kind, Operation};
+use crate::query::Predicate;
+use crate::server::Answer;
+
+/// Times by which a record can be due, the best first.
+const DUE: &[&str] = &["due_at", "ends_at", "starts_at"];
+const FEW: usize = 8;
+
+/// The page.
+pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
+    let catalog = &visit.state.catalog;
+    let reached = |entry: &&Entry| title::is_reached(visit, entry);
+    let mut due = Vec::new();
+    let mut counts = Vec::new();
+    for entry in catalog.entries().iter().filter(reached) {
+        if let Some((done, time)) = dated(entry) {
+            due.push(of_due(visit, entry, done, time).await?);
+        }
+        let body = visit.read(&format!("/{}?per_page=1&fields=id", entry.meta.path)).await?;
+        counts.push((entry, body["meta"]["total"].as_i64().unwrap_or_default()));
+    }
+    let content = html! {
+        (page::head(&[], &html! { "Overview" }, &html! {}))
+        div .columns {
+            div .main-column {
+                @for list in due { (list) }
+                (webhooks(visit).await?)
+            }
+            div .side-column {
+                section .card { h2 { "Going on" } (plot::events(visit).await?) }
+                section .card {
+                    h2 { "How much there is" }
+                    dl .counts { @for (entry, total) in counts {
+                        div { dt { a href={ "/" (entry.meta.path) } { (words::plural(entry.meta)) } } dd { (words::number(&total.to_string())) } }
+                    } }
+                }
+            }
+        }
+    };
+    Ok(page::answer(visit, "Overview", &content))
+}
+
+/// A resource whose records are done at some time: a flag `completed`, and a time by which.
+fn dated(entry: &Entry) -> Option<(&'static FieldMeta, &'static FieldMeta)> {
+    let done = entry.field("completed").filter(|field| field.kind == Kind::Boolean)?;
+    let timed =
+        |field: &&FieldMeta| matches!(field.kind, Kind::Timestamp { .. }) && Predicate::Lt.allowed(field, field.kind);
+    let time = DUE.iter().filter_map(|name| entry.field(name).filter(timed)).next()?;
+    Some((done, time))
+}
+
+async fn of_due(visit: &Visit<'_>, entry: &Entry, done: &FieldMeta, time: &'static FieldMeta) -> Result<Markup> {
+    let tomorrow = (visit.state.clock.now() + chrono::TimeDelta::days(1)).format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let conditions = format!("q[{}_eq]=false&q[{}_lt]={tomorrow}", done.name, time.name);
+    let named = title::field(entry).map_or(String::new(), |field| format!(",{}", field.name));
+    let query = format!("{conditions}&sort={0}&per_page={FEW}&fields=id,{0}{named}", time.name);
+    let body = visit.read(&format!("/{}?{query}", entry.meta.path)).await?;
+    let empty = Vec::new();
+    let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
+    let total = body["meta"]["total"].as_i64().unwrap_or_default();
+    let place = Place { entry, parent: None, id: None };
+    let all = format!("/{}?{conditions}&sort={}", entry.meta.path, time.name);
+    Ok(html! {
+        section .card {
+            div .card-head { h2 { a href=(all) { (words::plural(entry.meta)) " due" } " " span .count { (words::number(&total.to_string())) } }
+                @if visit.may(entry, Operation::Create) { a .button.small href={ "/" (entry.meta.path) "/new" } { "New" } } }
+            @if records.is_empty() { p .faint { "Nothing is due until tomorrow." } } @else {
+                table { tbody { @for record in records { (line(visit, &place, record, time)) } } }
+            }
+        }
+    })
+}
+
+fn line(visit: &Visit<'_>, place: &Place<'_>, record: &Value, time: &'static FieldMeta) -> Markup {
+    let one = place.of(record["id"].as_i64().unwrap_or_default());
+    let at = record[time.name].as_str().and_then(|at| chrono::DateTime::parse_from_rfc3339(at).ok());
+    let late = at.is_some_and(|at| at < visit.state.clock.now());
+    html! { tr {
+        td .lead { a href=(one.path()) { (title::of(place.entry, record)) } }
+        td { (cell::plain(visit, time.kind, &record[time.name], cell::Room::Table)) }
+        td { @if late { span .tag.warn { "Late" } } }
+    } }
+}
+
+/// The webhooks that fail, or were disabled for it.
+async fn webhooks(visit: &Visit<'_>) -> Result<Markup> {
+    let entry = visit.state.catalog.get("webhook");
+    let body = visit.read(&format!("/{}?q[failing_since_not_null]=1&per_page={FEW}", entry.meta.path)).await?;
+    let empty = Vec::new();
+    let failing = body[entry.meta.plural].as_array().unwrap_or(&empty);
+    let time = entry.field("failing_since").map_or(Kind::Text, |field| field.kind);
+    Ok(html! {
+        section .card {
+            h2 { "Webhooks" }
+            @if failing.is_empty() { p { span .tag.good { "Well" } " No webhook fails." } } @else {
+                table { tbody { @for webhook in failing { tr {
+                    td .lead { a href={ "/" (entry.meta.path) "/" (webhook["id"]) } { (webhook["url"].as_str().unwrap_or_default()) } }
+                    td { span .tag.warn { "Fails since" } " " (cell::plain(visit, time, &webhook["failing_since"], cell::Room::Table)) }
+                } } } }
+            }
+        }
+    })
+}

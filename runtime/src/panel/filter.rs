@@ -1,0 +1,181 @@
+//! The form that builds a list's conditions, and the one that chooses its columns.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::columns::Column;
+use super::condition::{LOGICS, Row, Wish};
+use super::place::Place;
+use super::visit::Visit;
+use super::{choice, input, words};
+use crate::meta::Kind;
+use crate::query::{Pair, Predicate};
+
+/// What a predicate is called between a field and a value of this kind.
+pub fn says(predicate: Predicate, kind: Kind) -> &'static str {
+    let time = matches!(kind, Kind::Timestamp { .. } | Kind::Date);
+    match predicate {
+        Predicate::Eq => "is",
+        Predicate::NotEq => "is not",
+        Predicate::Lt if time => "is before",
+        Predicate::Lteq if time => "is not after",
+        Predicate::Gt if time => "is after",
+        Predicate::Gteq if time => "is not before",
+        Predicate::Lt => "is less than",
+        Predicate::Lteq => "is at most",
+        Predicate::Gt => "is more than",
+        Predicate::Gteq => "is at least",
+        Predicate::Cont => "contains",
+        Predicate::NotCont => "does not contain",
+        Predicate::Start => "begins with",
+        Predicate::End => "ends with",
+        Predicate::Null => "is not set",
+        Predicate::NotNull => "is set",
+        Predicate::Present => "is filled in",
+        Predicate::Blank => "is blank",
+        Predicate::In => "is one of",
+        Predicate::NotIn => "is none of",
+        Predicate::True => "is yes",
+        Predicate::False => "is no",
+    }
+}
+
+fn joins(logic: &str, first: bool) -> &'static str {
+    match (logic, first) {
+        ("nand" | "nor", true) => "not where",
+        (_, true) => "where",
+        ("or", _) => "or",
+        ("nand", _) => "and not",
+        ("nor", _) => "or not",
+        _ => "and",
+    }
+}
+
+/// A condition in words: `Name contains lamp`.
+pub fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column]) -> String {
+    let column = columns.iter().find(|column| column.name == row.field);
+    let label = column.map_or_else(|| words::label(&row.field), |column| column.label.clone());
+    let kind = column.map_or(Kind::Text, |column| column.kind);
+    let Some(predicate) = Predicate::from_name(&row.predicate) else { return label };
+    let said = says(predicate, kind);
+    if predicate.is_switch() {
+        let negated = matches!(row.value.trim(), "false" | "0" | "f");
+        return if negated { format!("{label}: not “{said}”") } else { format!("{label} {said}") };
+    }
+    format!("{label} {said} {}", choice::said(visit, column, &row.value))
+}
+
+/// The form of the conditions.
+pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column]) -> Markup {
+    let rest = Wish { rows: Vec::new(), page: None, view_id: None, ..wish.clone() };
+    let blank = Row { logic: "and".into(), field: String::new(), predicate: String::new(), value: String::new() };
+    let rows: Vec<&Row> = wish.rows.iter().chain([&blank]).collect();
+    html! {
+        form #filter-form method="get" action=(place.collection()) data-filter {
+            input type="hidden" name="apply" value="1";
+            (hidden(&rest.pairs()))
+            ol .conditions {
+                @for (index, row) in rows.iter().enumerate() { (condition(visit, index, row, columns)) }
+            }
+            div .buttons {
+                button .primary { "Apply" }
+                button type="button" data-add-condition { "Add a condition" }
+                a .button href=(Wish { page: None, view_id: None, ..rest }.address(place)) { "Clear" }
+            }
+        }
+        script type="application/json" #filter-fields { (maud::PreEscaped(fields(visit, columns))) }
+    }
+}
+
+fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) -> Markup {
+    let column = columns.iter().find(|column| column.name == row.field);
+    let all: Vec<Predicate> = Predicate::names().filter_map(Predicate::from_name).collect();
+    let predicates = column.map_or(&all, |column| &column.predicates);
+    let kind = column.map_or(Kind::Text, |column| column.kind);
+    let number = index + 1;
+    html! {
+        li .condition data-condition {
+            select name={ "f" (index) ".logic" } aria-label={ "How condition " (number) " joins" } {
+                @for logic in LOGICS.iter().filter(|logic| index > 0 || matches!(**logic, "and" | "nand")) {
+                    option value=(logic) selected[row.logic == **logic] { (joins(logic, index == 0)) }
+                }
+            }
+            select name={ "f" (index) ".field" } aria-label={ "Field of condition " (number) } data-field {
+                option value="" { "Choose a field" }
+                @for column in columns.iter().filter(|column| !column.predicates.is_empty()) {
+                    option value=(column.name) selected[column.name == row.field] { (column.label) }
+                }
+            }
+            select name={ "f" (index) ".predicate" } aria-label={ "Question of condition " (number) } data-predicate {
+                @for predicate in predicates {
+                    option value=(predicate.name()) selected[predicate.name() == row.predicate] { (says(*predicate, kind)) }
+                }
+            }
+            span .value data-value {
+                (input::condition(visit, &format!("f{index}.value"), column, row, &format!("Value of condition {number}")))
+            }
+            button type="button" .quiet data-remove aria-label={ "Remove condition " (number) } { "×" }
+        }
+    }
+}
+
+/// What the script needs to offer for each field just its questions, with an input that fits.
+fn fields(visit: &Visit<'_>, columns: &[Column]) -> String {
+    let one = |column: &Column| {
+        let predicates: Vec<Value> = column
+            .predicates
+            .iter()
+            .map(|predicate| {
+                json!([
+                    predicate.name(),
+                    says(*predicate, column.kind),
+                    format!("{:?}", predicate.reads()).to_lowercase()
+                ])
+            })
+            .collect();
+        json!({
+            "name": column.name,
+            "input": input::word(column.kind),
+            "predicates": predicates,
+            "choices": choice::of_column(visit, column),
+            "titles": input::titles(visit, column.field),
+        })
+    };
+    let fields: Vec<Value> = columns.iter().filter(|column| !column.predicates.is_empty()).map(one).collect();
+    // Nothing in it ends the element that holds it.
+    Value::Array(fields).to_string().replace('<', "\\u003c")
+}
+
+/// The form that chooses columns, their order, and how many rows a page has.
+pub fn chooser(place: &Place<'_>, wish: &Wish, columns: &[Column], shown: &[&Column]) -> Markup {
+    let rest = Wish { columns: None, per_page: None, page: None, ..wish.clone() };
+    let others = columns.iter().filter(|column| !shown.iter().any(|one| one.name == column.name));
+    let per_page = wish.per_page.as_deref().unwrap_or("20");
+    html! {
+        form method="get" action=(place.collection()) data-columns {
+            (hidden(&rest.pairs()))
+            ul .choose {
+                @for (column, checked) in shown.iter().map(|c| (*c, true)).chain(others.map(|c| (c, false))) {
+                    li {
+                        label { input type="checkbox" name="columns" value=(column.name) checked[checked]; " " (column.label) }
+                        span .move {
+                            button type="button" .quiet data-up aria-label={ "Move " (column.label) " up" } { "↑" }
+                            button type="button" .quiet data-down aria-label={ "Move " (column.label) " down" } { "↓" }
+                        }
+                    }
+                }
+            }
+            label .field { span { "Rows on a page" }
+                select name="per_page" {
+                    @for count in ["10", "20", "50", "100"] { option value=(count) selected[count == per_page] { (count) } }
+                }
+            }
+            div .buttons { button .primary { "Show" } }
+        }
+    }
+}
+
+/// What a form carries along.
+pub fn hidden(pairs: &[Pair]) -> Markup {
+    html! { @for pair in pairs { input type="hidden" name=(pair.name) value=(pair.value); } }
+}

@@ -1,0 +1,388 @@
+//! The form of a record: made from its fields, answered with the API's own words where something is wrong.
+
+use maud::{Markup, html};
+use salvo::http::StatusCode;
+use serde_json::{Map, Value};
+
+use super::api::Problem;
+use super::input::{self, Given};
+use super::place::Place;
+use super::title::{self, Titles};
+use super::visit::Visit;
+use super::{choice, page, see, sent, words};
+use crate::auth;
+use crate::catalog::Entry;
+use crate::custom_field::{self, CustomFieldType, Definition};
+use crate::error::{Error, Result};
+use crate::header;
+use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Operation};
+use crate::query::Pair;
+use crate::server::Answer;
+
+/// A form that is about to be shown.
+struct Form<'f> {
+    visit: &'f Visit<'f>,
+    place: &'f Place<'f>,
+    definitions: Vec<Definition>,
+    /// The values, as the API shows or takes them.
+    record: Value,
+    titles: Titles,
+    problem: Option<Problem>,
+    /// The version that is being changed.
+    version: Option<String>,
+    notice: Option<Markup>,
+    /// What makes it safe to send the form of a new record twice.
+    key: String,
+}
+
+/// The form of a new record; values in the address fill it in.
+pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+    if !visit.may(place.entry, Operation::Create) {
+        return Err(Error::PermissionMissing(String::new()));
+    }
+    let mut record = defaults(visit, place.entry);
+    for Pair { name, value } in visit.asked.pairs()? {
+        record.insert(name, Value::String(value));
+    }
+    let form = Form::of(visit, place, Value::Object(record)).await?;
+    Ok(form.answer(StatusCode::OK))
+}
+
+/// The form of a record that is there.
+pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+    let reply = visit.get(&place.path()).await?;
+    let record = reply.json()?[place.entry.meta.name].clone();
+    let version = reply.etag().map(String::from);
+    let form = Form { version, ..Form::of(visit, place, record).await? };
+    if !visit.may(place.entry, Operation::Update) && !place.entry.meta.singleton {
+        return Err(Error::PermissionMissing(String::new()));
+    }
+    Ok(form.answer(StatusCode::OK))
+}
+
+/// Takes the form of a new record.
+pub async fn create(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+    save(visit, place, form, "POST", &place.collection()).await
+}
+
+/// Takes the form of a record that is there.
+pub async fn update(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+    save(visit, place, form, "PUT", &place.path()).await
+}
+
+async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str, path: &str) -> Result<Answer> {
+    let entry = place.entry;
+    let definitions = definitions(visit, entry).await?;
+    let is_new = method == "POST";
+    let record = sent::read(&visit.state.catalog, entry.meta.fields, &definitions, visit.zone, form, is_new)?;
+    let hidden = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
+    let version = hidden("_version").filter(|version| !version.is_empty());
+    let key = hidden("_key").filter(|key| !key.is_empty());
+    let mut headers: Vec<(&str, &str)> = version.map(|version| (header::IF_MATCH, version)).into_iter().collect();
+    headers.extend(key.filter(|_| is_new).map(|key| (header::IDEMPOTENCY_KEY, key)));
+    let reply = visit.send(method, path, &headers, Some(&Value::Object(record.clone()))).await?;
+    if reply.is_success() {
+        let saved = reply.json()?[entry.meta.name].clone();
+        let place = match saved["id"].as_i64() {
+            Some(id) if !entry.meta.singleton => place.of(id),
+            _ => *place,
+        };
+        if super::record::reveals(entry, &saved) {
+            return Ok(super::record::revealed(visit, &place, &saved));
+        }
+        let back = hidden("_back").filter(|back| back.starts_with('/') && !back.starts_with("//"));
+        return Ok(see(back.unwrap_or(&place.path())));
+    }
+    let mut shown = Form::of(visit, place, Value::Object(record)).await?;
+    shown.version = version.map(String::from);
+    match reply.status.as_u16() {
+        412 => {
+            // Who was faster is shown; to save again is to write over it.
+            let now = visit.get(path).await?;
+            shown.notice = Some(differences(entry, &now.json()?[entry.meta.name], &shown.record));
+            shown.version = now.etag().map(String::from);
+        }
+        400..=499 if reply.status.as_u16() != 404 => shown.problem = Some(reply.problem()),
+        _ => return Err(reply.error()),
+    }
+    Ok(shown.answer(reply.status))
+}
+
+/// The form filled in with what was sent when nobody was signed in any more.
+pub async fn again(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+    let definitions = definitions(visit, place.entry).await?;
+    let fields = place.entry.meta.fields;
+    let record = sent::read(&visit.state.catalog, fields, &definitions, visit.zone, form, place.is_list())?;
+    let mut shown = Form::of(visit, place, Value::Object(record)).await?;
+    shown.version = form.iter().find(|pair| pair.name == "_version").map(|pair| pair.value.clone());
+    shown.notice = Some(
+        html! { p { strong { "You were signed out meanwhile." } " Nothing is lost: look at the form, and save it again." } },
+    );
+    Ok(shown.answer(StatusCode::OK))
+}
+
+async fn definitions(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Definition>> {
+    match entry.meta.custom_fields {
+        true => custom_field::load(visit.state.db.reader(), entry.meta.plural).await,
+        false => Ok(Vec::new()),
+    }
+}
+
+/// What a new record is without anybody's doing.
+fn defaults(visit: &Visit<'_>, entry: &Entry) -> Map<String, Value> {
+    let value = |field: &FieldMeta| match field.default {
+        DefaultValue::Literal(text) => Some(Value::String(text.into())),
+        DefaultValue::Caller => visit.user.principal.user_id.map(Value::from),
+        DefaultValue::Now | DefaultValue::None => None,
+    };
+    entry.meta.fields.iter().filter_map(|field| Some((field.name.to_string(), value(field)?))).collect()
+}
+
+/// What the record has that the form would change.
+fn differences(entry: &Entry, now: &Value, sent: &Value) -> Markup {
+    let differs = |field: &&FieldMeta| {
+        sent.get(field.name).is_some_and(|value| input::text(value) != input::text(&now[field.name]))
+    };
+    html! {
+        p { strong { "Somebody else has changed this record meanwhile." } " Saving again writes your values over theirs." }
+        ul { @for field in entry.meta.fields.iter().filter(differs) {
+            li { (words::field(field)) ": now " q { (input::text(&now[field.name])) } ", yours " q { (input::text(&sent[field.name])) } }
+        } }
+    }
+}
+
+/// Whether a form gives a field.
+pub fn is_given(place: &Place<'_>, field: &FieldMeta) -> bool {
+    let parent = place.entry.meta.under.is_some_and(|under| under.field == field.name);
+    match field.access {
+        Access::Writable | Access::WriteOnly | Access::Secret => !parent && field.name != "id",
+        Access::Immutable => place.is_list() && !parent,
+        Access::ReadOnly | Access::Internal => false,
+    }
+}
+
+impl<'f> Form<'f> {
+    async fn of(visit: &'f Visit<'f>, place: &'f Place<'f>, record: Value) -> Result<Form<'f>> {
+        let fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
+        let mut titles = Titles::load(visit, &fields, &[numbered(&fields, &record)]).await?;
+        for field in &fields {
+            if let (Kind::Embedded { resource, .. }, Some(rows)) = (field.kind, record[field.name].as_array()) {
+                let inner: Vec<&'static FieldMeta> = visit.state.catalog.get(resource).meta.fields.iter().collect();
+                let rows: Vec<Value> = rows.iter().map(|row| numbered(&inner, row)).collect();
+                titles.extend(Titles::load(visit, &inner, &rows).await?);
+            }
+        }
+        let definitions = definitions(visit, place.entry).await?;
+        Ok(Form {
+            visit,
+            place,
+            definitions,
+            record,
+            titles,
+            problem: None,
+            version: None,
+            notice: None,
+            key: auth::random(24)?,
+        })
+    }
+
+    fn answer(&self, status: StatusCode) -> Answer {
+        let (place, entry) = (self.place, self.place.entry);
+        let is_new = place.is_list();
+        let title = match (is_new, entry.meta.singleton) {
+            (true, _) => format!("New {}", words::singular(entry.meta)),
+            (_, true) => words::plural(entry.meta),
+            _ => format!("Edit {}", title::of(entry, &self.record)),
+        };
+        let mut trail = Vec::new();
+        if let Some((parent, id)) = place.parent {
+            trail.push((format!("/{}/{id}", parent.meta.path), format!("{} {id}", parent.meta.label)));
+        }
+        if !entry.meta.singleton {
+            trail.push((place.collection(), words::plural(entry.meta)));
+        }
+        let action = if is_new { place.collection() } else { place.path() };
+        let read_only = !is_new && !self.visit.may(entry, Operation::Update);
+        let content = html! {
+            (page::head(&trail, &html! { (title) }, &html! {}))
+            @if let Some(notice) = &self.notice { div .notice role="alert" { (notice) } }
+            @if let Some(problem) = &self.problem { (self.summary(problem)) }
+            form .record method="post" action=(action) data-form novalidate {
+                (page::token(self.visit))
+                input type="hidden" name="_version" value=(self.version.as_deref().unwrap_or_default());
+                @if is_new { input type="hidden" name="_key" value=(self.key); }
+                @for field in entry.meta.fields.iter().filter(|field| is_given(place, field)) { (self.field(field)) }
+                @if !self.definitions.is_empty() {
+                    fieldset { legend { "Custom fields" } @for definition in &self.definitions { (self.custom(definition)) } }
+                }
+                @if !read_only {
+                    div .buttons.sticky {
+                        button .primary { @if is_new { "Create" } @else { "Save" } }
+                        @if !entry.meta.singleton { a .button href=(if is_new { place.collection() } else { place.path() }) { "Cancel" } }
+                    }
+                }
+            }
+        };
+        page::with_status(self.visit, status, &title, &content)
+    }
+
+    /// Problems that stand at no field.
+    fn summary(&self, problem: &Problem) -> Markup {
+        let shown = |name: &str| {
+            let first = name.split('.').next().unwrap_or_default();
+            self.place.entry.meta.fields.iter().any(|field| field.name == first && is_given(self.place, field))
+        };
+        let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !shown(name)).collect();
+        html! {
+            div .problem role="alert" tabindex="-1" data-focus {
+                @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "It was not saved: something is not right yet." } } }
+                ul {
+                    @for (name, said) in &problem.errors {
+                        @if shown(name) { li { a href={ "#" (id_of(name)) } { (words::label(name)) } " " (said.join("; ")) } }
+                    }
+                    @for (name, said) in others { li { (words::label(name)) " " (said.join("; ")) } }
+                }
+            }
+        }
+    }
+
+    fn said(&self, name: &str) -> Vec<String> {
+        self.problem.as_ref().and_then(|problem| problem.errors.get(name)).cloned().unwrap_or_default()
+    }
+
+    fn field(&self, field: &'static FieldMeta) -> Markup {
+        if field.kind == Kind::CustomFields {
+            return html! {};
+        }
+        if let Kind::Embedded { resource, by } = field.kind {
+            return self.embedded(field, self.visit.state.catalog.get(resource), by);
+        }
+        let required = field.required && self.place.is_list();
+        let value = self.record.get(field.name).cloned().unwrap_or_default();
+        let choices = choice::of_field(self.visit, self.place.entry, field);
+        self.labelled(&words::field(field), field.description, field.name, field.kind, field, required, &value, choices)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a field of a form has as many sides")]
+    fn labelled(
+        &self,
+        label: &str,
+        help: &str,
+        name: &str,
+        kind: Kind,
+        field: &'static FieldMeta,
+        required: bool,
+        value: &Value,
+        choices: Option<Vec<choice::Choice>>,
+    ) -> Markup {
+        let problems = self.said(name);
+        let (id, help_id, error_id) = (id_of(name), format!("{}-help", id_of(name)), format!("{}-error", id_of(name)));
+        let mut described = Vec::new();
+        if !help.is_empty() {
+            described.push(help_id.clone());
+        }
+        if !problems.is_empty() {
+            described.push(error_id.clone());
+        }
+        let given = Given {
+            id: id.clone(),
+            name: bracketed(name),
+            required,
+            value,
+            choices,
+            described: (!described.is_empty()).then(|| described.join(" ")),
+            invalid: !problems.is_empty(),
+            titles: &self.titles,
+            search: input::titles(self.visit, Some(field)),
+            shown: self.polymorphic(field, value),
+        };
+        html! {
+            div .field .invalid[!problems.is_empty()] .check[kind == Kind::Boolean] {
+                label for=(id) { (label) @if required { " " span .required title="Required" { "*" } } }
+                (input::of(self.visit, kind, field.rules, &given))
+                @if !problems.is_empty() { p .error id=(error_id) { (label) " " (problems.join("; ")) } }
+                @if !help.is_empty() { p .help id=(help_id) { (words::described(help)) } }
+            }
+        }
+    }
+
+    fn polymorphic(&self, field: &'static FieldMeta, value: &Value) -> Option<String> {
+        let Kind::PolymorphicRef { type_field } = field.kind else { return None };
+        let target = self.visit.state.catalog.by_type(self.record[type_field].as_str()?)?;
+        let id = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
+        self.titles.get(target.meta.name, id).map(String::from)
+    }
+
+    fn custom(&self, definition: &Definition) -> Markup {
+        const PLAIN: &FieldMeta = &FieldMeta::new("", Kind::Text);
+        let Some(kind) = CustomFieldType::from_name(&definition.field_type) else { return html! {} };
+        let value = self.record["custom_fields"][definition.name.as_str()].clone();
+        let choices = (!definition.choices.is_empty())
+            .then(|| definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
+        let (kind, name) = (kind.kind(), format!("custom_fields.{}", definition.name));
+        // Three answers: yes, no, and none.
+        let choices = choices.or_else(|| if kind == Kind::Boolean { choice::of_kind(kind) } else { None });
+        let kind = if kind == Kind::Boolean { Kind::Enum { values: &[] } } else { kind };
+        self.labelled(&definition.label, "", &name, kind, PLAIN, definition.required, &value, choices)
+    }
+
+    /// The records that belong in this one, a row each, and one more to be filled in.
+    fn embedded(&self, field: &'static FieldMeta, target: &Entry, by: &str) -> Markup {
+        let empty = Vec::new();
+        let rows = self.record[field.name].as_array().unwrap_or(&empty);
+        let given =
+            |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
+        let inner: Vec<&'static FieldMeta> = target.meta.fields.iter().filter(given).collect();
+        let blank = Value::Object(defaults(self.visit, target));
+        html! {
+            fieldset data-rows {
+                legend { (words::field(field)) }
+                @for problem in self.said(field.name) { p .error { (words::field(field)) " " (problem) } }
+                @for (index, row) in rows.iter().chain([&blank]).enumerate() {
+                    @let place = format!("{}.{index}", field.name);
+                    div .embedded data-embedded {
+                        @if let Some(id) = row["id"].as_i64() { input type="hidden" name=(bracketed(&format!("{place}.id"))) value=(id); }
+                        @for field in &inner {
+                            @let name = format!("{place}.{}", field.name);
+                            @let value = row.get(field.name).cloned().unwrap_or_default();
+                            @let choices = choice::of_field(self.visit, target, field);
+                            (self.labelled(&words::field(field), "", &name, field.kind, field, false, &value, choices))
+                        }
+                        @if index < rows.len() { button type="button" .quiet data-remove-row { "Remove" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `custom_fields.power` is the field `custom_fields[power]` of the form.
+fn bracketed(name: &str) -> String {
+    let mut parts = name.split('.');
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |name, part| format!("{name}[{part}]"))
+}
+
+fn id_of(name: &str) -> String {
+    format!("field-{}", name.replace('.', "-"))
+}
+
+/// Ids that a form sent as text, as numbers.
+fn numbered(fields: &[&'static FieldMeta], record: &Value) -> Value {
+    let mut record = record.clone();
+    for field in fields.iter().filter(|field| matches!(field.kind, Kind::Ref { .. } | Kind::PolymorphicRef { .. })) {
+        if let Some(id) = record[field.name].as_str().and_then(|text| text.parse::<i64>().ok()) {
+            record[field.name] = id.into();
+        }
+    }
+    for field in fields.iter().filter(|field| matches!(field.kind, Kind::RefList { .. })) {
+        if let Some(list) = record.get_mut(field.name).and_then(Value::as_array_mut) {
+            for value in list {
+                if let Some(id) = value.as_str().and_then(|text| text.parse::<i64>().ok()) {
+                    *value = id.into();
+                }
+            }
+        }
+    }
+    record
+}

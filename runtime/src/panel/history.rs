@@ -1,0 +1,94 @@
+//! What became of a record, from the audit trail: who changed what, when, and from what to what.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::cell::{self, Room};
+use super::place::Place;
+use super::title::Titles;
+use super::visit::Visit;
+use super::{input, page, words, zone};
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Kind};
+use crate::server::Answer;
+
+const RECENT: usize = 6;
+const SHORT: usize = 160;
+
+/// The latest changes, beside the record.
+pub async fn recent(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
+    let Some((entries, titles)) = read(visit, place, RECENT).await? else { return Ok(html! {}) };
+    Ok(html! {
+        section .card {
+            h2 { "History" }
+            @if entries.is_empty() { p .faint { "Nothing was changed since the trail began." } }
+            ol .history { @for entry in &entries { (shown(visit, place, entry, &titles)) } }
+            @if entries.len() == RECENT { p { a href={ (place.path()) "/history" } { "All changes" } } }
+        }
+    })
+}
+
+/// All changes, a hundred at most.
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+    let Some((entries, titles)) = read(visit, place, 100).await? else {
+        return Err(Error::PermissionMissing(String::new()));
+    };
+    let trail = [
+        (place.collection(), words::plural(place.entry.meta)),
+        (place.path(), format!("{} {}", place.entry.meta.label, place.id.unwrap_or_default())),
+    ];
+    let content = html! {
+        (page::head(&trail, &html! { "History" }, &html! {}))
+        section .card { ol .history { @for entry in &entries { (shown(visit, place, entry, &titles)) } } }
+    };
+    Ok(page::answer(visit, "History", &content))
+}
+
+/// The entries and the names of their users; nothing for whom the trail is not.
+async fn read(visit: &Visit<'_>, place: &Place<'_>, most: usize) -> Result<Option<(Vec<Value>, Titles)>> {
+    let trail = visit.state.catalog.get("audit_entry");
+    let Some(id) = place.id.filter(|_| visit.may_read(trail)) else { return Ok(None) };
+    let query = format!(
+        "q[entity_type_eq]={}&q[record_id_eq]={id}&sort=-id&per_page={most}&count=none",
+        place.entry.meta.plural
+    );
+    let reply = visit.get(&format!("/{}?{query}", trail.meta.path)).await?;
+    if !reply.is_success() {
+        return Ok(None);
+    }
+    let entries = reply.json()?[trail.meta.plural].as_array().cloned().unwrap_or_default();
+    const USER: &FieldMeta = &FieldMeta::new("user_id", Kind::Ref { resource: "user" });
+    let titles = Titles::load(visit, &[USER], &entries).await?;
+    Ok(Some((entries, titles)))
+}
+
+fn shown(visit: &Visit<'_>, place: &Place<'_>, entry: &Value, titles: &Titles) -> Markup {
+    let at = input::text(&entry["created_at"]);
+    let who = match entry["user_id"].as_i64() {
+        Some(id) => cell::reference(visit, visit.state.catalog.get("user"), id, titles),
+        None => html! { "The operator" },
+    };
+    let changes = entry["changes"].as_object();
+    html! {
+        li {
+            p { (who) " " span .tag { (words::label(&input::text(&entry["action"]))) } " "
+                time .faint datetime=(at) { (zone::shown(visit.zone, &at).unwrap_or_else(|| at.clone())) } }
+            @if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
+                details {
+                    summary { (changes.len()) @if changes.len() == 1 { " field" } @else { " fields" } }
+                    dl .changes { @for (name, change) in changes {
+                        dt { (place.entry.field(name).map_or_else(|| words::label(name), words::field)) }
+                        dd { del { (value(visit, place, name, &change["old"])) } " " span aria-hidden="true" { "→" } " " ins { (value(visit, place, name, &change["new"])) } }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+fn value(visit: &Visit<'_>, place: &Place<'_>, name: &str, value: &Value) -> Markup {
+    match place.entry.field(name).map(|field| cell::kind(place.entry, field)) {
+        Some(kind) if !value.is_object() => cell::plain(visit, kind, value, Room::Table),
+        _ => html! { (input::text(value).chars().take(SHORT).collect::<String>()) },
+    }
+}

@@ -1,0 +1,247 @@
+//! Inputs that fit the kind of a value: in forms, and in a list's conditions.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::choice::{self, Choice};
+use super::columns::Column;
+use super::condition::Row;
+use super::title::{self, Titles};
+use super::visit::Visit;
+use super::{words, zone};
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind, Rule};
+use crate::query::{Predicate, Reads};
+
+/// The word for an input that the script knows.
+pub fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Date => "date",
+        Kind::Timestamp { .. } => "datetime-local",
+        Kind::Integer | Kind::BigInt | Kind::Decimal { .. } => "number",
+        Kind::Ref { .. } | Kind::PolymorphicRef { .. } => "reference",
+        _ => "text",
+    }
+}
+
+/// Where the titles of what a field refers to are searched.
+pub fn titles(visit: &Visit<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
+    match field?.kind {
+        Kind::Ref { resource } | Kind::RefList { resource } => {
+            let target = visit.state.catalog.get(resource);
+            title::is_reached(visit, target).then(|| format!("/panel/titles/{}", target.meta.plural))
+        }
+        _ => None,
+    }
+}
+
+/// The same for a reference to one of several types, as JSON by their names.
+fn titles_by_type(visit: &Visit<'_>) -> String {
+    let reached = visit.state.catalog.entries().iter().filter(|entry| title::is_reached(visit, entry));
+    let place =
+        |entry: &Entry| (entry.meta.type_name.to_string(), format!("/panel/titles/{}", entry.meta.plural).into());
+    Value::Object(reached.map(place).collect()).to_string()
+}
+
+/// The value of a condition.
+pub fn condition(visit: &Visit<'_>, name: &str, column: Option<&Column>, row: &Row, label: &str) -> Markup {
+    let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
+    let kind = column.map_or(Kind::Text, |column| column.kind);
+    let choices = column.and_then(|column| choice::of_column(visit, column));
+    match (reads, choices) {
+        (Some(Reads::Switch), _) => html! { input type="hidden" name=(name) value=(row.value); },
+        (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),
+        (Some(Reads::Value), None) => {
+            let (kind, shown) = match word(kind) {
+                "datetime-local" => ("datetime-local", zone::local(visit.zone, &row.value)),
+                "date" => ("date", None),
+                _ => ("text", None),
+            };
+            let search = titles(visit, column.and_then(|column| column.field));
+            html! { input type=(kind) name=(name) value=(shown.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(kind == "datetime-local").then_some("1")] data-titles=[search] autocomplete="off"; }
+        }
+        _ => html! { input type="text" name=(name) value=(row.value) aria-label=(label) autocomplete="off"; },
+    }
+}
+
+/// A choice of one.
+pub fn select(name: &str, id: Option<&str>, choices: &[Choice], value: &str, blank: bool, label: &str) -> Markup {
+    let known = choices.iter().any(|(known, _)| known.eq_ignore_ascii_case(value));
+    html! {
+        select name=(name) id=[id] aria-label=[id.is_none().then_some(label)] {
+            @if blank || !known { option value="" selected[value.is_empty()] { "–" } }
+            @if !known && !value.is_empty() { option value=(value) selected { (value) } }
+            @for (word, said) in choices { option value=(word) selected[word.eq_ignore_ascii_case(value)] { (said) } }
+        }
+    }
+}
+
+/// What a field of a form is given beside its value.
+pub struct Given<'g> {
+    pub id: String,
+    pub name: String,
+    pub required: bool,
+    /// The value as the API or the form had it.
+    pub value: &'g Value,
+    pub choices: Option<Vec<Choice>>,
+    /// The ids of what describes it.
+    pub described: Option<String>,
+    pub invalid: bool,
+    pub titles: &'g Titles,
+    pub search: Option<String>,
+    /// What the record is called that a reference to one of several types leads to.
+    pub shown: Option<String>,
+}
+
+/// The input of a form for a value of this kind.
+pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> Markup {
+    let text = text(given.value);
+    let (id, name, described) = (&given.id, &given.name, &given.described);
+    let invalid = given.invalid.then_some("true");
+    let required = given.required.then_some("true");
+    match (kind, &given.choices) {
+        (Kind::Boolean, _) => html! {
+            input type="hidden" name=(name) value="false";
+            input type="checkbox" id=(id) name=(name) value="true" checked[text == "true"] aria-describedby=[described];
+        },
+        (Kind::StringList { .. }, Some(choices)) => matrix(given, choices),
+        (Kind::StringList { .. }, None) => html! {
+            textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described] aria-invalid=[invalid] { (lines(given.value)) }
+        },
+        (Kind::RefList { resource }, _) => several(visit, resource, given),
+        (_, Some(choices)) => {
+            html! {
+                select id=(id) name=(name) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] {
+                    @if !given.required || text.is_empty() { option value="" selected[text.is_empty()] { "–" } }
+                    @for (word, said) in choices { option value=(word) selected[word.eq_ignore_ascii_case(&text)] { (said) } }
+                }
+            }
+        }
+        (Kind::Ref { resource }, _) => {
+            let shown =
+                given.value.as_i64().or_else(|| text.parse().ok()).and_then(|id| given.titles.get(resource, id));
+            html! {
+                span .reference data-reference {
+                    input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
+                        data-titles=[&given.search] data-title=[shown] aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+                }
+            }
+        }
+        (Kind::PolymorphicRef { type_field }, _) => html! {
+            span .reference data-reference {
+                input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
+                    data-titles=(titles_by_type(visit)) data-titles-of=(type_field) data-title=[given.shown.as_ref()]
+                    aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+            }
+        },
+        (Kind::Text, _) => html! {
+            textarea id=(id) name=(name) rows="4" aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+        },
+        (Kind::Json, _) => html! {
+            textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described] aria-invalid=[invalid] { "\n" (pretty(given.value)) }
+        },
+        (Kind::Timestamp { .. }, _) => {
+            let local = zone::local(visit.zone, &text).unwrap_or(text);
+            html! { input type="datetime-local" step="1" id=(id) name=(name) value=(local) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
+        }
+        (Kind::Date, _) => {
+            html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
+        }
+        (kind, _) => {
+            let (input, mode) = match kind {
+                Kind::Integer | Kind::BigInt | Kind::PolymorphicRef { .. } => ("text", Some("numeric")),
+                Kind::Decimal { .. } => ("text", Some("decimal")),
+                _ if rules.contains(&Rule::Email) => ("email", None),
+                _ if rules.contains(&Rule::Url) => ("url", None),
+                _ => ("text", None),
+            };
+            let most = if let Kind::String { max } = kind { Some(max) } else { None };
+            html! {
+                input type=(input) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[most] autocomplete="off"
+                    aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+            }
+        }
+    }
+}
+
+/// A box for each choice, in groups by what stands before the colon or the point.
+fn matrix(given: &Given<'_>, choices: &[Choice]) -> Markup {
+    let held: Vec<&str> = given.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let group = |word: &str| word.split([':', '.']).next().unwrap_or_default().to_string();
+    let mut groups: Vec<(String, Vec<&Choice>)> = Vec::new();
+    for choice in choices {
+        let of = group(&choice.0);
+        match groups.iter_mut().find(|(name, _)| *name == of) {
+            Some((_, list)) => list.push(choice),
+            None => groups.push((of, vec![choice])),
+        }
+    }
+    let short =
+        |word: &str| word.split_once([':', '.']).map_or_else(|| word.to_string(), |(_, rest)| words::label(rest));
+    html! {
+        input type="hidden" name={ (given.name) "[]" } value="";
+        table .matrix id=(given.id) tabindex="-1" aria-describedby=[&given.described] {
+            tbody {
+                @for (name, list) in &groups {
+                    tr {
+                        th scope="row" { @if name == "*" { "Everything" } @else { (words::label(name)) } }
+                        td {
+                            @for (word, _) in list {
+                                label .box {
+                                    input type="checkbox" name={ (given.name) "[]" } value=(word) checked[held.contains(&word.as_str())];
+                                    " " @if word == "*" { "All" } @else { (short(word)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A list of records: each by a box that can be cleared, and one input for the next.
+fn several(visit: &Visit<'_>, resource: &'static str, given: &Given<'_>) -> Markup {
+    let target = visit.state.catalog.get(resource);
+    let ids =
+        given.value.as_array().into_iter().flatten().filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
+    html! {
+        input type="hidden" name={ (given.name) "[]" } value="";
+        div .several data-several {
+            @for id in ids {
+                label .box {
+                    input type="checkbox" name={ (given.name) "[]" } value=(id) checked;
+                    " " (given.titles.get(resource, id).map_or_else(|| format!("{} {id}", target.meta.label), String::from))
+                }
+            }
+            span .reference data-reference {
+                input type="text" id=(given.id) name={ (given.name) "[]" } value="" inputmode="numeric" autocomplete="off"
+                    data-titles=[&given.search] aria-describedby=[&given.described] placeholder={ "Add " (words::singular(target.meta)) };
+            }
+        }
+    }
+}
+
+/// A value as the text of an input.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn lines(value: &Value) -> String {
+    match value {
+        Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join("\n"),
+        other => text(other),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,355 @@
+//! A list: its conditions, its columns, its pages, and what can be done with the records that are chosen.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::api::Reply;
+use super::cell::{self, Room};
+use super::columns::{self, Column};
+use super::condition::{Wish, from_json};
+use super::place::Place;
+use super::title::{self, Titles};
+use super::visit::Visit;
+use super::{filter, page, plot, see, views, words};
+use crate::error::Result;
+use crate::meta::{FieldMeta, Kind, Operation};
+use crate::query::{Pair, Predicate};
+use crate::server::Answer;
+
+/// The page of a collection.
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+    let entry = place.entry;
+    let columns = columns::all(visit, entry).await?;
+    let wish = Wish::read(visit.asked.pairs()?, &columns, visit.zone);
+    if wish.is_rough {
+        return Ok(see(&Wish { is_rough: false, page: None, ..wish }.address(place)));
+    }
+    let views = views::Shelf::load(visit, place, wish.view_id).await?;
+    let names = wish.columns.clone().or_else(|| views.columns()).unwrap_or_else(|| columns::usual(entry));
+    let shown: Vec<&Column> =
+        names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name)).collect();
+    let mut fields = columns::fields(entry, &shown);
+    for name in plot::fields(entry) {
+        if !fields.split(',').any(|known| known == name) {
+            fields = format!("{fields},{name}");
+        }
+    }
+    let asked = wish.api(place, Some(&fields));
+    let reply = visit.get(&asked).await?;
+    let title = words::plural(entry.meta);
+    let list = List { visit, place, wish: &wish, columns: &columns, shown: &shown, views: &views };
+    if !reply.is_success() {
+        if !reply.status.is_client_error() || [403, 404].contains(&reply.status.as_u16()) {
+            return Err(reply.error());
+        }
+        return Ok(page::with_status(visit, reply.status, &title, &list.refused(&reply)));
+    }
+    let body = reply.json()?;
+    let empty = Vec::new();
+    let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
+    let referring: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
+    let titles = Titles::load(visit, &referring, records).await?;
+    let content = list.page(records, &body["meta"], &titles, &asked);
+    Ok(page::answer(visit, &title, &content))
+}
+
+/// What a page of a list is made of.
+struct List<'l> {
+    visit: &'l Visit<'l>,
+    place: &'l Place<'l>,
+    wish: &'l Wish,
+    columns: &'l [Column],
+    shown: &'l [&'l Column],
+    views: &'l views::Shelf,
+}
+
+impl List<'_> {
+    fn page(&self, records: &[Value], meta: &Value, titles: &Titles, asked: &str) -> Markup {
+        let total = meta["total"].as_i64();
+        html! {
+            (self.head(total, asked))
+            (self.views.bar(self.visit, self.place, self.wish, self.shown))
+            (self.tools())
+            @if records.is_empty() { (self.empty()) } @else {
+                (plot::lines(self.visit, self.place.entry, records))
+                (self.table(records, titles))
+                (self.pager(meta, records.len()))
+            }
+        }
+    }
+
+    fn refused(&self, reply: &Reply) -> Markup {
+        let problem = reply.problem();
+        html! {
+            (self.head(None, ""))
+            (self.views.bar(self.visit, self.place, self.wish, self.shown))
+            div .problem role="alert" {
+                p { strong { "This list cannot be shown as it is asked for." } }
+                ul { @for (name, said) in &problem.errors { li { code { (name) } " " (said.join("; ")) } } }
+                @if problem.errors.is_empty() { p { (problem.message) } }
+                p { a href=(self.place.collection()) { "Show all" } }
+            }
+            (self.tools())
+        }
+    }
+
+    fn head(&self, total: Option<i64>, asked: &str) -> Markup {
+        let (visit, place, entry) = (self.visit, self.place, self.place.entry);
+        let mut trail = Vec::new();
+        if let Some((parent, id)) = place.parent {
+            trail.push((format!("/{}", parent.meta.path), words::plural(parent.meta)));
+            trail.push((format!("/{}/{id}", parent.meta.path), format!("{} {id}", parent.meta.label)));
+        }
+        let title = html! {
+            (words::plural(entry.meta))
+            @if let Some(total) = total { " " span .count { (words::number(&total.to_string())) } }
+        };
+        let all = self.wish.api(place, None);
+        let actions = html! {
+            @if !asked.is_empty() {
+                details .menu {
+                    summary { "Export" }
+                    ul {
+                        @for (form, name) in [("text/csv", "CSV"), ("application/x-ndjson", "Lines of JSON")] {
+                            li { button type="button" data-export=(form) data-address={ "/panel/api" (exported(&all)) } data-name=(entry.meta.plural) { (name) } }
+                        }
+                        li { button type="button" data-copy=(curl(visit, asked)) { "Copy as curl" } }
+                    }
+                }
+            }
+            @if visit.may(entry, Operation::Create) {
+                a .button.primary href={ (place.collection()) "/new" } data-new { "New " (words::singular(entry.meta)) }
+            }
+        };
+        page::head(&trail, &title, &actions)
+    }
+
+    fn tools(&self) -> Markup {
+        let (place, wish) = (self.place, self.wish);
+        let searched = title::field(place.entry).filter(|field| Predicate::Cont.allowed(field, field.kind));
+        let count = wish.rows.len();
+        html! {
+            div .tools {
+                @if let Some(field) = searched {
+                    @let name = format!("q[{}_cont]", field.name);
+                    @let row = wish.rows.iter().find(|row| row.field == field.name && row.predicate == "cont");
+                    @let rest: Vec<Pair> = wish.pairs().into_iter().filter(|pair| pair.name != name).collect();
+                    form .search method="get" action=(place.collection()) role="search" {
+                        (filter::hidden(&rest))
+                        input #search type="search" name=(name) value=(row.map_or("", |row| row.value.as_str()))
+                            placeholder={ "Search by " (words::field(field).to_lowercase()) }
+                            aria-label={ "Search by " (words::field(field).to_lowercase()) };
+                    }
+                }
+                details .tool #filter open[self.is_filtering()] {
+                    summary { "Filter" @if count > 0 { " " span .count { (count) } } }
+                    (filter::form(self.visit, place, &self.editable(), self.columns))
+                }
+                details .tool {
+                    summary { "Columns" }
+                    (filter::chooser(place, wish, self.columns, self.shown))
+                }
+            }
+            @if count > 0 {
+                ul .chips aria-label="Conditions" {
+                    @for (index, row) in wish.rows.iter().enumerate() {
+                        @let rest = wish.without(index);
+                        li { (filter::sentence(self.visit, row, self.columns)) " "
+                            a href=(rest.address(place)) aria-label={ "Remove: " (filter::sentence(self.visit, row, self.columns)) } { "×" } }
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_filtering(&self) -> bool {
+        self.visit.asked.query.contains("filter=open")
+    }
+
+    /// With a view chosen its conditions are where one begins.
+    fn editable(&self) -> Wish {
+        let mut wish = self.wish.clone();
+        if let Some(view) = &self.views.chosen {
+            let mut rows = from_json(&view["filters"]);
+            rows.append(&mut wish.rows);
+            wish.rows = rows;
+        }
+        wish
+    }
+
+    fn empty(&self) -> Markup {
+        let (entry, wish) = (self.place.entry, self.wish);
+        let narrowed = !wish.rows.is_empty() || wish.view_id.is_some() || !wish.others.is_empty();
+        let beyond = wish.page.as_deref().is_some_and(|page| page != "1");
+        html! {
+            div .empty {
+                (page::mark())
+                @if beyond {
+                    p { "There is nothing on this page." }
+                    p { a .button href=(Wish { page: None, ..wish.clone() }.address(self.place)) { "To the first page" } }
+                } @else if narrowed {
+                    p { "No " (words::singular(entry.meta)) " meets these conditions." }
+                    p { a .button href=(self.place.collection()) { "Show all" } }
+                } @else {
+                    p { "There are no " (words::plural(entry.meta).to_lowercase()) " yet." }
+                    @if !entry.meta.description.is_empty() { p .faint { (entry.meta.description) } }
+                    @if self.visit.may(entry, Operation::Create) {
+                        p { a .button.primary href={ (self.place.collection()) "/new" } { "Create the first one" } }
+                    }
+                }
+            }
+        }
+    }
+
+    fn table(&self, records: &[Value], titles: &Titles) -> Markup {
+        let (visit, place, entry) = (self.visit, self.place, self.place.entry);
+        let served = |operation| visit.may(entry, operation);
+        let bulk = served(Operation::Update) || served(Operation::Delete);
+        html! {
+            form method="post" action={ (place.collection()) "/bulk" } data-bulk {
+                (page::token(visit))
+                input type="hidden" name="_back" value=(visit.asked.address());
+                div .scroll tabindex="0" role="region" aria-label=(words::plural(entry.meta)) {
+                    table .list {
+                        thead { tr {
+                            @if bulk { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows of this page"; } }
+                            @for column in self.shown { (self.heading(column)) }
+                        } }
+                        tbody {
+                            @for record in records { (self.row(record, titles, bulk)) }
+                        }
+                    }
+                }
+                @if bulk {
+                    div .bulk data-bulk-bar {
+                        span data-chosen { "Choose rows to change several at once" }
+                        @if served(Operation::Update) { button name="_step" value="edit" { "Edit…" } }
+                        @if served(Operation::Delete) { button .danger name="_step" value="delete" { "Delete…" } }
+                    }
+                }
+            }
+        }
+    }
+
+    fn heading(&self, column: &Column) -> Markup {
+        let sorted = self.wish.sort.clone().or_else(|| self.views.sort()).unwrap_or_default();
+        let (up, down) = (sorted == column.name, sorted.strip_prefix('-') == Some(column.name.as_str()));
+        let order = if up {
+            Some("ascending")
+        } else if down {
+            Some("descending")
+        } else {
+            None
+        };
+        let next = if up { format!("-{}", column.name) } else { column.name.clone() };
+        let to = Wish { sort: Some(next), page: None, ..self.wish.clone() };
+        html! {
+            th scope="col" .number[cell::is_number(column.kind)] aria-sort=[order] {
+                @if column.sortable {
+                    a href=(to.address(self.place)) { (column.label) @if up { " ↑" } @else if down { " ↓" } }
+                } @else { (column.label) }
+            }
+        }
+    }
+
+    fn row(&self, record: &Value, titles: &Titles, bulk: bool) -> Markup {
+        let (place, entry) = (self.place, self.place.entry);
+        let id = record["id"].as_i64().unwrap_or_default();
+        let named = title::field(entry).map(|field| field.name);
+        let leading = self.shown.iter().position(|column| Some(column.name.as_str()) == named).unwrap_or(0);
+        let called = title::of(entry, record);
+        let href = place.of(id).path();
+        html! {
+            tr data-row {
+                @if bulk { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (called) }; } }
+                @for (index, column) in self.shown.iter().enumerate() {
+                    td .number[cell::is_number(column.kind)] .lead[index == leading] {
+                        @if index == leading {
+                            a href=(href) data-open {
+                                @let text = record[column.name.as_str()].as_str().unwrap_or_default();
+                                @if text.trim().is_empty() { (called) } @else { (self.leading(column, record, titles)) }
+                            }
+                        } @else { (self.cell(column, record, titles)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A link holds no link.
+    fn leading(&self, column: &Column, record: &Value, titles: &Titles) -> Markup {
+        match column.field.map(|field| field.kind) {
+            Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::RefList { .. } | Kind::Derived { .. })
+            | None => {
+                html! { (record[column.name.as_str()].as_str().unwrap_or_default()) }
+            }
+            Some(_) => self.cell(column, record, titles),
+        }
+    }
+
+    fn cell(&self, column: &Column, record: &Value, titles: &Titles) -> Markup {
+        let (visit, entry) = (self.visit, self.place.entry);
+        match (column.field, &column.custom) {
+            (Some(field), _) => {
+                let linked = match field.kind {
+                    Kind::Derived { via, .. } => entry.field(via).zip(record[via].as_i64()),
+                    _ => None,
+                };
+                let cell = cell::of(visit, entry, field, record, titles, Room::Table);
+                match linked {
+                    Some((FieldMeta { kind: Kind::Ref { resource }, .. }, id)) => {
+                        let target = visit.state.catalog.get(resource);
+                        let reached = title::is_reached(visit, target) && record[field.name].is_string();
+                        if reached {
+                            html! { a href={ "/" (target.meta.path) "/" (id) } { (cell) } }
+                        } else {
+                            cell
+                        }
+                    }
+                    _ => cell,
+                }
+            }
+            (None, Some(custom)) => {
+                cell::plain(visit, column.kind, &record["custom_fields"][custom.name.as_str()], Room::Table)
+            }
+            (None, None) => cell::nothing(),
+        }
+    }
+
+    fn pager(&self, meta: &Value, rows: usize) -> Markup {
+        let (page, per_page) = (meta["page"].as_i64().unwrap_or(1), meta["per_page"].as_i64().unwrap_or(20));
+        let total = meta["total"].as_i64();
+        let first = (page - 1).saturating_mul(per_page) + 1;
+        let last = first + rows as i64 - 1;
+        let to =
+            |page: i64| Wish { page: (page > 1).then(|| page.to_string()), ..self.wish.clone() }.address(self.place);
+        let more = total.map_or(rows as i64 == per_page, |total| last < total);
+        let number = |number: i64| words::number(&number.to_string());
+        html! {
+            nav .pager aria-label="Pages" {
+                p { (number(first)) "–" (number(last)) @if let Some(total) = total { " of " (number(total)) } }
+                div {
+                    @if page > 1 { a .button href=(to(page - 1)) rel="prev" { "Previous" } }
+                    @if more { a .button href=(to(page + 1)) rel="next" { "Next" } }
+                    @if let Some(total) = total.filter(|_| more) {
+                        a .button href=(to((total + per_page - 1) / per_page)) { "Last" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An export has no pages.
+fn exported(address: &str) -> String {
+    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+    let mut pairs = crate::query::decode(query).unwrap_or_default();
+    pairs.retain(|Pair { name, .. }| !["page", "per_page"].contains(&name.as_str()));
+    super::condition::address(path, &pairs)
+}
+
+/// The request of the API that answers what is seen.
+pub fn curl(visit: &Visit<'_>, path: &str) -> String {
+    let quoted = path.replace('\'', "%27");
+    format!("curl -g -H \"Authorization: Bearer $TOKEN\" '{}/api/v1{quoted}'", visit.state.base_url())
+}

@@ -1,0 +1,182 @@
+//! The panel: every resource in the browser, from the same declaration as the API.
+//!
+//! Pages are written by the server and work without scripts; one small script makes them quicker. A page never touches
+//! the database for what the API has: it asks the API, in this process, as the user who is signed in (`api.rs`). So
+//! what a user may not do there cannot be done here, and a page's address is that of the API's request: `/products?sort=-name`
+//! shows what `/api/v1/products?sort=-name` answers. `docs/panel.md` has the rest.
+
+mod api;
+mod asset;
+mod bulk;
+mod cell;
+mod choice;
+mod columns;
+mod condition;
+mod cookie;
+mod dashboard;
+mod files;
+mod filter;
+mod form;
+mod history;
+mod input;
+mod list;
+mod page;
+mod place;
+mod plot;
+mod record;
+mod related;
+mod sent;
+mod sign_in;
+mod title;
+mod views;
+mod visit;
+mod words;
+mod zone;
+
+use std::sync::Arc;
+
+use salvo::http::StatusCode;
+use salvo::{Request, Router, async_trait};
+
+use crate::auth::session;
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::header;
+use crate::server::{Answer, Answers, Endpoint, Nothing};
+use api::Api;
+use place::Place;
+use visit::{Asked, Visit};
+
+/// Where what belongs to no resource stands.
+const ROOT: &str = "panel";
+
+/// What a browser may load for a page: nothing from elsewhere, no script and no style but the panel's own files.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; \
+                      font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Every path that neither the API nor the server itself has.
+pub fn router(state: &Arc<State>) -> Router {
+    let panel = || Endpoint::new(state.clone(), Panel { api: Api::new(state), zone: zone::Zone::default() });
+    Router::new().push(Router::new().goal(panel())).push(Router::with_path("{**rest}").goal(panel()))
+}
+
+struct Panel {
+    api: Api,
+    zone: zone::Zone,
+}
+
+#[async_trait]
+impl Answers for Panel {
+    fn is_unhurried(&self, _: &State, request: &Request) -> bool {
+        let path = request.uri().path();
+        path.starts_with("/panel/api/") && path.ends_with("/attachments") && request.method().as_str() == "POST"
+    }
+
+    /// What it asks of the API takes turns.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        let path = request.uri().path().to_string();
+        if path.starts_with("/api") {
+            return Nothing.answer(state, request).await;
+        }
+        if let Some(name) = path.strip_prefix("/panel/assets/") {
+            return asset::answer(request, name);
+        }
+        let asked = Asked::of(state, request).await?;
+        // Whoever does not come with a browser is told what the API would tell.
+        if !asked.is_page && asked.session.is_none() {
+            return Err(Error::NotFound);
+        }
+        let is_page = asked.is_page;
+        let answer = match self.go(state, request, asked).await {
+            Ok(answer) => answer,
+            Err(error) if is_page => return Ok(guarded(page::failed(state, request, &error)?)),
+            Err(error) => return Err(error),
+        };
+        Ok(guarded(answer))
+    }
+}
+
+impl Panel {
+    async fn go(&self, state: &Arc<State>, request: &mut Request, asked: Asked) -> Result<Answer> {
+        let found = match &asked.session {
+            Some(secret) => session::find(state, secret).await?,
+            None => None,
+        };
+        let segments: Vec<String> = asked.segments.clone();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        if let [ROOT, rest @ ..] = segments.as_slice()
+            && let Some(answer) = sign_in::outside(state, request, &asked, rest, found.as_ref()).await?
+        {
+            return Ok(answer);
+        }
+        let Some(found) = found else { return sign_in::needed(state, request, &asked).await };
+        let visit = Visit::new(state, &self.api, &self.zone, asked, found.user).await?;
+        let answer = self.inside(request, &visit, &segments).await?;
+        Ok(match found.renewed {
+            Some(secret) => answer.with_text(cookie::SET, &cookie::session(state, &secret)),
+            None => answer,
+        })
+    }
+
+    async fn inside(&self, request: &mut Request, visit: &Visit<'_>, segments: &[&str]) -> Result<Answer> {
+        let post = match request.method().as_str() {
+            "GET" | "HEAD" => false,
+            "POST" => true,
+            _ if matches!(segments, [ROOT, "api", ..]) => true,
+            _ => return Err(Error::MethodNotAllowed(vec!["GET", "POST"])),
+        };
+        if post {
+            visit.need_same_origin(request)?;
+        }
+        match segments {
+            [] => dashboard::answer(visit).await,
+            [ROOT, "api", rest @ ..] => visit.forward(request, rest).await,
+            [ROOT, "titles", plural] => title::search(visit, plural).await,
+            [ROOT, rest @ ..] => sign_in::inside(request, visit, rest).await,
+            _ => {
+                let (place, rest) = Place::find(&visit.state.catalog, segments).ok_or(Error::NotFound)?;
+                let form = if post { visit.form(request).await? } else { Vec::new() };
+                if post {
+                    visit.need_token(&form)?;
+                }
+                match (post, rest) {
+                    (false, []) if place.is_list() => list::answer(visit, &place).await,
+                    (false, []) if place.is_edited() => form::edit(visit, &place).await,
+                    (false, []) => record::answer(visit, &place).await,
+                    (false, ["new"]) if place.is_list() => form::new(visit, &place).await,
+                    (false, ["edit"]) if !place.is_list() => form::edit(visit, &place).await,
+                    (false, ["history"]) if !place.is_list() => history::answer(visit, &place).await,
+                    (true, []) if place.is_list() => form::create(visit, &place, &form).await,
+                    (true, []) => form::update(visit, &place, &form).await,
+                    (true, ["delete"]) if !place.is_list() => record::delete(visit, &place, &form).await,
+                    (true, ["views"]) if place.is_list() => views::save_or_clone(visit, &place, &form).await,
+                    (true, ["bulk"]) if place.is_list() => bulk::answer(visit, &place, &form).await,
+                    (true, [path, id, "delete"]) if !place.is_list() => files::delete(visit, &place, path, id).await,
+                    (_, [action]) => record::act(visit, &place, action, &form).await,
+                    _ => Err(Error::NotFound),
+                }
+            }
+        }
+    }
+}
+
+/// The headers of every page.
+fn guarded(answer: Answer) -> Answer {
+    if answer.header(header::SECURITY_POLICY).is_some() {
+        return answer;
+    }
+    answer
+        .with_text(header::SECURITY_POLICY, POLICY)
+        .with_text(header::TYPE_OPTIONS, "nosniff")
+        .with_text(header::REFERRER_POLICY, "same-origin")
+        .with_text(header::CACHE_CONTROL, "no-store")
+}
+
+/// Sends the browser to another page, which it asks for with GET.
+fn see(path: &str) -> Answer {
+    Answer::empty(StatusCode::SEE_OTHER).with_text(header::LOCATION, path)
+}

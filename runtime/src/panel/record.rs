@@ -1,0 +1,335 @@
+//! One record: what it holds, what can be done with it, what hangs on it, and what became of it.
+
+use maud::{Markup, html};
+use salvo::http::StatusCode;
+use serde_json::{Map, Value};
+
+use super::api::Reply;
+use super::cell::{self, Room};
+use super::place::Place;
+use super::title::{self, Titles};
+use super::visit::Visit;
+use super::{choice, files, history, input, list, page, plot, related, see, sent, words};
+use crate::catalog::Entry;
+use crate::custom_field::{self, CustomFieldType};
+use crate::error::{Error, Result};
+use crate::header;
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
+use crate::query::Pair;
+use crate::server::Answer;
+
+/// The page of a record.
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+    let entry = place.entry;
+    let reply = visit.get(&place.path()).await?;
+    let record = reply.json()?[entry.meta.name].clone();
+    let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).collect();
+    let titles = Titles::load(visit, &fields, std::slice::from_ref(&record)).await?;
+    let called = title::of(entry, &record);
+    let is_fact = |field: &&&'static FieldMeta| {
+        !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. }) && !is_said_already(entry, field)
+    };
+    let version = reply.etag().unwrap_or_default().to_string();
+    let content = html! {
+        (head(visit, place, &called, &version))
+        div .columns {
+            div .main-column {
+                section .card aria-label="Fields" {
+                    dl .facts {
+                        @for field in fields.iter().filter(is_fact) {
+                            div .wide[field.kind == Kind::Text || field.kind == Kind::Json] {
+                                dt title=[(!field.description.is_empty()).then_some(field.description)] { (words::field(field)) }
+                                dd { (cell::of(visit, entry, field, &record, &titles, Room::Page)) }
+                            }
+                        }
+                    }
+                }
+                (custom(visit, place, &record).await?)
+                @for field in fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. })) {
+                    (embedded(visit, field, &record).await?)
+                }
+                (related::answer(visit, place, &record).await?)
+            }
+            div .side-column {
+                (files::answer(visit, place).await?)
+                (plot::deliveries(visit, place).await?)
+                (history::recent(visit, place).await?)
+            }
+        }
+    };
+    Ok(page::answer(visit, &called, &content))
+}
+
+/// Whether a derived field says what the field that it comes through says: a code's label, a reference's title.
+fn is_said_already(entry: &Entry, field: &'static FieldMeta) -> bool {
+    let Kind::Derived { via, field: of } = field.kind else { return false };
+    let through = entry.field(via).filter(|via| via.shown != Shown::Never).map(|via| via.kind);
+    matches!(through, Some(Kind::Code { .. })) || (matches!(through, Some(Kind::Ref { .. })) && of == "name")
+}
+
+fn head(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) -> Markup {
+    let entry = place.entry;
+    let mut trail = Vec::new();
+    if let Some((parent, id)) = place.parent {
+        trail.push((format!("/{}/{id}", parent.meta.path), format!("{} {id}", parent.meta.label)));
+    }
+    trail.push((place.collection(), words::plural(entry.meta)));
+    let actions = html! {
+        @for action in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record) {
+            @if may_act(visit, place, action) { (button(visit, place, action, version)) }
+        }
+        @if visit.may(entry, Operation::Update) { a .button.primary href={ (place.path()) "/edit" } data-edit { "Edit" } }
+        details .menu {
+            summary { "More" }
+            div .menu-part {
+                button type="button" data-copy=(list::curl(visit, &place.path())) { "Copy as curl" }
+                @if visit.may(entry, Operation::Delete) {
+                    form method="post" action={ (place.path()) "/delete" } {
+                        (page::token(visit))
+                        input type="hidden" name="_version" value=(version);
+                        p { @if entry.meta.soft_delete { "It vanishes from every list; what refers to it keeps its id." } @else { "It cannot be brought back." } }
+                        button .danger { "Delete " (called) }
+                    }
+                }
+            }
+        }
+    };
+    page::head(&trail, &html! { (called) }, &actions)
+}
+
+fn may_act(visit: &Visit<'_>, place: &Place<'_>, action: &ActionMeta) -> bool {
+    match action.method {
+        ActionMethod::Get => visit.may_read(place.entry),
+        ActionMethod::Post => visit.may_write(place.entry),
+    }
+}
+
+fn button(visit: &Visit<'_>, place: &Place<'_>, action: &'static ActionMeta, version: &str) -> Markup {
+    let label = words::action(action);
+    if action.input.is_empty() && action.method == ActionMethod::Post {
+        return html! {
+            form .one method="post" action={ (place.path()) "/" (action.name) } {
+                (page::token(visit))
+                @if matches!(action.output, ActionOutput::Record) { input type="hidden" name="_version" value=(version); }
+                button title=[(!action.description.is_empty()).then_some(action.description)] { (label) }
+            }
+        };
+    }
+    html! { a .button href={ (place.path()) "/" (action.name) } { (label) "…" } }
+}
+
+/// The values of its custom fields.
+async fn custom(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Result<Markup> {
+    if !place.entry.meta.custom_fields {
+        return Ok(html! {});
+    }
+    let definitions = custom_field::load(visit.state.db.reader(), place.entry.meta.plural).await?;
+    if definitions.is_empty() {
+        return Ok(html! {});
+    }
+    Ok(html! {
+        section .card {
+            h2 { "Custom fields" }
+            dl .facts {
+                @for definition in &definitions {
+                    @let kind = CustomFieldType::from_name(&definition.field_type).map_or(Kind::Text, CustomFieldType::kind);
+                    div { dt { (definition.label) } dd { (cell::plain(visit, kind, &record["custom_fields"][definition.name.as_str()], Room::Page)) } }
+                }
+            }
+        }
+    })
+}
+
+/// The records that belong in it.
+async fn embedded(visit: &Visit<'_>, field: &'static FieldMeta, record: &Value) -> Result<Markup> {
+    let Kind::Embedded { resource, by } = field.kind else { return Ok(html! {}) };
+    let target = visit.state.catalog.get(resource);
+    let rows = record[field.name].as_array().cloned().unwrap_or_default();
+    let tells = |field: &&'static FieldMeta| {
+        let given = rows.iter().any(|row| row.get(field.name).is_some());
+        given && field.name != "id" && field.name != by && !is_said_already(target, field)
+    };
+    let shown: Vec<&'static FieldMeta> = target.meta.fields.iter().filter(tells).collect();
+    let titles = Titles::load(visit, &shown, &rows).await?;
+    Ok(html! {
+        section .card {
+            h2 { (words::field(field)) " " span .count { (rows.len()) } }
+            @if rows.is_empty() { p .faint { "None." } } @else {
+                div .scroll tabindex="0" role="region" aria-label=(words::field(field)) {
+                    table {
+                        thead { tr { @for field in &shown { th scope="col" { (words::field(field)) } } } }
+                        tbody { @for row in &rows { tr { @for field in &shown { td { (cell::of(visit, target, field, row, &titles, Room::Table)) } } } } }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// Deletes it.
+pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+    let version = form.iter().find(|pair| pair.name == "_version" && !pair.value.is_empty());
+    let headers: Vec<(&str, &str)> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
+    let reply = visit.send("DELETE", &place.path(), &headers, None).await?;
+    if reply.is_success() { Ok(see(&place.collection())) } else { refused(visit, place, "It was not deleted", &reply) }
+}
+
+/// What the API said no to, with the way back.
+fn refused(visit: &Visit<'_>, place: &Place<'_>, title: &str, reply: &Reply) -> Result<Answer> {
+    if [403, 404].contains(&reply.status.as_u16()) || !reply.status.is_client_error() {
+        return Err(reply.error());
+    }
+    let problem = reply.problem();
+    let said = match reply.status.as_u16() {
+        412 => "Somebody else has changed it meanwhile: look at it again first.".to_string(),
+        _ => problem.message.clone(),
+    };
+    let content = html! {
+        (page::head(&[(place.collection(), words::plural(place.entry.meta))], &html! { (title) }, &html! {}))
+        div .problem role="alert" {
+            p { (said) }
+            ul { @for (name, said) in &problem.errors { li { (words::label(name)) " " (said.join("; ")) } } }
+        }
+        p { a .button href=(place.path()) { "Back" } }
+    };
+    Ok(page::with_status(visit, reply.status, title, &content))
+}
+
+/// Runs a named action, or shows its form and what it answers.
+pub async fn act(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]) -> Result<Answer> {
+    let on = if place.is_list() { ActionOn::Collection } else { ActionOn::Record };
+    let action = place.entry.meta.actions.iter().find(|action| action.name == name && action.on == on);
+    let action = action.ok_or(Error::NotFound)?;
+    if !may_act(visit, place, action) {
+        return Err(Error::PermissionMissing(String::new()));
+    }
+    let path = format!("{}/{name}", place.path());
+    let reads = action.method == ActionMethod::Get;
+    let sent = if reads { visit.asked.pairs()? } else { form.to_vec() };
+    let catalog = &visit.state.catalog;
+    let values = sent::read(catalog, action.input, &[], visit.zone, &sent, true)?;
+    if form.is_empty() && values.is_empty() {
+        return Ok(asking(visit, place, action, &values, None, &html! {}, StatusCode::OK));
+    }
+    let reply = match reads {
+        true => {
+            let pairs: Vec<Pair> =
+                values.iter().map(|(name, value)| Pair { name: name.clone(), value: input::text(value) }).collect();
+            visit.get(&super::condition::address(&path, &pairs)).await?
+        }
+        false => {
+            let version = sent.iter().find(|pair| pair.name == "_version" && !pair.value.is_empty());
+            let headers: Vec<_> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
+            visit.send("POST", &path, &headers, Some(&Value::Object(values.clone()))).await?
+        }
+    };
+    if !reply.is_success() {
+        if reply.status.as_u16() == 422 && !action.input.is_empty() {
+            return Ok(asking(visit, place, action, &values, Some(&reply), &html! {}, reply.status));
+        }
+        return refused(visit, place, &format!("{} did not work", words::action(action)), &reply);
+    }
+    let body = reply.json()?;
+    match action.output {
+        ActionOutput::Fields { key, fields } => {
+            let shown = outcome(visit, fields, &body[key]);
+            Ok(asking(visit, place, action, &values, None, &shown, StatusCode::OK))
+        }
+        ActionOutput::Record | ActionOutput::Created => {
+            let record = &body[place.entry.meta.name];
+            let place = record["id"].as_i64().map_or(*place, |id| place.of(id));
+            if reveals(place.entry, record) { Ok(revealed(visit, &place, record)) } else { Ok(see(&place.path())) }
+        }
+    }
+}
+
+/// The page of an action: its form, and below it what came of it.
+fn asking(
+    visit: &Visit<'_>,
+    place: &Place<'_>,
+    action: &'static ActionMeta,
+    values: &Map<String, Value>,
+    refusal: Option<&Reply>,
+    shown: &Markup,
+    status: StatusCode,
+) -> Answer {
+    let entry = place.entry;
+    let problem = refusal.map(Reply::problem).unwrap_or_default();
+    let label = words::action(action);
+    let mut trail = vec![(place.collection(), words::plural(entry.meta))];
+    if let Some(id) = place.id {
+        trail.push((place.path(), format!("{} {id}", entry.meta.label)));
+    }
+    let titles = Titles::default();
+    let content = html! {
+        (page::head(&trail, &html! { (label) }, &html! {}))
+        @if !action.description.is_empty() { p .lead-text { (words::described(action.description)) } }
+        (shown)
+        form .record method=(if action.method == ActionMethod::Get { "get" } else { "post" }) action={ (place.path()) "/" (action.name) } novalidate {
+            @if action.method == ActionMethod::Post { (page::token(visit)) }
+            @for field in action.input {
+                @let problems = problem.errors.get(field.name);
+                @let id = format!("field-{}", field.name);
+                @let value = values.get(field.name).cloned().unwrap_or_default();
+                @let given = input::Given {
+                    id: id.clone(), name: field.name.into(), required: field.required, value: &value,
+                    choices: choice::of_kind(field.kind), described: problems.map(|_| format!("{id}-error")),
+                    invalid: problems.is_some(), titles: &titles, search: input::titles(visit, Some(field)), shown: None,
+                };
+                div .field .invalid[problems.is_some()] {
+                    label for=(id) { (words::field(field)) @if field.required { " " span .required { "*" } } }
+                    (input::of(visit, field.kind, field.rules, &given))
+                    @if let Some(said) = problems { p .error id={ (id) "-error" } { (words::field(field)) " " (said.join("; ")) } }
+                    @if !field.description.is_empty() { p .help { (words::described(field.description)) } }
+                }
+            }
+            div .buttons { button .primary { (label) } a .button href=(place.path()) { "Back" } }
+        }
+    };
+    page::with_status(visit, status, &label, &content)
+}
+
+fn outcome(visit: &Visit<'_>, fields: &'static [FieldMeta], value: &Value) -> Markup {
+    html! {
+        section .card role="status" {
+            dl .facts { @for field in fields {
+                div { dt { (words::field(field)) } dd { (cell::plain(visit, field.kind, &value[field.name], Room::Page)) } }
+            } }
+        }
+    }
+}
+
+/// Whether an answer shows a secret: text that is no field which records show.
+pub fn reveals(entry: &Entry, record: &Value) -> bool {
+    secrets(entry, record).next().is_some()
+}
+
+fn secrets<'r>(entry: &'r Entry, record: &'r Value) -> impl Iterator<Item = (&'r str, &'r str, &'r str)> {
+    let what = |name: &str| entry.meta.reveals.iter().find(|(known, _)| *known == name).map(|(_, what)| *what);
+    let others = record
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| entry.field(name).is_none_or(|field| field.shown == Shown::Never));
+    others.filter_map(move |(name, secret)| Some((name.as_str(), what(name).unwrap_or_default(), secret.as_str()?)))
+}
+
+/// A secret that is shown this once.
+pub fn revealed(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Answer {
+    let entry = place.entry;
+    let content = html! {
+        (page::head(&[(place.collection(), words::plural(entry.meta))], &html! { (title::of(entry, record)) }, &html! {}))
+        @for (name, what, secret) in secrets(entry, record) {
+            div .notice role="status" {
+                p { strong { "Copy it now: it is shown this once." } }
+                label .field for={ "secret-" (name) } { @if what.is_empty() { (words::label(name)) } @else { (what) } }
+                div .copy {
+                    input #{ "secret-" (name) } readonly value=(secret) spellcheck="false";
+                    button type="button" data-copy=(secret) { "Copy" }
+                }
+            }
+        }
+        p { a .button.primary href=(place.path()) { "Go on" } }
+    };
+    page::answer(visit, "Shown once", &content)
+}

@@ -1,0 +1,121 @@
+//! The records that refer to one: the first few of each kind, in place, with the way to all of them.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::cell::{self, Room};
+use super::columns::{self, Column};
+use super::place::Place;
+use super::title::{self, Titles};
+use super::visit::Visit;
+use super::{page, words};
+use crate::catalog::Entry;
+use crate::error::Result;
+use crate::meta::{FieldMeta, IncludeTarget, Kind, Operation};
+
+/// So many of each kind are shown.
+const FEW: usize = 8;
+
+/// The lists below a record.
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Result<Markup> {
+    let Some(id) = record["id"].as_i64().filter(|_| place.parent.is_none()) else { return Ok(html! {}) };
+    let entry = place.entry;
+    let catalog = &visit.state.catalog;
+    let mut shown = Vec::new();
+    let nested = |child: &&Entry| child.meta.under.is_some_and(|under| under.resource == entry.meta.name);
+    for child in catalog.entries().iter().filter(nested) {
+        let children = Place { entry: child, parent: Some((entry, id)), id: None };
+        let all = children.collection();
+        let by = child.meta.under.map_or("", |under| under.field);
+        shown.push(few(visit, &children, by, &all, &all, &format!("{all}/new")).await?);
+    }
+    for include in entry.meta.includes {
+        let IncludeTarget::Many { resource, by } = include.target else { continue };
+        let child = catalog.get(resource);
+        if child.meta.under.is_some() || !title::is_reached(visit, child) {
+            continue;
+        }
+        let children = Place { entry: child, parent: None, id: None };
+        let (path, query) = (children.collection(), format!("q[{by}_eq]={id}"));
+        let new = format!("{path}/new?{by}={id}");
+        shown.push(few(visit, &children, by, &format!("{path}?{query}"), &format!("{path}?{query}"), &new).await?);
+    }
+    Ok(html! { @for list in shown { (list) } })
+}
+
+/// A few records of a list that is asked for so.
+async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, asked: &str, all: &str, new: &str) -> Result<Markup> {
+    let entry = place.entry;
+    if !visit.may(entry, Operation::List) {
+        return Ok(html! {});
+    }
+    let columns = columns::all(visit, entry).await?;
+    let names = columns::usual(entry);
+    let shown: Vec<&Column> = names
+        .iter()
+        .filter(|name| *name != by && !is_of(entry, name, by))
+        .filter_map(|name| columns.iter().find(|column| column.name == *name))
+        .take(5)
+        .collect();
+    let join = if asked.contains('?') { '&' } else { '?' };
+    let sort = if entry.meta.operations.contains(&Operation::Create) { "" } else { "&sort=-id" };
+    let query = format!("{asked}{join}per_page={FEW}{sort}&fields={}", columns::fields(entry, &shown));
+    let reply = visit.get(&query).await?;
+    if !reply.is_success() {
+        return Ok(html! {});
+    }
+    let body = reply.json()?;
+    let empty = Vec::new();
+    let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
+    let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
+    let titles = Titles::load(visit, &fields, records).await?;
+    let total = body["meta"]["total"].as_i64().unwrap_or_default();
+    let actions = [(Operation::Update, "Edit"), (Operation::Delete, "Delete")];
+    Ok(html! {
+        section .card {
+            div .card-head {
+                h2 { a href=(all) { (words::plural(entry.meta)) } " " span .count { (words::number(&total.to_string())) } }
+                @if visit.may(entry, Operation::Create) { a .button.small href=(new) { "Add" } }
+            }
+            @if records.is_empty() { p .faint { "None yet." } } @else {
+                div .scroll tabindex="0" role="region" aria-label=(words::plural(entry.meta)) {
+                    table {
+                        thead { tr {
+                            @for column in &shown { th scope="col" .number[cell::is_number(column.kind)] { (column.label) } }
+                            th scope="col" { span .hidden { "What can be done" } }
+                        } }
+                        tbody { @for record in records { tr {
+                            @let one = place.of(record["id"].as_i64().unwrap_or_default());
+                            @for column in &shown {
+                                td .number[cell::is_number(column.kind)] {
+                                    @if let Some(field) = column.field { (cell::of(visit, entry, field, record, &titles, Room::Table)) }
+                                }
+                            }
+                            td .row-actions {
+                                a href=(one.path()) aria-label={ "Open " (title::of(entry, record)) } { "Open" }
+                                @for (operation, label) in actions {
+                                    @if visit.may(entry, operation) {
+                                        @if operation == Operation::Update {
+                                            " " a href={ (one.path()) "/edit" } aria-label={ (label) " " (title::of(entry, record)) } { (label) }
+                                        } @else if place.parent.is_some() {
+                                            " " form .one method="post" action={ (one.path()) "/delete" } data-confirm={ "Delete " (title::of(entry, record)) "?" } {
+                                                (page::token(visit))
+                                                button .link aria-label={ (label) " " (title::of(entry, record)) } { (label) }
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        } } }
+                    }
+                }
+                @if total > records.len() as i64 { p { a href=(all) { "All " (words::count(entry.meta, total)) } } }
+            }
+        }
+    })
+}
+
+/// Whether a derived field comes through the reference that all of the list have in common.
+fn is_of(entry: &Entry, name: &str, by: &str) -> bool {
+    entry.field(name).is_some_and(|field| matches!(field.kind, Kind::Derived { via, .. } if via == by))
+}

@@ -1,0 +1,90 @@
+//! The form of a record as the JSON that the API takes: lists from lines and boxes, times from the company's zone.
+
+use serde_json::{Map, Value};
+
+use super::zone;
+use crate::catalog::{Catalog, Entry};
+use crate::custom_field::{CustomFieldType, Definition};
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Kind};
+use crate::query::Pair;
+use crate::server::form_to_json;
+
+/// Reads the fields that a form sends. What is empty is left out of a new record, whose defaults then hold.
+///
+/// # Errors
+/// [`Error::Malformed`] when the names of the form contradict each other.
+pub fn read(
+    catalog: &Catalog,
+    fields: &[FieldMeta],
+    definitions: &[Definition],
+    zone: chrono_tz::Tz,
+    form: &[Pair],
+    is_new: bool,
+) -> Result<Map<String, Value>> {
+    let pairs: Vec<Pair> = form.iter().filter(|pair| !pair.name.starts_with('_')).cloned().collect();
+    let bytes = form_to_json(pairs)?;
+    let Value::Object(mut record) = serde_json::from_slice(&bytes).map_err(Error::internal)? else {
+        return Ok(Map::new());
+    };
+    for field in fields {
+        if let Some(value) = record.get_mut(field.name) {
+            *value = of_kind(catalog, field.kind, value.take(), zone);
+        }
+    }
+    if let Some(Value::Object(custom)) = record.get_mut("custom_fields") {
+        for (name, value) in custom.iter_mut() {
+            let definition = definitions.iter().find(|definition| definition.name == *name);
+            let kind = definition.and_then(|definition| CustomFieldType::from_name(&definition.field_type));
+            if let Some(kind) = kind {
+                *value = of_kind(catalog, kind.kind(), value.take(), zone);
+            }
+        }
+        if is_new {
+            custom.retain(|_, value| !is_empty(value));
+        }
+    }
+    if is_new {
+        record.retain(|_, value| !is_empty(value));
+    }
+    Ok(record)
+}
+
+fn of_kind(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> Value {
+    match (kind, value) {
+        (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => Value::String(zone::utc(zone, &text)),
+        (Kind::StringList { .. } | Kind::RefList { .. }, Value::Object(map)) => {
+            let lines = map.get("lines").and_then(Value::as_str).unwrap_or_default();
+            lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(Value::from).collect()
+        }
+        (Kind::StringList { .. } | Kind::RefList { .. }, Value::Array(list)) => {
+            list.into_iter().filter(|value| !is_empty(value)).collect()
+        }
+        (Kind::Json, Value::Object(map)) => {
+            let text = map.get("json").and_then(Value::as_str).unwrap_or_default();
+            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
+        }
+        (Kind::Embedded { resource, .. }, Value::Array(list)) => {
+            let entry: &Entry = catalog.get(resource);
+            let read = |element: Value| match element {
+                Value::Object(mut fields) => {
+                    fields.retain(|_, value| !is_empty(value));
+                    for field in entry.meta.fields {
+                        if let Some(value) = fields.get_mut(field.name) {
+                            *value = of_kind(catalog, field.kind, value.take(), zone);
+                        }
+                    }
+                    // A row in which nothing but boxes is filled in is none.
+                    fields.iter().any(|(_, value)| value != "false").then_some(Value::Object(fields))
+                }
+                _ => None,
+            };
+            list.into_iter().filter_map(read).collect()
+        }
+        (_, value) => value,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_str().is_some_and(str::is_empty)
+}

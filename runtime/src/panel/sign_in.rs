@@ -1,0 +1,273 @@
+//! Signing in and out, the link by which a password is set, and what becomes of a form when nobody is signed in.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use salvo::Request;
+use salvo::http::StatusCode;
+
+use super::place::Place;
+use super::visit::{Asked, Visit, read_form, same_site};
+use super::{api::Api, cookie, form as forms, page, see, words, zone::Zone};
+use crate::auth::session::Found;
+use crate::auth::{SignedIn, invitation, password, session};
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::query::{Pair, decode};
+use crate::server::{Answer, counted};
+
+/// The pages for whoever is not signed in. Nothing for other paths.
+pub async fn outside(
+    state: &Arc<State>,
+    request: &mut Request,
+    asked: &Asked,
+    rest: &[&str],
+    found: Option<&Found>,
+) -> Result<Option<Answer>> {
+    let post = request.method().as_str() == "POST";
+    if post && matches!(rest, ["sign-in"] | ["invitation", _]) {
+        same_site(state, request)?;
+    }
+    Ok(Some(match (post, rest) {
+        (false, ["sign-in"]) if found.is_some() => see(&target(asked)),
+        (false, ["sign-in"]) => entrance(state, asked, StatusCode::OK, &Entrance::to(target(asked))),
+        (true, ["sign-in"]) => sign_in(state, request, asked).await?,
+        (false, ["invitation", secret]) => invited(state, asked, secret, None).await?,
+        (true, ["invitation", secret]) => {
+            count(state, request, None)?;
+            let form = read_form(request).await?;
+            accept(state, asked, secret, &form).await?
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Leads whoever is not signed in to where that is done; a form that was sent is kept on the way.
+pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
+    if !asked.is_page || asked.segments.first().is_some_and(|first| first == super::ROOT) {
+        return if asked.is_page && request.method().as_str() != "POST" {
+            Ok(see("/panel/sign-in"))
+        } else {
+            Err(Error::Unauthenticated)
+        };
+    }
+    if request.method().as_str() != "POST" {
+        let to = asked.address();
+        let path = if to == "/" { String::new() } else { format!("?to={}", words::escape(&to)) };
+        return Ok(see(&format!("/panel/sign-in{path}")));
+    }
+    same_site(state, request)?;
+    let form = read_form(request).await?;
+    let kept = form.iter().filter(|pair| pair.name != "_token");
+    let draft = super::condition::address("", &kept.cloned().collect::<Vec<_>>());
+    let entrance_of = Entrance {
+        draft: Some(draft.trim_start_matches('?').to_string()),
+        said: Some("You are signed out. What you have written is kept: sign in to go on.".into()),
+        ..Entrance::to(asked.path.clone())
+    };
+    Ok(entrance(state, asked, StatusCode::UNAUTHORIZED, &entrance_of))
+}
+
+/// Where to go once signed in: a page of ours.
+fn target(asked: &Asked) -> String {
+    let pairs = decode(&asked.query).unwrap_or_default();
+    let to = pairs.into_iter().find(|pair| pair.name == "to").map(|pair| pair.value);
+    to.filter(|to| is_ours(to)).unwrap_or_else(|| "/".into())
+}
+
+fn is_ours(to: &str) -> bool {
+    to.starts_with('/') && !to.starts_with("//") && !to.contains('\\') && !to.chars().any(char::is_control)
+}
+
+/// The form to sign in by.
+#[derive(Default)]
+struct Entrance {
+    to: String,
+    email: String,
+    draft: Option<String>,
+    said: Option<String>,
+    problem: Option<String>,
+}
+
+impl Entrance {
+    fn to(to: String) -> Entrance {
+        Entrance { to, ..Entrance::default() }
+    }
+}
+
+fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entrance) -> Answer {
+    let content = html! {
+        (page::mark())
+        h1 { "Sign in to " (state.name_for_people()) }
+        @if let Some(said) = &entrance.said { div .notice role="status" { p { (said) } } }
+        @if let Some(problem) = &entrance.problem { div .problem role="alert" { p { (problem) } } }
+        form method="post" action="/panel/sign-in" {
+            input type="hidden" name="to" value=(entrance.to);
+            @if let Some(draft) = &entrance.draft { input type="hidden" name="draft" value=(draft); }
+            div .field { label for="email" { "E-mail" }
+                input #email type="email" name="email" value=(entrance.email) required autocomplete="username" autofocus[entrance.email.is_empty()]; }
+            div .field { label for="password" { "Password" }
+                input #password type="password" name="password" required autocomplete="current-password" autofocus[!entrance.email.is_empty()]; }
+            button .primary.wide { "Sign in" }
+        }
+        p .faint { "No password yet, or forgotten? An administrator sends a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
+    };
+    page::bare(state, asked.theme, status, "Sign in", &content)
+}
+
+/// Refuses who tries too often, for one account or from one address.
+fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> {
+    let address = request.remote_addr().clone().into_std().map(|address| address.ip());
+    let address = counted(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
+    let (accounts, addresses) = &state.sign_ins;
+    let usage = addresses.count(address);
+    usage.map_or(Ok(()), |usage| usage.allowed())?;
+    match account {
+        Some(account) => accounts.count(account.to_lowercase()).map_or(Ok(()), |usage| usage.allowed()),
+        None => Ok(()),
+    }
+}
+
+async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
+    let form = read_form(request).await?;
+    let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.clone());
+    let email = sent("email").unwrap_or_default();
+    count(state, request, Some(email.trim()))?;
+    let to = sent("to").filter(|to| is_ours(to)).unwrap_or_else(|| "/".into());
+    let draft = sent("draft").filter(|draft| !draft.is_empty());
+    let Some(user_id) = password::find(state, &email, &sent("password").unwrap_or_default()).await? else {
+        let problem = Some("The address or the password is not right.".into());
+        let again = Entrance { to, email, draft, said: None, problem };
+        return Ok(entrance(state, asked, StatusCode::UNPROCESSABLE_ENTITY, &again));
+    };
+    // A secret of its own for each session: one that somebody put into the browser before leads nowhere.
+    let secret = session::begin(state, user_id).await?;
+    let cookie = cookie::session(state, &secret);
+    if let Some(draft) = draft
+        && let Some(answer) = resume(state, asked, &secret, &to, &draft).await?
+    {
+        return Ok(answer.with_text(cookie::SET, &cookie));
+    }
+    Ok(see(&to).with_text(cookie::SET, &cookie))
+}
+
+/// The form that was sent while nobody was signed in, filled in again.
+async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft: &str) -> Result<Option<Answer>> {
+    let Some(found) = session::find(state, secret).await? else { return Ok(None) };
+    let segments: Vec<String> = to.split('/').filter(|part| !part.is_empty()).map(String::from).collect();
+    let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let Some((place, [])) = Place::find(&state.catalog, &parts) else { return Ok(None) };
+    let asked = Asked {
+        path: to.to_string(),
+        query: String::new(),
+        session: Some(secret.to_string()),
+        segments: segments.clone(),
+        theme: asked.theme,
+        is_page: true,
+        ..Asked::default()
+    };
+    let (api, zone) = (Api::new(state), Zone::default());
+    let visit = Visit::new(state, &api, &zone, asked, found.user).await?;
+    forms::again(&visit, &place, &decode(draft)?).await.map(Some)
+}
+
+async fn invited(state: &State, asked: &Asked, secret: &str, problem: Option<String>) -> Result<Answer> {
+    let Some((_, name, email)) = invitation::find(state, secret).await? else { return Ok(over(state, asked)) };
+    let content = html! {
+        (page::mark())
+        h1 { "Welcome, " (name) }
+        p { "Choose a password for " strong { (email) } "." }
+        form method="post" action={ "/panel/invitation/" (secret) } { (new_password(&email, problem.as_deref())) button .primary.wide { "Set the password and sign in" } }
+    };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    Ok(page::bare(state, asked.theme, status, "Choose a password", &content))
+}
+
+fn new_password(email: &str, problem: Option<&str>) -> Markup {
+    let least = password::CHARACTERS.start();
+    html! {
+        input type="text" name="username" value=(email) autocomplete="username" hidden;
+        div .field .invalid[problem.is_some()] { label for="password" { "New password" }
+            input #password type="password" name="password" required minlength=(least) autocomplete="new-password" aria-describedby="password-help" aria-invalid=[problem.map(|_| "true")];
+            @if let Some(problem) = problem { p .error { "Password " (problem) } }
+            p .help #password-help { "At least " (least) " characters. Several words are easy to remember and hard to guess." } }
+    }
+}
+
+fn over(state: &State, asked: &Asked) -> Answer {
+    let content = html! {
+        (page::mark())
+        h1 { "This link is over" }
+        p { "It works once, and for a week. Ask an administrator for another one." }
+        p { a .button href="/panel/sign-in" { "Sign in" } }
+    };
+    page::bare(state, asked.theme, StatusCode::GONE, "This link is over", &content)
+}
+
+async fn accept(state: &State, asked: &Asked, secret: &str, form: &[Pair]) -> Result<Answer> {
+    let sent = form.iter().find(|pair| pair.name == "password").map(|pair| pair.value.as_str());
+    match invitation::accept(state, secret, sent.unwrap_or_default()).await {
+        Ok(Some(session)) => Ok(see("/").with_text(cookie::SET, &cookie::session(state, &session))),
+        Ok(None) => Ok(over(state, asked)),
+        Err(Error::Invalid(errors)) => invited(state, asked, secret, Some(errors.messages("password"))).await,
+        Err(error) => Err(error),
+    }
+}
+
+/// What belongs to no resource, for who is signed in: the theme, the password, the way out.
+pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> Result<Answer> {
+    let post = request.method().as_str() == "POST";
+    let form = if post { visit.form(request).await? } else { Vec::new() };
+    if post {
+        visit.need_token(&form)?;
+    }
+    let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
+    match (post, rest) {
+        (true, ["sign-out"]) => {
+            session::end(visit.state, &visit.user).await?;
+            Ok(see("/panel/sign-in").with_text(cookie::SET, &cookie::no_session(visit.state)))
+        }
+        (true, ["theme"]) => {
+            let back = sent("back").filter(|back| is_ours(back)).unwrap_or("/");
+            Ok(see(back).with_text(cookie::SET, &cookie::theme(sent("theme").unwrap_or_default())))
+        }
+        (false, ["password"]) => Ok(change(visit, None)),
+        (true, ["password"]) => {
+            count(visit.state, request, Some(&visit.user.email))?;
+            let user = &visit.user;
+            let known = password::find(visit.state, &user.email, sent("old").unwrap_or_default()).await?;
+            let Some(user_id) = known.filter(|id| Some(*id) == user.principal.user_id) else {
+                return Ok(change(visit, Some(("old", "is not right".into()))));
+            };
+            match password::set(visit.state, user_id, sent("password").unwrap_or_default()).await {
+                Ok(()) => {
+                    let secret = session::begin(visit.state, user_id).await?;
+                    Ok(see("/").with_text(cookie::SET, &cookie::session(visit.state, &secret)))
+                }
+                Err(Error::Invalid(errors)) => Ok(change(visit, Some(("password", errors.messages("password"))))),
+                Err(error) => Err(error),
+            }
+        }
+        _ => Err(Error::NotFound),
+    }
+}
+
+fn change(visit: &Visit<'_>, problem: Option<(&str, String)>) -> Answer {
+    let user: &SignedIn = &visit.user;
+    let of = |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, said)| said.as_str());
+    let content = html! {
+        (page::head(&[], &html! { "Change your password" }, &html! {}))
+        form .record method="post" action="/panel/password" {
+            (page::token(visit))
+            div .field .invalid[of("old").is_some()] { label for="old" { "Password so far" }
+                input #old type="password" name="old" required autocomplete="current-password";
+                @if let Some(said) = of("old") { p .error { "The password so far " (said) } } }
+            (new_password(&user.email, of("password")))
+            p .help { "Every other session of yours ends." }
+            div .buttons { button .primary { "Change" } a .button href="/" { "Cancel" } }
+        }
+    };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    page::with_status(visit, status, "Change your password", &content)
+}

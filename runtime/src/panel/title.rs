@@ -1,0 +1,127 @@
+//! What a record is called: the text that stands for it where another refers to it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use salvo::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::visit::Visit;
+use super::words;
+use crate::catalog::Entry;
+use crate::error::{Error, Result};
+use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
+use crate::query::Predicate;
+use crate::server::Answer;
+
+/// Fields that name a record, the best first.
+const NAMES: &[&str] = &["name", "title", "subject", "label", "original_name", "code", "email", "url"];
+/// So many are offered as one types.
+const OFFERED: usize = 10;
+
+/// The field by which people know a record.
+pub fn field(entry: &Entry) -> Option<&'static FieldMeta> {
+    let shown = |field: &&FieldMeta| field.shown == Shown::Always && field.access != Access::Secret;
+    let known = NAMES.iter().filter_map(|name| entry.field(name).filter(shown)).next();
+    known.or_else(|| {
+        entry.meta.fields.iter().filter(shown).find(|f| matches!(f.kind, Kind::String { .. }) && f.required)
+    })
+}
+
+/// What a record is called.
+pub fn of(entry: &Entry, record: &Value) -> String {
+    let named = field(entry).and_then(|field| record[field.name].as_str()).filter(|text| !text.trim().is_empty());
+    match (named, record["id"].as_i64()) {
+        (Some(text), _) => text.to_string(),
+        (None, Some(id)) => format!("{} {id}", entry.meta.label),
+        (None, None) => entry.meta.label.to_string(),
+    }
+}
+
+/// The titles of the records that others refer to.
+#[derive(Debug, Default)]
+pub struct Titles(HashMap<(&'static str, i64), String>);
+
+impl Titles {
+    /// Reads those that these fields of the records name: one request for each resource.
+    ///
+    /// # Errors
+    /// When the database fails. What the user may not read has no title.
+    pub async fn load(visit: &Visit<'_>, fields: &[&'static FieldMeta], records: &[Value]) -> Result<Titles> {
+        let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
+        for field in fields {
+            for record in records {
+                let target = match field.kind {
+                    Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+                    Kind::PolymorphicRef { type_field } => {
+                        record[type_field].as_str().and_then(|t| visit.state.catalog.by_type(t)).map(|e| e.meta.name)
+                    }
+                    _ => None,
+                };
+                let Some(target) = target else { continue };
+                let ids = match &record[field.name] {
+                    Value::Array(list) => list.iter().filter_map(Value::as_i64).collect(),
+                    one => one.as_i64().into_iter().collect::<Vec<_>>(),
+                };
+                wanted.entry(target).or_default().extend(ids);
+            }
+        }
+        let mut titles = Titles::default();
+        for (target, ids) in wanted {
+            titles.add(visit, visit.state.catalog.get(target), &ids).await?;
+        }
+        Ok(titles)
+    }
+
+    async fn add(&mut self, visit: &Visit<'_>, entry: &Entry, ids: &BTreeSet<i64>) -> Result<()> {
+        let Some(field) = field(entry).filter(|_| is_reached(visit, entry)) else { return Ok(()) };
+        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+        for part in ids.chunks(100) {
+            let query = format!("q[id_in]={}&fields=id,{}&per_page=100&count=none", part.join(","), field.name);
+            let reply = visit.get(&format!("/{}?{query}", entry.meta.path)).await?;
+            // It may have become unreadable meanwhile; its id is shown instead.
+            if reply.status != StatusCode::OK {
+                continue;
+            }
+            let body = reply.json()?;
+            for record in body[entry.meta.plural].as_array().into_iter().flatten() {
+                if let Some(id) = record["id"].as_i64() {
+                    self.0.insert((entry.meta.name, id), of(entry, record));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn extend(&mut self, other: Titles) {
+        self.0.extend(other.0);
+    }
+
+    pub fn get(&self, resource: &'static str, id: i64) -> Option<&str> {
+        self.0.get(&(resource, id)).map(String::as_str)
+    }
+}
+
+/// Whether its records can be asked for by id.
+pub fn is_reached(visit: &Visit<'_>, entry: &Entry) -> bool {
+    entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached() && visit.may(entry, Operation::List)
+}
+
+/// The records whose title has what was typed, for a reference that is being chosen: `[{"id", "title"}]`.
+pub async fn search(visit: &Visit<'_>, plural: &str) -> Result<Answer> {
+    let entry =
+        visit.state.catalog.by_plural(plural).filter(|entry| is_reached(visit, entry)).ok_or(Error::NotFound)?;
+    let typed = visit.asked.pairs()?.into_iter().find(|pair| pair.name == "q").map(|pair| pair.value);
+    let typed = typed.unwrap_or_default();
+    let typed = typed.trim();
+    let mut query = format!("per_page={OFFERED}&count=none");
+    if let Some(field) = field(entry) {
+        query.push_str(&format!("&fields=id,{0}&sort={0}", field.name));
+        if !typed.is_empty() && Predicate::Cont.allowed(field, field.kind) {
+            query.push_str(&format!("&q[{}_cont]={}", field.name, words::escape(typed)));
+        }
+    }
+    let body = visit.read(&format!("/{}?{query}", entry.meta.path)).await?;
+    let found = body[entry.meta.plural].as_array().into_iter().flatten();
+    let offered: Vec<Value> = found.map(|record| json!({ "id": record["id"], "title": of(entry, record) })).collect();
+    Ok(Answer::json(StatusCode::OK, json!(offered).to_string().into_bytes()))
+}

@@ -1,0 +1,189 @@
+//! Saved views of a list: those that the user sees, the one that is chosen, and how one is made from what is on screen.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::columns::{self, Column};
+use super::condition::Wish;
+use super::place::Place;
+use super::visit::Visit;
+use super::{filter, input, page, see, words};
+use crate::error::{Error, Result};
+use crate::query::{Pair, decode};
+use crate::server::Answer;
+
+/// The views of one list.
+#[derive(Debug)]
+pub struct Shelf {
+    views: Vec<Value>,
+    /// The whole record of the one that is chosen.
+    pub chosen: Option<Value>,
+}
+
+impl Shelf {
+    /// Reads the views that the user sees.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn load(visit: &Visit<'_>, place: &Place<'_>, chosen: Option<i64>) -> Result<Shelf> {
+        let plural = place.entry.meta.plural;
+        let query =
+            format!("q[entity_type_eq]={plural}&fields=id,name,visibility,user_id&sort=name&per_page=100&count=none");
+        let reply = visit.get(&format!("/custom_views?{query}")).await?;
+        let views = match reply.is_success() {
+            true => reply.json()?["custom_views"].as_array().cloned().unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let chosen = match chosen {
+            Some(id) => {
+                let reply = visit.get(&format!("/custom_views/{id}")).await?;
+                if reply.is_success() { Some(reply.json()?["custom_view"].clone()) } else { None }
+            }
+            None => None,
+        };
+        Ok(Shelf { views, chosen })
+    }
+
+    /// The columns of the chosen view, in its order.
+    pub fn columns(&self) -> Option<Vec<String>> {
+        let list = self.chosen.as_ref()?["columns"].as_array()?;
+        Some(list.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect())
+    }
+
+    /// The order of the chosen view, as `sort` says it.
+    pub fn sort(&self) -> Option<String> {
+        let view = self.chosen.as_ref()?;
+        let column = view["sort_column"].as_str()?;
+        let sign = if view["sort_direction"] == "desc" { "-" } else { "" };
+        Some(format!("{sign}{column}"))
+    }
+
+    /// The views as tabs, and the form that saves what is on screen.
+    pub fn bar(&self, visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column]) -> Markup {
+        let chosen = self.chosen.as_ref().and_then(|view| view["id"].as_i64());
+        html! {
+            div .views {
+                nav aria-label="Saved views" {
+                    ul {
+                        li { a href=(place.collection()) aria-current=[(chosen.is_none() && wish.view_id.is_none()).then_some("true")] { "All" } }
+                        @for view in &self.views {
+                            @let id = view["id"].as_i64();
+                            li { a href={ (place.collection()) "?view_id=" (input::text(&view["id"])) } aria-current=[(id == chosen).then_some("true")] {
+                                (input::text(&view["name"]))
+                                @if view["visibility"] != "personal" { " " span .badge { (words::label(&input::text(&view["visibility"]))) } }
+                            } }
+                        }
+                    }
+                }
+                details .menu {
+                    summary { @if self.chosen.is_some() { "View" } @else { "Save as a view" } }
+                    div {
+                        @if let Some(view) = &self.chosen { (self.changes(visit, place, wish, view)) }
+                        (save(visit, place, wish, shown))
+                    }
+                }
+            }
+        }
+    }
+
+    /// What can be done with the chosen view.
+    fn changes(&self, visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, view: &Value) -> Markup {
+        let caller = &visit.user.principal;
+        let own = view["user_id"].as_i64() == caller.user_id;
+        let id = input::text(&view["id"]);
+        html! {
+            div .menu-part {
+                @if own || caller.is_admin { a .button href={ "/custom_views/" (id) "/edit" } { "Edit the view" } }
+                form method="post" action={ (place.collection()) "/views" } {
+                    (page::token(visit))
+                    input type="hidden" name="_query" value=(query(wish));
+                    input type="hidden" name="clone" value=(id);
+                    button { "Make a copy of my own" }
+                }
+            }
+        }
+    }
+}
+
+fn save(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column]) -> Markup {
+    let names: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
+    let admin = visit.user.principal.is_admin;
+    html! {
+        form .menu-part method="post" action={ (place.collection()) "/views" } {
+            (page::token(visit))
+            input type="hidden" name="_query" value=(query(wish));
+            input type="hidden" name="columns" value=(names.join(","));
+            label .field { span { "Name" } input name="name" required maxlength="255" autocomplete="off"; }
+            label .field { span { "Who sees it" }
+                select name="visibility" {
+                    option value="personal" { "Only I" }
+                    option value="shared" { "My roles" }
+                    @if admin { option value="system" { "Everybody" } }
+                }
+            }
+            button .primary { "Save what is shown" }
+        }
+    }
+}
+
+fn query(wish: &Wish) -> String {
+    let address = super::condition::address("", &wish.pairs());
+    address.trim_start_matches('?').to_string()
+}
+
+/// Saves what is on screen, or copies a view.
+pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+    let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
+    let entry = place.entry;
+    let reply = if let Some(id) = sent("clone") {
+        let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
+        visit.send("POST", &format!("/custom_views/{id}/clone"), &[], None).await?
+    } else {
+        let columns = columns::all(visit, entry).await?;
+        let wish = Wish::read(decode(sent("_query").unwrap_or_default())?, &columns, visit.zone);
+        let shelf = Shelf::load(visit, place, wish.view_id).await?;
+        let mut rows = shelf.chosen.as_ref().map(|v| super::condition::from_json(&v["filters"])).unwrap_or_default();
+        rows.extend(wish.rows.iter().cloned());
+        let sort = wish.sort.clone().or_else(|| shelf.sort()).unwrap_or_default();
+        let filters = Wish { rows, ..Wish::default() }.filters();
+        let names: Vec<&str> = sent("columns").unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
+        let view = json!({
+            "name": sent("name"),
+            "entity_type": entry.meta.plural,
+            "visibility": sent("visibility").unwrap_or("personal"),
+            "columns": names,
+            "filters": filters,
+            "sort_column": sort.trim_start_matches('-'),
+            "sort_direction": if sort.starts_with('-') { "desc" } else { "asc" },
+            "per_page": wish.per_page.as_deref().unwrap_or("20"),
+            "role_ids": visit.user.principal.role_ids,
+        });
+        visit.send("POST", "/custom_views", &[], Some(&trimmed(view))).await?
+    };
+    if !reply.is_success() {
+        let problem = reply.problem();
+        let content = html! {
+            (page::head(&[(place.collection(), words::plural(entry.meta))], &html! { "The view was not saved" }, &html! {}))
+            div .problem role="alert" {
+                ul { @for (name, said) in &problem.errors { li { (words::label(name)) " " (said.join("; ")) } } }
+                @if problem.errors.is_empty() { p { (problem.message) } }
+            }
+            p { a .button href={ (place.collection()) "?" (sent("_query").unwrap_or_default()) } { "Back to the list" } }
+            (filter::hidden(&[]))
+        };
+        return Ok(page::with_status(visit, reply.status, "The view was not saved", &content));
+    }
+    let made = reply.json()?["custom_view"]["id"].clone();
+    Ok(see(&format!("{}?view_id={}", place.collection(), input::text(&made))))
+}
+
+/// Without an order there is no column of one.
+fn trimmed(mut view: Value) -> Value {
+    if view["sort_column"] == ""
+        && let Some(fields) = view.as_object_mut()
+    {
+        fields.remove("sort_column");
+        fields.remove("sort_direction");
+    }
+    view
+}

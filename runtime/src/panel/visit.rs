@@ -1,0 +1,261 @@
+//! One request to the panel: what is asked, who asks, and what that user may.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+use futures_util::StreamExt;
+use percent_encoding::percent_decode_str;
+use salvo::Request;
+use salvo::http::StatusCode;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::api::{self, Api, Reply};
+use super::zone::Zone;
+use super::{cookie, words};
+use crate::auth::SignedIn;
+use crate::catalog::Entry;
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::header;
+use crate::meta::Operation;
+use crate::query::{Pair, decode};
+use crate::server::{Answer, headers, read_body};
+
+/// What a form may hold, in bytes.
+const LONGEST_FORM: usize = 4 << 20;
+
+/// What a request asks for, whoever sends it.
+#[derive(Debug, Default)]
+pub struct Asked {
+    pub path: String,
+    pub segments: Vec<String>,
+    pub query: String,
+    /// The secret of a session, valid or not.
+    pub session: Option<String>,
+    pub theme: Option<&'static str>,
+    /// Whether a page is wanted, and not what a script asks for.
+    pub is_page: bool,
+    pub request_id: Option<String>,
+}
+
+/// A request of a user who is signed in.
+pub struct Visit<'v> {
+    pub state: &'v Arc<State>,
+    pub asked: Asked,
+    pub user: Arc<SignedIn>,
+    /// The company's time zone.
+    pub zone: Tz,
+    /// What forms send back, so that no other site can send them.
+    pub token: String,
+    api: &'v Api,
+}
+
+impl Asked {
+    /// # Errors
+    /// [`Error::NotFound`] when the path is not text.
+    pub async fn of(state: &State, request: &mut Request) -> Result<Asked> {
+        let path = request.uri().path().to_string();
+        let decoded = |part: &str| percent_decode_str(part).decode_utf8().map(|text| text.into_owned());
+        let segments = path.split('/').filter(|part| !part.is_empty()).map(decoded);
+        let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Ok(Asked {
+            segments: segments.collect::<Result<_, _>>().map_err(|_| Error::NotFound)?,
+            query: request.uri().query().unwrap_or_default().to_string(),
+            session: cookie::sent_session(state, request.headers()),
+            theme: cookie::sent_theme(request.headers()),
+            is_page: accepts.contains("text/html"),
+            request_id: headers::request_id(request),
+            path,
+        })
+    }
+
+    /// The path with its query string.
+    pub fn address(&self) -> String {
+        if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
+    }
+
+    /// The decoded parameters.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`].
+    pub fn pairs(&self) -> Result<Vec<Pair>> {
+        decode(&self.query)
+    }
+}
+
+impl<'v> Visit<'v> {
+    pub async fn new(
+        state: &'v Arc<State>,
+        api: &'v Api,
+        zone: &Zone,
+        asked: Asked,
+        user: Arc<SignedIn>,
+    ) -> Result<Visit<'v>> {
+        let token = form_token(state, asked.session.as_deref().unwrap_or_default());
+        let zone = zone.of(state).await?;
+        Ok(Visit { state, asked, user, zone, token, api })
+    }
+
+    /// Whether the user may read a resource's records, as far as permissions say.
+    pub fn may_read(&self, entry: &Entry) -> bool {
+        entry.meta.read_permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
+    }
+
+    /// Whether the user may do this with a resource's records, as far as permissions say.
+    pub fn may(&self, entry: &Entry, operation: Operation) -> bool {
+        let served =
+            entry.meta.operations.contains(&operation) && !(entry.meta.singleton && operation == Operation::Create);
+        let permitted = match operation {
+            Operation::List | Operation::Show => self.may_read(entry),
+            _ => self.may_write(entry),
+        };
+        served && permitted
+    }
+
+    pub fn may_write(&self, entry: &Entry) -> bool {
+        let permission = entry.meta.write_permission;
+        self.may_read(entry)
+            && permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
+    }
+
+    /// GET from the API.
+    pub async fn get(&self, path: &str) -> Result<Reply> {
+        self.send("GET", path, &[], None).await
+    }
+
+    /// The JSON that GET answers.
+    ///
+    /// # Errors
+    /// What was refused.
+    pub async fn read(&self, path: &str) -> Result<Value> {
+        self.get(path).await?.json()
+    }
+
+    /// Sends JSON to the API.
+    pub async fn send(&self, method: &str, path: &str, with: &[(&str, &str)], body: Option<&Value>) -> Result<Reply> {
+        let mut headers = with.to_vec();
+        headers.extend(self.asked.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
+        if body.is_some() {
+            headers.push(("content-type", "application/json"));
+        }
+        let body = body.map(api::json).unwrap_or_default();
+        Reply::read(self.api.send(&self.user.principal, method, path, &headers, body).await?).await
+    }
+
+    /// Hands a request of the panel's script on to the API, with its body as it arrives, and the answer back.
+    pub async fn forward(&self, request: &mut Request, rest: &[&str]) -> Result<Answer> {
+        let encode = |part: &&str| words::escape(part);
+        let mut path = format!("/{}", rest.iter().map(encode).collect::<Vec<_>>().join("/"));
+        if let Some(query) = request.uri().query() {
+            path = format!("{path}?{query}");
+        }
+        let passed = ["accept", "content-type", "content-length", header::IF_MATCH, header::IDEMPOTENCY_KEY];
+        let value = |name: &'static str| {
+            let value = request.headers().get(name)?.to_str().ok()?;
+            Some((name, value.to_string()))
+        };
+        let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
+        sent.extend(self.asked.request_id.clone().map(|id| (header::REQUEST_ID, id)));
+        let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let (method, body) = (request.method().to_string(), request.take_body());
+        let mut response = self.api.send(&self.user.principal, &method, &path, &sent, body).await?;
+        let status = response.status_code.unwrap_or(StatusCode::OK);
+        let stream = response.take_body().filter_map(async |frame| match frame {
+            Ok(frame) => frame.into_data().ok().map(Ok),
+            Err(error) => Some(Err(error)),
+        });
+        let mut answer = Answer::stream(status, Box::pin(stream));
+        for name in ["content-type", header::DISPOSITION, header::ETAG, header::LOCATION, header::RETRY_AFTER] {
+            if let Some(value) = response.headers().get(name) {
+                answer = answer.with(name, value.clone());
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The fields of a form that was sent.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] and its kin when it is none.
+    pub async fn form(&self, request: &mut Request) -> Result<Vec<Pair>> {
+        read_form(request).await
+    }
+
+    /// Refuses what another site made the browser send: it comes with the cookie, but not with the token that is only
+    /// in our own pages.
+    ///
+    /// # Errors
+    /// [`Error::PermissionMissing`].
+    pub fn need_same_origin(&self, request: &Request) -> Result<()> {
+        same_site(self.state, request)?;
+        let sent = request.headers().get("x-panel-token").and_then(|token| token.to_str().ok());
+        match sent {
+            Some(token) if is_same(token, &self.token) => Ok(()),
+            Some(_) => Err(stale()),
+            // A form has it in a field: `need_token` looks there.
+            None => match self.asked.segments.first().map(String::as_str) {
+                Some(super::ROOT) if self.asked.segments.get(1).is_some_and(|part| part == "api") => Err(stale()),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// The same for a form.
+    ///
+    /// # Errors
+    /// [`Error::PermissionMissing`].
+    pub fn need_token(&self, form: &[Pair]) -> Result<()> {
+        let sent = form.iter().find(|pair| pair.name == "_token");
+        if sent.is_some_and(|pair| is_same(&pair.value, &self.token)) { Ok(()) } else { Err(stale()) }
+    }
+}
+
+fn stale() -> Error {
+    Error::Conflict("The page is from another session: load it again.".into())
+}
+
+/// Reads a form.
+pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
+    let bytes = match request.content_type() {
+        Some(kind) if kind.essence_str() == "application/x-www-form-urlencoded" => {
+            request.headers_mut().remove("content-type");
+            read_body(request, LONGEST_FORM).await?
+        }
+        None if request.body().is_none() => Default::default(),
+        _ => return Err(Error::UnsupportedMediaType("application/x-www-form-urlencoded")),
+    };
+    decode(std::str::from_utf8(&bytes).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?)
+}
+
+/// Refuses what the browser says another site has begun (Fetch Metadata, 2.4), or whose origin is another.
+///
+/// # Errors
+/// [`Error::Conflict`].
+pub fn same_site(state: &State, request: &Request) -> Result<()> {
+    let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let from_here = match (text("sec-fetch-site"), text("origin")) {
+        (Some(site), _) => site == "same-origin" || site == "none",
+        (None, Some(origin)) => {
+            let host = text("host").unwrap_or_default();
+            let origin = origin.split_once("://").map_or(origin, |(_, host)| host);
+            origin == host || state.base_url().ends_with(&format!("://{origin}"))
+        }
+        // No browser of these years sends a form without either.
+        (None, None) => true,
+    };
+    if from_here { Ok(()) } else { Err(Error::Conflict("Another site has sent this form.".into())) }
+}
+
+/// Follows from the session's secret, which no page shows, and does not lead back to it.
+fn form_token(state: &State, session: &str) -> String {
+    let key = state.config.secret_key.as_deref().unwrap_or_default();
+    let digest = Sha256::new().chain_update("panel form\0").chain_update(key).chain_update("\0").chain_update(session);
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// In the same time wherever they differ.
+fn is_same(one: &str, other: &str) -> bool {
+    let differences = one.bytes().zip(other.bytes()).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
+    one.len() == other.len() && differences == 0
+}

@@ -1,0 +1,111 @@
+//! What people read: labels from names, numbers in groups, and addresses.
+
+use maud::{Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
+use crate::openapi::prose;
+
+/// What a part of an address is made of without escapes.
+const PLAIN: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',').remove(b'[').remove(b']');
+
+/// A part of an address.
+pub fn escape(text: &str) -> String {
+    utf8_percent_encode(text, PLAIN).to_string()
+}
+
+/// `Exchange rates`.
+pub fn plural(meta: &ResourceMeta) -> String {
+    prose::tag(meta)
+}
+
+/// `exchange rate`.
+pub fn singular(meta: &ResourceMeta) -> String {
+    prose::noun(meta)
+}
+
+/// `product_group_id` is `Product group`, `is_active` is `Active`.
+pub fn field(field: &FieldMeta) -> String {
+    let name = match field.kind {
+        Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::Code { .. } => {
+            field.name.strip_suffix("_id").unwrap_or(field.name)
+        }
+        Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
+        Kind::RefList { .. } => field.name.strip_suffix("_ids").unwrap_or(field.name),
+        // The name of a product's group is what its group is called.
+        Kind::Derived { via, field: "name" } => via.strip_suffix("_id").unwrap_or(via),
+        Kind::Boolean => field.name.strip_prefix("is_").unwrap_or(field.name),
+        _ => field.name,
+    };
+    label(name)
+}
+
+/// `loss_and_damage` is `Loss and damage`.
+pub fn label(name: &str) -> String {
+    match name {
+        "id" => "ID".into(),
+        "sku" | "url" | "uuid" => name.to_uppercase(),
+        _ => prose::capital(&prose::words(name)),
+    }
+}
+
+/// `Rotate secret`.
+pub fn action(action: &ActionMeta) -> String {
+    label(action.name)
+}
+
+/// `1234567.50` is `1,234,567.50`.
+pub fn number(text: &str) -> String {
+    let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("−", rest));
+    let (whole, part) = rest.split_once('.').map_or((rest, None), |(whole, part)| (whole, Some(part)));
+    if whole.is_empty() || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.to_string();
+    }
+    let mut grouped = String::from(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if let Some(part) = part {
+        grouped.push('.');
+        grouped.push_str(part);
+    }
+    grouped
+}
+
+/// A description, whose names of fields and values stand between backticks.
+pub fn described(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// `1 product`, `2 products`.
+pub fn count(meta: &ResourceMeta, count: i64) -> String {
+    let noun = if count == 1 { singular(meta) } else { prose::records(meta) };
+    format!("{} {noun}", number(&count.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_stay_exact() {
+        let cases = [
+            ("0", "0"),
+            ("1234", "1,234"),
+            ("-1234567.50", "−1,234,567.50"),
+            ("12345678901234567.8", "12,345,678,901,234,567.8"),
+            ("x1", "x1"),
+        ];
+        for (text, grouped) in cases {
+            assert_eq!(number(text), grouped);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The company's time zone, in which pages show times: a `timezone` among the application's settings.
+
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, LocalResult, NaiveDateTime, TimeZone, Utc};
+use chrono_tz::Tz;
+
+use crate::context::State;
+use crate::db::Sql;
+use crate::error::Result;
+
+/// A change is seen within this time.
+const REMEMBERED: Duration = Duration::from_secs(5);
+
+/// The time zone as it was read last.
+#[derive(Debug, Default)]
+pub struct Zone(Mutex<Option<(Tz, Instant)>>);
+
+impl Zone {
+    /// UTC where no settings say otherwise, or name none that is known.
+    pub async fn of(&self, state: &State) -> Result<Tz> {
+        let known = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((zone, read)) = known
+            && read.elapsed() < REMEMBERED
+        {
+            return Ok(zone);
+        }
+        let settings = state.catalog.entries().iter().find(|e| e.meta.singleton && e.field("timezone").is_some());
+        let mut zone = Tz::UTC;
+        if let Some(settings) = settings {
+            let text = format!("SELECT \"timezone\" AS \"zone\" FROM \"{}\"", settings.meta.table);
+            let row = Sql::new(state.db.dialect(), text).one(state.db.reader()).await?;
+            let name: Option<String> = row.map(|row| row.try_get("", "zone")).transpose()?;
+            zone = name.and_then(|name| Tz::from_str(&name).ok()).unwrap_or(Tz::UTC);
+        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((zone, Instant::now()));
+        Ok(zone)
+    }
+}
+
+/// What a person reads: `21 Mar 2026, 10:00`.
+pub fn shown(zone: Tz, time: &str) -> Option<String> {
+    let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
+    Some(time.format("%-d %b %Y, %H:%M").to_string())
+}
+
+/// What an input of the type `datetime-local` holds.
+pub fn local(zone: Tz, time: &str) -> Option<String> {
+    let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
+    Some(time.format("%Y-%m-%dT%H:%M:%S").to_string())
+}
+
+/// The time that such an input means; what it is not stays as it was written, for the API to refuse. Of a time that a
+/// change of the clocks has twice the first is meant; one that it leaves out is moved on by an hour.
+pub fn utc(zone: Tz, written: &str) -> String {
+    let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
+    let Some(naive) = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(written, form).ok()) else {
+        return written.to_string();
+    };
+    let time = match zone.from_local_datetime(&naive) {
+        LocalResult::Single(time) | LocalResult::Ambiguous(time, _) => time.with_timezone(&Utc),
+        LocalResult::None => match zone.from_local_datetime(&(naive + chrono::TimeDelta::hours(1))).earliest() {
+            Some(time) => time.with_timezone(&Utc),
+            None => return written.to_string(),
+        },
+    };
+    time.format("%Y-%m-%dT%H:%M:%S%.fZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_and_read_in_the_zone() {
+        let zone = Tz::Europe__London;
+        assert_eq!(shown(zone, "2026-07-01T09:05:00Z").as_deref(), Some("1 Jul 2026, 10:05"));
+        assert_eq!(local(zone, "2026-07-01T09:05:00.000Z").as_deref(), Some("2026-07-01T10:05:00"));
+        assert_eq!(utc(zone, "2026-07-01T10:05"), "2026-07-01T09:05:00Z");
+        assert_eq!(utc(zone, "2026-01-01T10:05:07"), "2026-01-01T10:05:07Z");
+        assert_eq!(utc(zone, "2026-03-29T01:30"), "2026-03-29T01:30:00Z", "the clocks leave this hour out");
+        assert_eq!(utc(zone, "2026-10-25T01:30"), "2026-10-25T00:30:00Z", "the clocks have this hour twice");
+        assert_eq!(utc(zone, "soon"), "soon");
+        assert_eq!(shown(zone, "soon"), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! Lists in the browser: conditions, columns, saved views, exports, and many records changed at once.
+
+use serde_json::json;
+
+use super::{admin, visitor};
+use crate::support::{Browser, Server, on_both};
+
+on_both!(
+    conditions_are_built_from_the_fields_and_stand_in_the_address,
+    conditions_joined_by_or_are_those_of_the_api,
+    columns_and_order_are_chosen_and_kept_in_a_view,
+    a_view_is_shared_copied_and_goes_on_working,
+    several_records_are_changed_and_deleted_after_what_will_happen_was_shown,
+    what_is_seen_is_what_the_api_answers,
+    a_list_that_cannot_be_asked_for_so_says_why,
+    a_page_is_small,
+);
+
+async fn some(server: &Server) {
+    let admin = server.admin();
+    for (name, kind, weight) in [("Lamp", "rental", "1.5"), ("Lantern", "sale", "2.5"), ("Table", "rental", "30")] {
+        let product = json!({ "name": name, "product_type": kind, "weight": weight });
+        admin.post("/products", product).await.created("product");
+    }
+    let field =
+        json!({ "entity_type": "products", "name": "colour", "field_type": "choice", "choices": ["red", "blue"] });
+    admin.post("/custom_fields", field).await.created("custom_field");
+}
+
+/// Fills in the last condition of the form.
+fn condition(browser: &mut Browser, index: usize, field: &str, predicate: &str, value: &str) {
+    browser.fill(&format!("[name='f{index}.field']"), field);
+    browser.fill(&format!("[name='f{index}.predicate']"), predicate);
+    if !value.is_empty() {
+        browser.fill(&format!("[name='f{index}.value']"), value);
+    }
+}
+
+/// The names in the first column of the list.
+fn names(browser: &mut Browser) -> Vec<String> {
+    let names = browser.run("[...document.querySelectorAll('[data-open]')].map(a => a.innerText)");
+    serde_json::from_value(names).expect("texts")
+}
+
+async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: Server) {
+    some(&server).await;
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products");
+    browser.press("#filter summary");
+    browser.fill("[name='f0.field']", "product_type");
+    let offered = browser.run("[...document.querySelector('[name=\"f0.predicate\"]').options].map(o => o.value)");
+    assert!(!offered.as_array().expect("a list").contains(&json!("cont")), "an enum contains nothing: {offered}");
+    let choices = browser.run("[...document.querySelector('[name=\"f0.value\"]').options].map(o => o.value)");
+    assert!(choices.as_array().expect("a list").contains(&json!("loss_and_damage")), "{choices}");
+    browser.fill("[name='f0.value']", "rental");
+    browser.press("[data-add-condition]");
+    condition(&mut browser, 1, "weight", "lt", "10");
+    browser.follow("#filter-form .primary");
+    assert_eq!(browser.address(), "/products?q[product_type_eq]=rental&q[weight_lt]=10");
+    assert_eq!(names(&mut browser), ["Lamp"]);
+    assert!(browser.text(".chips").contains("Weight is less than “10”"));
+    browser.follow(".chips li:last-child a");
+    assert_eq!(names(&mut browser), ["Lamp", "Table"]);
+    browser.fill("#search", "tab");
+    browser.run("window.leaving = true; document.querySelector('.search').requestSubmit(); 1");
+    browser.until("!window.leaving && document.readyState === 'complete'");
+    assert_eq!(names(&mut browser), ["Table"]);
+    browser.open("/products");
+    browser.press("#filter summary");
+    condition(&mut browser, 0, "cf.colour", "eq", "red");
+    browser.follow("#filter-form .primary");
+    browser.sees("meets these conditions");
+    browser.is_clean();
+}
+
+async fn conditions_joined_by_or_are_those_of_the_api(server: Server) {
+    some(&server).await;
+    let filters = json!([
+        { "field": "name", "predicate": "cont", "value": "lan", "logic": "and" },
+        { "field": "weight", "predicate": "gt", "value": "10", "logic": "or" },
+    ]);
+    let admin_client = server.admin();
+    let body = admin_client.list("/products", &[("filters", &filters.to_string())]).await;
+    assert_eq!(body.column("products", "name"), [json!("Lantern"), json!("Table")]);
+    let negated = json!([{ "field": "name", "predicate": "cont", "value": "lan", "logic": "nand" }]).to_string();
+    let body = admin_client.list("/products", &[("filters", &negated), ("q[weight_gt]", "10")]).await;
+    assert_eq!(body.column("products", "name"), [json!("Table")], "joined with `q`");
+    for (wrong, said) in [
+        ("[", "must be JSON"),
+        ("{}", "must be a list of objects"),
+        (r#"[{"field":"nope","predicate":"eq","value":"1"}]"#, "unknown field `nope`"),
+        (r#"[{"field":"name","predicate":"nope","value":"1"}]"#, "unknown predicate `nope`"),
+        (r#"[{"field":"weight","predicate":"gt","value":"x"}]"#, "(filter 1)"),
+    ] {
+        let refused = admin_client.list("/products", &[("filters", wrong)]).await;
+        assert!(refused.status(422).text.contains(said), "{wrong}: {}", refused.text);
+    }
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products");
+    browser.press("#filter summary");
+    condition(&mut browser, 0, "name", "cont", "lan");
+    browser.press("[data-add-condition]");
+    browser.fill("[name='f1.logic']", "or");
+    condition(&mut browser, 1, "weight", "gt", "10");
+    browser.follow("#filter-form .primary");
+    assert_eq!(names(&mut browser), ["Lantern", "Table"]);
+    assert!(browser.address().starts_with("/products?filters="));
+    browser.is_clean();
+}
+
+async fn columns_and_order_are_chosen_and_kept_in_a_view(server: Server) {
+    some(&server).await;
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products");
+    browser.press("details.tool:not(#filter) summary");
+    browser.run("document.querySelectorAll('[data-columns] [name=columns]').forEach(box => { box.checked = ['name', 'weight', 'cf.colour'].includes(box.value); }); 1");
+    browser.press("[aria-label='Move Weight up']");
+    browser.follow("[data-columns] .primary");
+    browser.follow("thead th:last-of-type a, thead th:nth-child(3) a");
+    let address = browser.address();
+    assert!(address.contains("columns=name,weight,cf.colour") && address.contains("sort="), "{address}");
+    browser.press(".views details summary");
+    browser.fill(".views [name=name]", "By weight");
+    browser.follow(".views .menu-part .primary");
+    browser.sees("By weight");
+    assert!(browser.address().starts_with("/products?view_id="));
+    let head = browser.run(
+        "[...document.querySelectorAll('.list thead th')].map(th => th.innerText.replace(/ [↑↓]/, '')).filter(Boolean)",
+    );
+    assert_eq!(head, json!(["Name", "Weight", "Colour"]));
+    let view = server.admin().get("/custom_views").await.records("custom_views")[0].clone();
+    assert_eq!(view["columns"], json!(["name", "weight", "cf.colour"]));
+    assert_eq!(view["entity_type"], "products");
+    browser.is_clean();
+}
+
+async fn a_view_is_shared_copied_and_goes_on_working(server: Server) {
+    some(&server).await;
+    let (user, _) = server.user(&[], &["*"]).await;
+    let filters = json!([{ "field": "product_type", "predicate": "eq", "value": "rental", "logic": "and" }]);
+    let view = json!({ "name": "Rentals", "entity_type": "products", "visibility": "system", "columns": ["name"], "filters": filters });
+    let view = server.admin().post("/custom_views", view).await.created("custom_view");
+    let mut plain = visitor(&server, &user).await;
+    let page = plain.get(&format!("/products?view_id={}", view["id"])).await;
+    page.status(200).says("Rentals").says("System").says("Table");
+    assert!(!page.text.contains("Lantern") && !page.text.contains("Edit the view"), "it is the administrator's");
+    let copied = plain.submit("/products/views", &[("clone", &view["id"].to_string()), ("_query", "")]).await;
+    copied.status(303);
+    plain.get(copied.header("location")).await.status(200).says("Rentals (Copy)").says("Edit the view");
+    let narrowed = format!("/products?view_id={}&q[name_cont]=tab", view["id"]);
+    let page = plain.get(&narrowed).await;
+    assert!(page.text.contains("Table") && !page.text.contains(">Lamp<"), "a condition narrows a view");
+    let refused = plain.submit("/products/views", &[("name", ""), ("columns", "name"), ("_query", "")]).await;
+    refused.status(422).says("Name");
+}
+
+async fn several_records_are_changed_and_deleted_after_what_will_happen_was_shown(server: Server) {
+    some(&server).await;
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products");
+    // By keys: to the second row, choose it and the third.
+    browser.run("document.activeElement.blur(); 1");
+    browser.type_text("jjxjx");
+    browser.until("document.querySelector('[data-chosen]').innerText === '2 chosen'");
+    browser.follow("[data-bulk] [value=edit]");
+    browser.fill("#_field", "weight");
+    browser.follow(".record .primary");
+    browser.fill("#value", "-1");
+    browser.follow(".record .primary");
+    browser.follow("form .primary");
+    browser.sees("Nothing was changed");
+    assert!(browser.text("main").contains("at least 0"));
+    browser.open("/products");
+    browser.press("[data-all]");
+    browser.follow("[data-bulk] [value=edit]");
+    browser.fill("#_field", "product_type");
+    browser.follow(".record .primary");
+    browser.fill("#value", "sale");
+    browser.follow(".record .primary");
+    let rows = browser.text("table");
+    assert!(rows.contains("Lamp") && rows.contains("Rental") && rows.contains("Sale"), "{rows}");
+    let asked = server.admin().get("/products?q[product_type_eq]=sale").await.ok()["meta"]["total"].clone();
+    assert_eq!(asked, 1, "nothing has happened yet");
+    browser.follow("form .primary");
+    browser.sees("3 products were changed");
+    browser.open("/products?q[name_cont]=la");
+    browser.press("[data-all]");
+    browser.follow("[data-bulk] [value=delete]");
+    browser.sees("2 products will be deleted");
+    browser.follow("form .danger");
+    browser.sees("2 products were deleted");
+    browser.follow("p a.primary");
+    assert_eq!(browser.address(), "/products?q[name_cont]=la");
+    let left = server.admin().get("/products").await;
+    assert_eq!(left.column("products", "name"), [json!("Table")]);
+    browser.is_clean();
+}
+
+async fn what_is_seen_is_what_the_api_answers(server: Server) {
+    some(&server).await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let page = admin.get("/products?q[weight_lt]=10&sort=-name&columns=name,weight").await;
+    page.status(200);
+    let text = page.text.replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&");
+    let command =
+        text.split("data-copy=\"").nth(1).expect("a command").split("\">Copy as curl").next().expect("its end");
+    let url = command.split('\'').nth(1).expect("an address");
+    let path = url.split("/api/v1").nth(1).expect("a path of the API");
+    let answer = server.admin().get(path).await;
+    assert_eq!(answer.column("products", "name"), [json!("Lantern"), json!("Lamp")], "{command}");
+    assert_eq!(answer.ok()["products"][0], json!({ "id": 2, "name": "Lantern", "weight": "2.5000" }));
+    let export = admin.with("accept", Some("text/csv")).call("GET", "/products?q[weight_lt]=10", None).await;
+    assert!(export.status(200).text.starts_with("id,name,"), "{}", export.text);
+    assert!(export.header("content-disposition").contains("products.csv"));
+}
+
+async fn a_list_that_cannot_be_asked_for_so_says_why(server: Server) {
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    admin.get("/products?q[weight_gt]=x").await.status(422).says("cannot be shown as it is asked for").says("Show all");
+    admin.get("/products?page=0").await.status(422).says("at least 1");
+    admin.get("/products?page=99").await.status(200).says("nothing on this page");
+    admin.get("/products").await.status(200).says("There are no products yet").says("Create the first one");
+    admin.get("/nothing").await.status(404).says("Not found");
+    admin.get("/products/99").await.status(404).says("Not found");
+    admin.get("/products?q[name_cont]=&sort=").await.status(303);
+}
+
+async fn a_page_is_small(server: Server) {
+    some(&server).await;
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.call("Network.clearBrowserCache", json!({}));
+    browser.open("/products");
+    browser.run("new Promise(done => setTimeout(done, 300))");
+    assert!(browser.received < 100 * 1024, "{} bytes on the first visit", browser.received);
+    let shifts = "new Promise(done => { let sum = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { sum += e.value; })).observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 300); })";
+    assert_eq!(browser.run(shifts), 0, "the layout shifts");
+}

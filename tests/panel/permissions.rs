@@ -1,0 +1,88 @@
+//! What a role may not do is neither offered nor possible: the routes of the API, asked for through the panel.
+
+use charter_runtime::crud::routes;
+use serde_json::{Value, json};
+
+use super::visitor;
+use crate::support::{Server, on_both};
+
+on_both!(
+    every_route_refuses_in_the_panel_what_it_refuses_a_token,
+    what_a_role_may_not_do_is_not_offered,
+    every_page_forbids_scripts_and_styles_from_elsewhere,
+);
+
+async fn every_route_refuses_in_the_panel_what_it_refuses_a_token(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let mut plain = visitor(&server, &user).await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut tried = 0;
+    for route in routes(&server.state) {
+        let path = route.path.strip_prefix("/api/v1").expect("a path of the API");
+        let path: Vec<&str> =
+            path.split('/').map(|part| if part.starts_with('{') { "999999999" } else { part }).collect();
+        let path = format!("{}?page=0&q[nope_eq]=1", path.join("/"));
+        let body = (!["GET", "DELETE"].contains(&route.method)).then(|| json!({ "nope": 1 }).to_string());
+        let (refused, let_in) =
+            (plain.call(route.method, &path, body.clone()).await, admin.call(route.method, &path, body).await);
+        assert!(![401, 403, 500].contains(&let_in.status), "{} {path}: {}", route.method, let_in.text);
+        match route.permission.is_some() {
+            true => assert_eq!(refused.status, 403, "{} {path}: {}", route.method, refused.text),
+            false => assert!(![401, 403, 500].contains(&refused.status), "{} {path}: {}", route.method, refused.text),
+        }
+        tried += usize::from(route.permission.is_some());
+    }
+    assert!(tried > 20, "{tried} routes need a permission");
+}
+
+async fn what_a_role_may_not_do_is_not_offered(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let mut plain = visitor(&server, &user).await;
+    let home = plain.get("/").await;
+    for hidden in ["/exchange_rates", "/settings", "/audit_entries"] {
+        assert!(!home.text.contains(&format!("href=\"{hidden}\"")), "{hidden} is offered");
+        plain.get(hidden).await.status(403).says("Your roles do not allow this");
+    }
+    home.says("href=\"/products\"");
+    let users = plain.get("/users").await;
+    users.status(200);
+    assert!(!users.text.contains("New user") && !users.text.contains("Delete…"), "users are changed by others");
+    let own = plain.get(&format!("/users/{}", user["id"])).await;
+    assert!(!own.text.contains("/edit\"") && !own.text.contains("Deactivate"), "{}", own.text);
+    for path in ["/users/new", &format!("/users/{}/edit", user["id"])] {
+        plain.get(path).await.status(403);
+    }
+    let path = format!("/users/{}", user["id"]);
+    plain.submit(&path, &[("is_admin", "true")]).await.status(403);
+    plain.submit(&format!("{path}/deactivate"), &[]).await.status(403);
+    plain.submit("/users/1/invite", &[]).await.status(403);
+    plain.submit("/users/bulk", &[("_step", "apply"), ("id", "1")]).await.status(403);
+    let user: Value = server.admin().get(&path).await.record("user");
+    assert_eq!((&user["is_admin"], &user["is_active"]), (&json!(false), &json!(true)));
+
+    let (manager, _) = server.user(&["users.manage"], &["*"]).await;
+    let mut manager = visitor(&server, &manager).await;
+    manager.get("/users").await.status(200).says("New user");
+    manager.submit("/users/1/invite", &[]).await.status(403);
+    manager.submit(&format!("{path}/invite"), &[]).await.status(200).says("shown this once");
+}
+
+async fn every_page_forbids_scripts_and_styles_from_elsewhere(server: Server) {
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let paths = ["/", "/products", "/products/new", "/settings", "/nothing", "/panel/sign-in", "/panel/password"];
+    for path in paths {
+        let page = admin.get(path).await;
+        let policy = page.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert!(!page.text.contains(" style=") && !page.text.contains(" onclick="), "{path} has code or style in it");
+        if path != "/panel/sign-in" {
+            assert_eq!(page.header("cache-control"), "no-store", "{path}");
+            assert!(page.text.contains("<title>"), "{path} has no title");
+        }
+    }
+    let mut hostile =
+        server.admin().post("/members", json!({ "name": "<script>alert(1)</script>\"'" })).await.created("member");
+    let page = admin.get(&format!("/members/{}", hostile["id"].take())).await;
+    assert!(!page.text.contains("<script>alert") && page.text.contains("&lt;script&gt;alert"));
+}

@@ -1,0 +1,238 @@
+//! Records in the browser: forms, problems beside their fields, what others did meanwhile, files, history.
+
+use serde_json::json;
+
+use super::admin;
+use crate::support::{Server, on_both};
+
+on_both!(
+    a_form_says_what_is_wrong_beside_the_field_and_keeps_the_rest,
+    what_somebody_else_changed_meanwhile_is_shown_before_it_is_written_over,
+    a_reference_is_searched_as_one_types_and_participants_are_rows,
+    accessories_are_added_and_removed_in_place,
+    files_are_uploaded_shown_and_removed,
+    a_record_is_made_by_keyboard_alone,
+    times_are_those_of_the_company,
+    every_field_of_every_resource_is_in_its_form,
+);
+
+async fn a_form_says_what_is_wrong_beside_the_field_and_keeps_the_rest(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    let field = json!({ "entity_type": "products", "name": "power", "field_type": "integer", "required": true });
+    server.admin().post("/custom_fields", field).await.created("custom_field");
+    browser.open("/products");
+    browser.follow("[data-new]");
+    assert_eq!(browser.run("document.querySelector('[name=product_type]').value"), "rental", "the default");
+    browser.fill("[name=weight]", "-1");
+    browser.fill("[name=sku]", "KEPT");
+    browser.fill("[name='custom_fields[power]']", "much");
+    browser.follow(".record .primary");
+    assert!(browser.text("#field-name-error").contains("is required"));
+    assert!(browser.text("#field-weight-error").contains("at least 0"));
+    assert!(browser.text("#field-custom_fields-power-error").contains("must be"));
+    assert_eq!(
+        browser.run("document.querySelector('#field-weight').getAttribute('aria-describedby')"),
+        "field-weight-error"
+    );
+    assert_eq!(browser.run("document.querySelector('[name=sku]').value"), "KEPT");
+    browser.fill("[name=name]", "Lamp");
+    browser.fill("[name=weight]", "1.25");
+    browser.fill("[name='custom_fields[power]']", "40");
+    browser.fill("[name='tag_list[lines]']", "stage\nlight");
+    browser.follow(".record .primary");
+    assert_eq!(browser.address(), "/products/1");
+    let product = server.admin().get("/products/1").await.record("product");
+    assert_eq!((&product["weight"], &product["tag_list"]), (&json!("1.2500"), &json!(["stage", "light"])));
+    assert_eq!(product["custom_fields"]["power"], 40);
+    assert_eq!(product["is_active"], true);
+    browser.follow("[data-edit]");
+    browser.press("#field-is_active");
+    browser.fill("[name=sku]", "");
+    browser.follow(".record .primary");
+    let product = server.admin().get("/products/1").await.record("product");
+    assert_eq!((&product["is_active"], &product["sku"]), (&json!(false), &json!(null)));
+    browser.press(".history li:first-child summary");
+    assert!(browser.text(".history li:first-child").contains("SKU"), "{}", browser.text(".history"));
+    browser.is_clean();
+}
+
+async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_written_over(server: Server) {
+    let client = server.admin();
+    client.post("/tax_classes", json!({ "name": "Books", "percentage": "7" })).await.created("tax_class");
+    let id = client.get("/tax_classes?q[name_eq]=Books").await.records("tax_classes")[0]["id"].clone();
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open(&format!("/tax_classes/{id}/edit"));
+    client.put(&format!("/tax_classes/{id}"), json!({ "percentage": "8" })).await.ok();
+    browser.fill("[name=percentage]", "9");
+    browser.follow(".record .primary");
+    browser.sees("Somebody else has changed this record");
+    assert!(browser.text(".notice").contains("8.00"), "{}", browser.text(".notice"));
+    assert_eq!(client.get(&format!("/tax_classes/{id}")).await.record("tax_class")["percentage"], "8.00");
+    browser.follow(".record .primary");
+    assert_eq!(client.get(&format!("/tax_classes/{id}")).await.record("tax_class")["percentage"], "9.00");
+    browser.is_clean();
+}
+
+async fn a_reference_is_searched_as_one_types_and_participants_are_rows(server: Server) {
+    let client = server.admin();
+    for name in ["Ada Lovelace", "Grace Hopper"] {
+        client.post("/members", json!({ "name": name })).await.created("member");
+    }
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/activities/new");
+    browser.fill("[name=subject]", "Call about the tent");
+    browser.run("document.querySelector('[name=regarding_type]').value = 'Member'; document.querySelector('#field-regarding_id').focus(); 1");
+    browser.type_text("grace");
+    browser.until("document.querySelector('.offered:not([hidden]) li')?.innerText === 'Grace Hopper'");
+    browser.key("Enter", 0);
+    browser.run("document.querySelector('#field-participants-0-member_id').focus(); 1");
+    browser.type_text("love");
+    browser.until("document.querySelector('.offered:not([hidden]) li')?.innerText === 'Ada Lovelace'");
+    browser.key("Enter", 0);
+    browser.follow(".record .primary");
+    browser.sees("Grace Hopper");
+    let activity = client.get("/activities/1").await.record("activity");
+    assert_eq!((&activity["regarding_type"], &activity["regarding_id"]), (&json!("Member"), &json!(2)));
+    assert_eq!(activity["participants"][0]["member_id"], 1);
+    browser.follow("form[action='/activities/1/complete'] button");
+    assert_eq!(client.get("/activities/1").await.record("activity")["completed"], true);
+    browser.follow("[data-edit]");
+    assert_eq!(browser.run("document.querySelector('#field-regarding_id').value"), "Grace Hopper");
+    browser.press("[data-remove-row]");
+    browser.follow(".record .primary");
+    assert_eq!(client.get("/activities/1").await.record("activity")["participants"], json!([]));
+    browser.is_clean();
+}
+
+async fn accessories_are_added_and_removed_in_place(server: Server) {
+    let client = server.admin();
+    for name in ["Lamp", "Bulb"] {
+        client.post("/products", json!({ "name": name })).await.created("product");
+    }
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products/1");
+    browser.follow("a[href='/products/1/accessories/new']");
+    browser.run("document.querySelector('#field-accessory_product_id').focus(); 1");
+    browser.type_text("bul");
+    browser.until("document.querySelector('.offered:not([hidden]) li')?.innerText === 'Bulb'");
+    browser.key("Enter", 0);
+    browser.fill("[name=quantity]", "2");
+    browser.follow(".record .primary");
+    browser.open("/products/1");
+    browser.sees("Bulb");
+    assert_eq!(client.get("/products/1/accessories").await.records("accessories")[0]["quantity"], "2.0");
+    browser.follow("form[action$='/delete'][data-confirm] button");
+    browser.open("/products/1");
+    assert_eq!(client.get("/products/1/accessories").await.ok()["meta"]["total"], 0);
+    browser.is_clean();
+}
+
+async fn files_are_uploaded_shown_and_removed(server: Server) {
+    server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
+    let Some(mut browser) = admin(&server).await else { return };
+    let folder = std::env::temp_dir().join(format!("charter-panel-{}-{}", std::process::id(), server.address.port()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (picture, note) = (folder.join("picture.png"), folder.join("note.txt"));
+    image::RgbImage::from_pixel(64, 64, image::Rgb([200, 30, 30])).save(&picture).expect("a picture");
+    std::fs::write(&note, "What was agreed.").expect("a note");
+    browser.open("/members/1");
+    browser.run("window.leaving = true; 1");
+    let files = [picture.to_str().expect("text"), note.to_str().expect("text")];
+    browser.choose_files("[data-upload] input[type=file]", &files);
+    browser.until("!window.leaving && document.querySelectorAll('.files li').length === 2");
+    browser
+        .until("[...document.querySelectorAll('.files img')].every(image => image.complete && image.naturalWidth > 0)");
+    assert!(browser.text(".files").contains("note.txt"));
+    browser.follow(".files li:first-child form button");
+    browser.until("document.querySelectorAll('.files li').length === 1");
+    assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 1);
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    browser.is_clean();
+}
+
+async fn a_record_is_made_by_keyboard_alone(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/product_groups");
+    browser.run("window.leaving = true; 1");
+    browser.type_text("n");
+    browser
+        .until("!window.leaving && document.readyState === 'complete' && location.pathname === '/product_groups/new'");
+    // The first stop is the way past the navigation.
+    browser.key("Tab", 0);
+    assert_eq!(browser.run("document.activeElement.innerText"), "Skip to the content");
+    browser.key("Enter", 0);
+    for _ in 0..20 {
+        if browser.run("document.activeElement.name") == "name" {
+            break;
+        }
+        browser.key("Tab", 0);
+    }
+    browser.type_text("Lights");
+    browser.run("window.leaving = true; 1");
+    const CTRL: u32 = 2;
+    browser.key("Enter", CTRL);
+    browser.until("!window.leaving && document.readyState === 'complete'");
+    browser.sees("Lights");
+    browser.run("window.leaving = true; 1");
+    browser.type_text("e");
+    browser.until("!window.leaving && document.readyState === 'complete' && location.pathname.endsWith('/edit')");
+    browser.open("/product_groups");
+    browser.run("window.leaving = true; 1");
+    browser.type_text("j");
+    browser.key("Enter", 0);
+    browser.until(
+        "!window.leaving && document.readyState === 'complete' && /product_groups.\\d+$/.test(location.pathname)",
+    );
+    browser.type_text("?");
+    browser.until("document.querySelector('#keys').open");
+    browser.key("Escape", 0);
+    browser.until("!document.querySelector('#keys').open");
+    browser.is_clean();
+}
+
+async fn times_are_those_of_the_company(server: Server) {
+    let client = server.admin();
+    client.put("/settings", json!({ "timezone": "America/New_York" })).await.ok();
+    let activity = json!({ "subject": "Call", "starts_at": "2026-07-01T14:30:00Z" });
+    client.post("/activities", activity).await.created("activity");
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/activities/1");
+    browser.sees("1 Jul 2026, 10:30");
+    browser.follow("[data-edit]");
+    assert_eq!(browser.run("document.querySelector('[name=starts_at]').value"), "2026-07-01T10:30");
+    browser.fill("[name=starts_at]", "2026-07-01T11:00");
+    browser.follow(".record .primary");
+    assert_eq!(client.get("/activities/1").await.record("activity")["starts_at"], "2026-07-01T15:00:00.000Z");
+    browser.is_clean();
+}
+
+/// What a declaration says is in the panel, without a line of code for it.
+async fn every_field_of_every_resource_is_in_its_form(server: Server) {
+    use charter_runtime::meta::{Access, Kind, Operation, Shown};
+    let mut admin = super::visitor(&server, &json!({ "id": 1 })).await;
+    let mut seen = 0;
+    for entry in server.state.catalog.entries() {
+        let meta = entry.meta;
+        let top = entry.is_listed() && meta.under.is_none() && !entry.is_attached();
+        if top {
+            let page = admin.get(&format!("/{}", meta.path)).await;
+            page.status(200);
+            for field in meta.fields.iter().filter(|f| f.shown != Shown::Never && f.kind != Kind::CustomFields) {
+                page.says(&format!("name=\"columns\" value=\"{}\"", field.name));
+            }
+        }
+        if top && meta.operations.contains(&Operation::Create) {
+            let form = admin.get(&format!("/{}/new", meta.path)).await;
+            form.status(200);
+            let given =
+                |access| matches!(access, Access::Writable | Access::WriteOnly | Access::Secret | Access::Immutable);
+            for field in
+                meta.fields.iter().filter(|f| given(f.access) && f.name != "id" && f.kind != Kind::CustomFields)
+            {
+                form.says(&format!("name=\"{}", field.name));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 60, "{seen} fields were looked for");
+}

@@ -1,0 +1,187 @@
+//! Signing in: by a link and by a password, out again, and everything that is no way in.
+
+use serde_json::json;
+
+use super::{PASSWORD, Visitor, admin, invitation, visitor};
+use crate::support::{Server, on_both};
+
+on_both!(
+    a_link_sets_a_password_once_and_signs_in,
+    a_password_signs_in_and_leads_to_the_page_that_was_asked_for,
+    a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minute,
+    a_session_ends_with_signing_out_a_new_password_and_the_user,
+    a_session_that_was_set_before_signing_in_leads_nowhere,
+    forms_of_other_sites_and_without_the_token_are_refused,
+    what_was_written_when_a_session_ended_is_not_lost,
+    a_secret_is_changed_every_hour_and_ends_when_it_is_not_used,
+    programs_are_told_what_the_api_tells,
+);
+
+async fn a_link_sets_a_password_once_and_signs_in(server: Server) {
+    let link = invitation(&server, 1).await;
+    let path = link.strip_prefix(&server.url()).expect("a link of this server");
+    let mut visitor = Visitor::new(&server.url());
+    visitor.get(path).await.status(200).says("Choose a password");
+    for (short, said) in [("elevenchars", "at least 12 characters"), ("admin@example.com", "own name or address")] {
+        visitor.post(path, &[("password", short)]).await.status(422).says(said);
+    }
+    let page = visitor.post(path, &[("password", PASSWORD)]).await;
+    page.status(303);
+    let set = page.header("set-cookie");
+    assert!(set.contains("HttpOnly") && set.contains("SameSite=Lax") && set.contains("Path=/"), "{set}");
+    visitor.get("/").await.status(200).says("Overview");
+    visitor.get(path).await.status(410).says("This link is over");
+    visitor.post(path, &[("password", PASSWORD)]).await.status(410);
+    // A newer link ends the one before, and a week ends each.
+    let (first, second) = (invitation(&server, 1).await, invitation(&server, 1).await);
+    let path = |link: &str| link.strip_prefix(&server.url()).expect("a link").to_string();
+    visitor.get(&path(&first)).await.status(410);
+    visitor.get(&path(&second)).await.status(200);
+    server.state.clock.turn(std::time::Duration::from_secs(7 * 24 * 3600 + 1));
+    visitor.get(&path(&second)).await.status(410);
+}
+
+async fn a_password_signs_in_and_leads_to_the_page_that_was_asked_for(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.press(".me summary");
+    browser.follow("form[action='/panel/sign-out'] button");
+    browser.open("/products?sort=-name");
+    browser.sees("Sign in");
+    browser.fill("#email", "Admin@Example.com");
+    browser.fill("#password", PASSWORD);
+    browser.follow("form button");
+    assert_eq!(browser.address(), "/products?sort=-name");
+    browser.is_clean();
+}
+
+async fn a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minute(server: Server) {
+    visitor(&server, &json!({ "id": 1 })).await;
+    let mut stranger = Visitor::new(&server.url());
+    let attempt = |email: &'static str, password: &'static str| [("email", email), ("password", password)];
+    let known = stranger.post("/panel/sign-in", &attempt("admin@example.com", "not the password")).await;
+    let unknown = stranger.post("/panel/sign-in", &attempt("nobody@example.com", "not the password")).await;
+    known.status(422).says("The address or the password is not right.");
+    let same = |text: &str| text.replace("nobody@example.com", "admin@example.com");
+    assert_eq!(same(&unknown.status(422).text), known.text, "nobody learns who has an account");
+    for _ in 0..9 {
+        stranger.post("/panel/sign-in", &attempt("admin@example.com", "not the password")).await.status(422);
+    }
+    let refused = stranger.post("/panel/sign-in", &attempt("admin@example.com", PASSWORD)).await;
+    assert_eq!(refused.status, 429, "the right one too");
+}
+
+async fn a_session_ends_with_signing_out_a_new_password_and_the_user(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let mut first = visitor(&server, &user).await;
+    first.get("/products").await.status(200);
+    let stolen = first.cookie.clone();
+    first.submit("/panel/sign-out", &[]).await.status(303);
+    first.cookie = stolen;
+    first.get("/products").await.status(303);
+
+    let mut other = visitor(&server, &user).await;
+    let mut changing = Visitor::new(&server.url());
+    let email = user["email"].as_str().expect("an address");
+    changing.post("/panel/sign-in", &[("email", email), ("password", PASSWORD)]).await.status(303);
+    let wrong = [("old", "not the password"), ("password", "another long password")];
+    changing.submit("/panel/password", &wrong).await.status(422).says("is not right");
+    let right = [("old", PASSWORD), ("password", "another long password")];
+    changing.submit("/panel/password", &right).await.status(303);
+    changing.get("/products").await.status(200);
+    other.get("/products").await.status(303);
+
+    server.admin().post(&format!("/users/{}/deactivate", user["id"]), json!({})).await.ok();
+    changing.get("/products").await.status(303);
+    let again = [("email", email), ("password", "another long password")];
+    changing.post("/panel/sign-in", &again).await.status(422);
+}
+
+async fn a_session_that_was_set_before_signing_in_leads_nowhere(server: Server) {
+    visitor(&server, &json!({ "id": 1 })).await;
+    let mut victim = Visitor::new(&server.url());
+    let planted = "charter_session=planted0000000000000000000000000000000000000";
+    victim.cookie = Some(planted.into());
+    let form = [("email", "admin@example.com"), ("password", PASSWORD)];
+    victim.post("/panel/sign-in", &form).await.status(303);
+    assert_ne!(victim.cookie.as_deref(), Some(planted));
+    let mut attacker = Visitor::new(&server.url());
+    attacker.cookie = Some(planted.into());
+    attacker.get("/products").await.status(303);
+}
+
+async fn forms_of_other_sites_and_without_the_token_are_refused(server: Server) {
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let token = inside.token().await;
+    let form = [("name", "Forged"), ("_token", token.as_str())];
+    for site in ["cross-site", "same-site"] {
+        let mut forged = inside.with("sec-fetch-site", Some(site));
+        forged.post("/product_groups", &form).await.status(409);
+        forged.post("/panel/sign-out", &form).await.status(409);
+        forged.post("/panel/sign-in", &[("email", "a@example.com"), ("password", "x")]).await.status(409);
+    }
+    let mut old = inside.with("sec-fetch-site", None).with("origin", Some("https://evil.example.com"));
+    old.post("/product_groups", &form).await.status(409);
+    for wrong in ["", "0", &token.replace('a', "b")] {
+        inside.post("/product_groups", &[("name", "Forged"), ("_token", wrong)]).await.status(409);
+    }
+    inside.post("/product_groups", &[("name", "Forged")]).await.status(409);
+    let mut other = Visitor::new(&server.url());
+    other.post("/panel/sign-in", &[("email", "admin@example.com"), ("password", PASSWORD)]).await.status(303);
+    let theirs = other.token().await;
+    assert_ne!(theirs, token, "each session has a token of its own");
+    let mut script = inside.with("x-panel-token", Some(&theirs));
+    script.post("/panel/api/product_groups", &[("name", "Forged")]).await.status(409);
+    inside.post("/panel/api/product_groups", &[("name", "Forged")]).await.status(409);
+    let total = server.admin().get("/product_groups?q[name_eq]=Forged").await.ok()["meta"]["total"].clone();
+    assert_eq!(total, 0);
+    let mut own = inside.with("sec-fetch-site", None).with("origin", Some(&server.url()));
+    own.post("/product_groups", &form).await.status(303);
+}
+
+async fn what_was_written_when_a_session_ended_is_not_lost(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/members/new");
+    browser.fill("[name=name]", "Written at length");
+    server.sql("DELETE FROM user_sessions").await;
+    server.state.tokens.clear();
+    browser.follow(".record .primary");
+    browser.sees("What you have written is kept");
+    browser.fill("#email", "admin@example.com");
+    browser.fill("#password", PASSWORD);
+    browser.follow("form button");
+    browser.sees("Nothing is lost");
+    assert_eq!(browser.run("document.querySelector('[name=name]').value"), "Written at length");
+    browser.follow(".record .primary");
+    browser.sees("Written at length");
+    assert!(browser.address().starts_with("/members/"));
+    browser.is_clean();
+}
+
+async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Server) {
+    let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
+    visitor.get("/products").await.status(200);
+    let first = visitor.cookie.clone();
+    let hour = std::time::Duration::from_secs(3601);
+    server.state.clock.turn(hour);
+    server.state.tokens.clear();
+    visitor.get("/products").await.status(200);
+    assert_ne!(visitor.cookie, first, "it was changed");
+    let mut late = Visitor::new(&server.url());
+    late.cookie = first;
+    late.get("/products").await.status(200);
+    server.state.clock.turn(std::time::Duration::from_secs(61));
+    late.get("/products").await.status(303);
+    visitor.get("/products").await.status(200);
+    server.state.clock.turn(hour * 13);
+    server.state.tokens.clear();
+    visitor.get("/products").await.status(303);
+}
+
+async fn programs_are_told_what_the_api_tells(server: Server) {
+    let mut program = Visitor::new(&server.url()).with("accept", Some("*/*"));
+    let answer = program.get("/products").await;
+    answer.status(404).says("\"code\":\"not_found\"");
+    let mut browser = Visitor::new(&server.url());
+    browser.get("/products").await.status(303);
+    browser.get("/api/v1/products").await.status(401);
+}
