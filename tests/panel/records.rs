@@ -13,6 +13,7 @@ on_both!(
     files_are_uploaded_shown_and_removed,
     a_record_is_made_by_keyboard_alone,
     times_are_those_of_the_company,
+    what_is_not_touched_is_not_changed,
     every_field_of_every_resource_is_in_its_form,
 );
 
@@ -203,6 +204,41 @@ async fn times_are_those_of_the_company(server: Server) {
     browser.fill("[name=starts_at]", "2026-07-01T11:00");
     browser.follow(".record .primary");
     assert_eq!(client.get("/activities/1").await.record("activity")["starts_at"], "2026-07-01T15:00:00.000Z");
+    browser.is_clean();
+}
+
+/// A form that is opened and saved changes nothing: neither parts of a second, nor the ends of lines, nor what is stored
+/// and no longer declared.
+async fn what_is_not_touched_is_not_changed(server: Server) {
+    let client = server.admin();
+    client.put("/settings", json!({ "timezone": "Europe/London" })).await.ok();
+    client.post("/members", json!({ "name": "Ada" })).await.created("member");
+    // The second of two times that the clocks have twice.
+    let activity = json!({
+        "subject": " Spaces ", "description": "\nOne line\n\nand another\n", "starts_at": "2026-10-25T01:30:00.250Z",
+        "ends_at": "2026-10-25T02:30:00Z", "participants": [{ "member_id": 1, "mute": true }], "type_id": 1005,
+    });
+    client.post("/activities", activity).await.created("activity");
+    client
+        .post("/products", json!({ "name": "Lamp", "tag_list": ["a", "b"], "weight": "1.5", "is_active": false }))
+        .await
+        .created("product");
+    client
+        .post("/webhooks", json!({ "url": "https://93.184.215.14/hook", "events": ["product.created"] }))
+        .await
+        .created("webhook");
+    server.sql("UPDATE webhooks SET events = '[\"product.created\",\"gone.created\"]'").await;
+    server.sql("UPDATE products SET product_type = 'lost'").await;
+    let Some(mut browser) = admin(&server).await else { return };
+    let changes = "/audit_entries?q[action_eq]=update&q[entity_type_in]=activities,products,webhooks,members";
+    for path in ["/activities/1", "/products/1", "/webhooks/1", "/members/1"] {
+        let before = client.get(path).await.text;
+        browser.open(&format!("{path}/edit"));
+        browser.follow(".record .primary");
+        assert_eq!(browser.address(), path, "{}", browser.text("main"));
+        assert_eq!(client.get(path).await.text, before, "{path}");
+    }
+    assert_eq!(client.get(changes).await.ok()["meta"]["total"], 0);
     browser.is_clean();
 }
 

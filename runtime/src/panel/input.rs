@@ -113,6 +113,8 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
             html! {
                 select id=(id) name=(name) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] {
                     @if !given.required || text.is_empty() { option value="" selected[text.is_empty()] { "–" } }
+                    // What is stored and no longer declared is not changed by the way.
+                    @if !text.is_empty() && !choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(&text)) { option value=(text) selected { (text) } }
                     @for (word, said) in choices { option value=(word) selected[word.eq_ignore_ascii_case(&text)] { (said) } }
                 }
             }
@@ -141,8 +143,8 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
             textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described] aria-invalid=[invalid] { "\n" (pretty(given.value)) }
         },
         (Kind::Timestamp { .. }, _) => {
-            let local = zone::local(visit.zone, &text).unwrap_or(text);
-            html! { input type="datetime-local" step="1" id=(id) name=(name) value=(local) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
+            let local = zone::local(visit.zone, &text).unwrap_or_else(|| text.clone());
+            html! { input type="hidden" name={ "_was." (name) } value=(text); input type="datetime-local" step="any" id=(id) name=(name) value=(local) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
         }
         (Kind::Date, _) => {
             html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
@@ -169,7 +171,12 @@ fn matrix(given: &Given<'_>, choices: &[Choice]) -> Markup {
     let held: Vec<&str> = given.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let group = |word: &str| word.split([':', '.']).next().unwrap_or_default().to_string();
     let mut groups: Vec<(String, Vec<&Choice>)> = Vec::new();
-    for choice in choices {
+    let unknown: Vec<Choice> = held
+        .iter()
+        .filter(|word| !choices.iter().any(|(known, _)| known == *word))
+        .map(|word| ((*word).to_string(), (*word).to_string()))
+        .collect();
+    for choice in choices.iter().chain(&unknown) {
         let of = group(&choice.0);
         match groups.iter_mut().find(|(name, _)| *name == of) {
             Some((_, list)) => list.push(choice),

@@ -6,7 +6,7 @@ use super::zone;
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind};
+use crate::meta::{Access, FieldMeta, Kind};
 use crate::query::Pair;
 use crate::server::form_to_json;
 
@@ -22,7 +22,14 @@ pub fn read(
     form: &[Pair],
     is_new: bool,
 ) -> Result<Map<String, Value>> {
-    let pairs: Vec<Pair> = form.iter().filter(|pair| !pair.name.starts_with('_')).cloned().collect();
+    let was = |name: &str| form.iter().find(|pair| pair.name.strip_prefix("_was.") == Some(name));
+    let given = |pair: &Pair| {
+        let kept = was(&pair.name).filter(|was| zone::is_same(zone, &was.value, &pair.value));
+        // Browsers end the lines of a form in their own way.
+        let value = kept.map_or_else(|| pair.value.replace("\r\n", "\n"), |was| was.value.clone());
+        Pair { name: pair.name.clone(), value }
+    };
+    let pairs: Vec<Pair> = form.iter().filter(|pair| !pair.name.starts_with('_')).map(given).collect();
     let bytes = form_to_json(pairs)?;
     let Value::Object(mut record) = serde_json::from_slice(&bytes).map_err(Error::internal)? else {
         return Ok(Map::new());
@@ -30,6 +37,12 @@ pub fn read(
     for field in fields {
         if let Some(value) = record.get_mut(field.name) {
             *value = of_kind(catalog, field.kind, value.take(), zone);
+        }
+    }
+    // What is never shown is left as it is, unless something is written.
+    for field in fields.iter().filter(|field| matches!(field.access, Access::WriteOnly | Access::Secret)) {
+        if record.get(field.name).is_some_and(is_empty) {
+            record.remove(field.name);
         }
     }
     if let Some(Value::Object(custom)) = record.get_mut("custom_fields") {

@@ -49,7 +49,16 @@ pub fn shown(zone: Tz, time: &str) -> Option<String> {
 /// What an input of the type `datetime-local` holds.
 pub fn local(zone: Tz, time: &str) -> Option<String> {
     let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
-    Some(time.format("%Y-%m-%dT%H:%M:%S").to_string())
+    let form = if time.timestamp_subsec_millis() == 0 { "%Y-%m-%dT%H:%M:%S" } else { "%Y-%m-%dT%H:%M:%S%.3f" };
+    Some(time.format(form).to_string())
+}
+
+/// Whether an input still holds what it was given: browsers leave out seconds that are nothing.
+pub fn is_same(zone: Tz, was: &str, written: &str) -> bool {
+    let bare = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_string();
+    let whole =
+        |text: &str| if text.len() == "2026-03-21T10:00".len() { format!("{text}:00") } else { text.to_string() };
+    local(zone, was).is_some_and(|was| bare(&whole(&was)) == bare(&whole(written)))
 }
 
 /// The time that such an input means; what it is not stays as it was written, for the API to refuse. Of a time that a
@@ -82,6 +91,11 @@ mod tests {
         assert_eq!(utc(zone, "2026-01-01T10:05:07"), "2026-01-01T10:05:07Z");
         assert_eq!(utc(zone, "2026-03-29T01:30"), "2026-03-29T01:30:00Z", "the clocks leave this hour out");
         assert_eq!(utc(zone, "2026-10-25T01:30"), "2026-10-25T00:30:00Z", "the clocks have this hour twice");
+        assert_eq!(local(zone, "2026-07-01T09:05:00.250Z").as_deref(), Some("2026-07-01T10:05:00.250"));
+        assert!(is_same(zone, "2026-10-25T01:30:00Z", "2026-10-25T01:30"), "the second of two is kept as it was");
+        assert!(is_same(zone, "2026-07-01T09:05:00.250Z", "2026-07-01T10:05:00.25"));
+        assert!(!is_same(zone, "2026-07-01T09:05:00.250Z", "2026-07-01T10:05:00"));
+        assert!(!is_same(zone, "2026-07-01T09:00:00Z", "2026-07-01T10:05"));
         assert_eq!(utc(zone, "soon"), "soon");
         assert_eq!(shown(zone, "soon"), None);
     }
