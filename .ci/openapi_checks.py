@@ -4,6 +4,7 @@ are its own, and which parameters are alike."""
 import itertools
 import json
 import re
+from urllib.parse import unquote
 
 import schemathesis
 
@@ -66,6 +67,9 @@ def only_told_rules_refuse(ctx, response, case):
         if re.fullmatch(r"operations\.\d+", field):
             continue
         for message in messages:
+            # The first hour of the year 1, somewhere in the east, is in the year 0 of UTC, which no database here has.
+            if "timestamp" in message and "0001-01-01T" in unquote(str(response.request.url)):
+                continue
             if not BEYOND_SCHEMAS.search(message):
                 raise AssertionError(f"well-formed data was refused: {field} {message}")
 

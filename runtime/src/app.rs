@@ -9,7 +9,7 @@ use sea_orm_migration::MigratorTrait;
 use crate::auth;
 use crate::catalog::Catalog;
 use crate::config::Config;
-use crate::context::State;
+use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
@@ -34,9 +34,10 @@ const START_LOCK: i64 = 0x43_68_61_72_74_65_72;
 /// How long a process that starts waits before it asks for the lock again.
 const START_PAUSE: Duration = Duration::from_millis(50);
 
-/// So often a minute somebody may try to sign in to one account, and from one address.
-const SIGN_INS_OF_ACCOUNT: u32 = 10;
+/// So often a minute one may try to sign in: from one address, from it to one account, and to one account from everywhere.
 const SIGN_INS_OF_ADDRESS: u32 = 30;
+const SIGN_INS_OF_BOTH: u32 = 10;
+const SIGN_INS_OF_ACCOUNT: u32 = 100;
 
 /// Where migrations go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +134,11 @@ impl App {
             outspoken,
             token_rate,
             anonymous_rate,
-            sign_ins: (RateLimit::new(SIGN_INS_OF_ACCOUNT), RateLimit::new(SIGN_INS_OF_ADDRESS)),
+            sign_ins: SignIns {
+                addresses: RateLimit::new(SIGN_INS_OF_ADDRESS),
+                accounts_from_addresses: RateLimit::new(SIGN_INS_OF_BOTH),
+                accounts: RateLimit::new(SIGN_INS_OF_ACCOUNT),
+            },
             description: OnceLock::new(),
         }))
     }

@@ -19,6 +19,14 @@ use crate::server::{Gate, RateLimit};
 use crate::total;
 use crate::webhook::{Exchange, Metrics};
 
+/// Attempts to sign in, counted.
+#[derive(Debug)]
+pub struct SignIns {
+    pub addresses: RateLimit<IpAddr>,
+    pub accounts_from_addresses: RateLimit<(String, IpAddr)>,
+    pub accounts: RateLimit<String>,
+}
+
 /// What all requests of an application share.
 #[derive(Debug)]
 pub struct State {
@@ -51,8 +59,8 @@ pub struct State {
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.
     pub anonymous_rate: RateLimit<IpAddr>,
-    /// Attempts to sign in, of each account and of each address.
-    pub sign_ins: (RateLimit<String>, RateLimit<IpAddr>),
+    /// Attempts to sign in.
+    pub sign_ins: SignIns,
     /// The OpenAPI description, made once.
     pub description: OnceLock<Description>,
 }

@@ -65,6 +65,28 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     browser.run("window.leaving = true; document.querySelector('.search').requestSubmit(); 1");
     browser.until("!window.leaving && document.readyState === 'complete'");
     assert_eq!(names(&mut browser), ["Table"]);
+    server.admin().post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
+    server.admin().put("/products/1", json!({ "product_group_id": 1 })).await.ok();
+    // The question of a reference is changed before one is chosen, and a row goes and another comes.
+    browser.open("/products");
+    browser.press("#filter summary");
+    browser.press("[data-add-condition]");
+    browser.press("[data-add-condition]");
+    browser.press("[data-condition] [data-remove]");
+    browser.press("[data-add-condition]");
+    browser.fill("[name='f1.field']", "product_group_id");
+    browser.fill("[name='f1.predicate']", "not_eq");
+    browser.fill("[name='f1.predicate']", "eq");
+    browser
+        .run("document.querySelector('[name=\"f1.value\"]').closest('.reference').querySelector('input').focus(); 1");
+    browser.type_text("ligh");
+    browser.until("document.querySelector('.offered:not([hidden]) li')?.innerText === 'Lights'");
+    browser.key("Enter", 0);
+    condition(&mut browser, 2, "weight", "lt", "10");
+    condition(&mut browser, 3, "name", "cont", "a");
+    browser.follow("#filter-form .primary");
+    let asked = "/products?q[product_group_id_eq]=1&q[weight_lt]=10&q[name_cont]=a";
+    assert_eq!((browser.address().as_str(), names(&mut browser)), (asked, vec!["Lamp".to_string()]));
     browser.open("/products");
     browser.press("#filter summary");
     condition(&mut browser, 0, "cf.colour", "eq", "red");
@@ -150,6 +172,15 @@ async fn a_view_is_shared_copied_and_goes_on_working(server: Server) {
     let narrowed = format!("/products?view_id={}&q[name_cont]=tab", view["id"]);
     let page = plain.get(&narrowed).await;
     assert!(page.text.contains("Table") && !page.text.contains(">Lamp<"), "a condition narrows a view");
+    // What is asked beside a view is kept with it, as far as one list of conditions can say both.
+    let beside = format!("view_id={}&q[name_cont]=tab", view["id"]);
+    let kept = plain.submit("/products/views", &[("name", "Both"), ("columns", "name"), ("_query", &beside)]).await;
+    let both = kept.status(303).header("location").rsplit('=').next().expect("an id").to_string();
+    let both = server.admin().get(&format!("/custom_views/{both}")).await.record("custom_view");
+    assert_eq!(both["filters"].as_array().map(Vec::len), Some(2), "{both}");
+    let or = r#"[{"field":"name","predicate":"cont","value":"a"},{"field":"name","predicate":"cont","value":"b","logic":"or"}]"#;
+    let beside = format!("view_id={}&filters={or}", view["id"]);
+    plain.submit("/products/views", &[("name", "Both"), ("columns", "name"), ("_query", &beside)]).await.status(400);
     let refused = plain.submit("/products/views", &[("name", ""), ("columns", "name"), ("_query", "")]).await;
     refused.status(422).says("Name");
 }
@@ -217,6 +248,10 @@ async fn what_is_seen_is_what_the_api_answers(server: Server) {
 async fn a_list_that_cannot_be_asked_for_so_says_why(server: Server) {
     let mut admin = visitor(&server, &json!({ "id": 1 })).await;
     admin.get("/products?q[weight_gt]=x").await.status(422).says("cannot be shown as it is asked for").says("Show all");
+    admin.get("/products?filters=[{").await.status(422).says("must be JSON");
+    // What names no field changes nothing, and deletes nothing.
+    let unknown = [("_step", "apply"), ("_field", "renamed"), ("renamed", "x"), ("id", "1")];
+    admin.submit("/products/bulk", &unknown).await.status(404);
     admin.get("/products?page=0").await.status(422).says("at least 1");
     admin.get("/products?page=99").await.status(200).says("nothing on this page");
     admin.get("/products").await.status(200).says("There are no products yet").says("Create the first one");

@@ -56,15 +56,20 @@ async fn what_a_role_may_not_do_is_not_offered(server: Server) {
     plain.submit(&path, &[("is_admin", "true")]).await.status(403);
     plain.submit(&format!("{path}/deactivate"), &[]).await.status(403);
     plain.submit("/users/1/invite", &[]).await.status(403);
-    plain.submit("/users/bulk", &[("_step", "apply"), ("id", "1")]).await.status(403);
+    plain.submit("/users/bulk", &[("_step", "apply-delete"), ("id", "1")]).await.status(403);
     let user: Value = server.admin().get(&path).await.record("user");
     assert_eq!((&user["is_admin"], &user["is_active"]), (&json!(false), &json!(true)));
 
     let (manager, _) = server.user(&["users.manage"], &["*"]).await;
     let mut manager = visitor(&server, &manager).await;
     manager.get("/users").await.status(200).says("New user");
+    // Whoever has the link has all that the user may: only administrators give that to others.
     manager.submit("/users/1/invite", &[]).await.status(403);
-    manager.submit(&format!("{path}/invite"), &[]).await.status(200).says("shown this once");
+    manager.submit(&format!("{path}/invite"), &[]).await.status(403);
+    assert!(!manager.get(&path).await.status(200).text.contains("/invite"));
+    server.able(&["users:write"]).await.post(&format!("{path}/invite"), json!({})).await.status(403);
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    admin.submit(&format!("{path}/invite"), &[]).await.status(200).says("shown this once");
 }
 
 async fn every_page_forbids_scripts_and_styles_from_elsewhere(server: Server) {

@@ -63,6 +63,8 @@ async fn a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minu
     known.status(422).says("The address or the password is not right.");
     let same = |text: &str| text.replace("nobody@example.com", "admin@example.com");
     assert_eq!(same(&unknown.status(422).text), known.text, "nobody learns who has an account");
+    let long = format!("{}@example.com", "x".repeat(300));
+    stranger.post("/panel/sign-in", &[("email", &long), ("password", "not the password")]).await.status(422);
     for _ in 0..9 {
         stranger.post("/panel/sign-in", &attempt("admin@example.com", "not the password")).await.status(422);
     }
@@ -86,7 +88,10 @@ async fn a_session_ends_with_signing_out_a_new_password_and_the_user(server: Ser
     let wrong = [("old", "not the password"), ("password", "another long password")];
     changing.submit("/panel/password", &wrong).await.status(422).says("is not right");
     let right = [("old", PASSWORD), ("password", "another long password")];
+    let sent_before = invitation(&server, user["id"].as_i64().expect("an id")).await;
     changing.submit("/panel/password", &right).await.status(303);
+    let sent_before = sent_before.strip_prefix(&server.url()).expect("a link of this server");
+    Visitor::new(&server.url()).get(sent_before).await.status(410);
     changing.get("/products").await.status(200);
     other.get("/products").await.status(303);
 
@@ -160,12 +165,14 @@ async fn what_was_written_when_a_session_ended_is_not_lost(server: Server) {
 async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Server) {
     let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
     visitor.get("/products").await.status(200);
-    let first = visitor.cookie.clone();
+    let (first, token) = (visitor.cookie.clone(), visitor.token().await);
     let hour = std::time::Duration::from_secs(3601);
     server.state.clock.turn(hour);
     server.state.tokens.clear();
-    visitor.get("/products").await.status(200);
-    assert_ne!(visitor.cookie, first, "it was changed");
+    visitor.get("/nothing").await.status(404);
+    assert_ne!(visitor.cookie, first, "it was changed, and told with whatever came of the request");
+    let open = [("name", "From before"), ("_token", token.as_str())];
+    visitor.post("/product_groups", &open).await.status(303);
     let mut late = Visitor::new(&server.url());
     late.cookie = first;
     late.get("/products").await.status(200);

@@ -43,7 +43,7 @@ pub async fn make(state: &State, user_id: i64, password: &str) -> Result<String>
     hash(password.to_string()).await
 }
 
-/// Keeps the hash, and ends every session of the user, in a transaction after which `state.tokens` is to be cleared.
+/// Keeps the hash, and ends every session and every link of the user, in a transaction after which `state.tokens` is to be cleared.
 pub(super) async fn store(state: &State, transaction: &Connection, user_id: i64, hash: String) -> Result<()> {
     let mut sql =
         Sql::new(state.db.dialect(), "INSERT INTO \"user_passwords\" (\"user_id\", \"hash\", \"changed_at\") VALUES (");
@@ -52,6 +52,9 @@ pub(super) async fn store(state: &State, transaction: &Connection, user_id: i64,
         ") ON CONFLICT (\"user_id\") DO UPDATE SET \"hash\" = excluded.\"hash\", \"changed_at\" = excluded.\"changed_at\"",
     );
     sql.run(transaction).await?;
+    let mut links = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
+    links.bind(user_id);
+    links.run(transaction).await?;
     session::end_all(state, transaction, user_id).await
 }
 

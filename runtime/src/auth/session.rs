@@ -36,6 +36,14 @@ pub struct SignedIn {
     pub name: String,
     pub email: String,
     id: i64,
+    created_at: DateTime<Utc>,
+}
+
+impl SignedIn {
+    /// What the session is known by for as long as it lasts, whatever its secret is by now.
+    pub fn mark(&self) -> String {
+        format!("{} {}", self.id, self.created_at.timestamp_micros())
+    }
 }
 
 /// What a cookie leads to.
@@ -131,7 +139,8 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
     }
     let (name, email) = (model.name.clone(), model.email.clone());
     let principal = Principal { abilities: vec!["*".into()], ..of_user(state, model).await? };
-    let user = Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id });
+    let user =
+        Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id, created_at: row.created_at });
     let renewed = match !row.is_previous && now - row.rotated_at > ROTATED {
         true => rotate(state, &row, &hex(&key), now).await?,
         false => None,

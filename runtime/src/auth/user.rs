@@ -23,11 +23,7 @@ use crate::view;
 #[resource(action(
     name = "invite",
     on = "record",
-    description = "Answers a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends."
-))]
-#[resource(reveal(
-    name = "invitation_url",
-    description = "The link by which the user sets a password, in the answer to `invite` alone."
+    description = "Answers the user with `invitation_url`: a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends."
 ))]
 pub struct Model {
     pub id: i64,
@@ -123,7 +119,13 @@ impl Behaviour for Entity {
         Ok(())
     }
 
+    /// Whoever has the link has all that the user may: what only administrators give to others, and only by a token for
+    /// everything.
     async fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        context.caller().need_ability("*")?;
+        if !context.caller().is_admin {
+            return Err(Error::AdministratorsOnly);
+        }
         let Some(user) = draft.before.as_ref().filter(|user| user.is_active) else {
             return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));
         };

@@ -61,7 +61,9 @@ impl Api {
         let mut request = hyper::Request::builder().method(method).uri(format!("/api/v1{path}"));
         for (name, value) in headers {
             let name: HeaderName = name.parse().map_err(Error::internal)?;
-            request = request.header(name, HeaderValue::from_str(value).map_err(Error::internal)?);
+            let value = HeaderValue::from_str(value);
+            request = request
+                .header(name, value.map_err(|_| Error::Malformed("A field of the form cannot be read.".into()))?);
         }
         let mut request = Request::from_hyper(request.body(body).map_err(unreadable)?, Scheme::HTTP);
         request.extensions_mut().insert(caller.clone());

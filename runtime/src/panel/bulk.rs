@@ -7,7 +7,7 @@ use super::cell::{self, Room};
 use super::input::{self, Given};
 use super::place::Place;
 use super::title::{self, Titles};
-use super::visit::Visit;
+use super::visit::{Visit, is_ours};
 use super::{choice, form as forms, page, see, sent, words};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Operation};
@@ -20,7 +20,7 @@ const MOST: usize = 100;
 /// One step of the way: choose a field, give its value, look at what will happen, do it.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
     let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
-    let back = sent("_back").filter(|back| back.starts_with('/') && !back.starts_with("//"));
+    let back = sent("_back").filter(|back| is_ours(back));
     let back = back.map_or_else(|| place.collection(), String::from);
     let ids: Vec<i64> =
         form.iter().filter(|pair| pair.name == "id").filter_map(|pair| pair.value.parse().ok()).collect();
@@ -40,7 +40,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
         }
         ("preview", Some(field)) => work.about_to_change(field, form).await,
         ("apply", Some(field)) => work.change(field, form).await,
-        ("apply", None) => work.delete().await,
+        ("apply-delete", _) => work.delete().await,
         _ => Err(Error::NotFound),
     }
 }
@@ -146,7 +146,7 @@ impl Work<'_> {
             div .notice { p { strong { (words::count(entry.meta, records.len() as i64)) " will be deleted" } ", all or none of them."
                 @if !entry.meta.soft_delete { " They cannot be brought back." } } }
             ul { @for record in &records { li { (title::of(entry, record)) } } }
-            form method="post" action=(self.action()) { (self.carried("apply")) button .danger { "Delete " (self.count()) } }
+            form method="post" action=(self.action()) { (self.carried("apply-delete")) button .danger { "Delete " (self.count()) } }
         };
         Ok(self.page(&format!("Delete {}?", self.count()), &content, true))
     }

@@ -42,6 +42,7 @@ impl Wish {
     pub fn read(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Wish {
         let mut wish = Wish::default();
         let mut chosen: Vec<(usize, &str, String)> = Vec::new();
+        let mut filters: Option<String> = None;
         for Pair { name, value } in pairs {
             let blank = value.trim().is_empty();
             if let Some((number, part)) = form_field(&name) {
@@ -56,14 +57,24 @@ impl Wish {
                 "page" => wish.page = Some(value),
                 "per_page" => wish.per_page = Some(value),
                 "view_id" => wish.view_id = value.trim().parse().ok(),
-                "filters" => wish.rows.extend(from_json(&serde_json::from_str(&value).unwrap_or_default())),
+                // As for the API, the last one counts.
+                "filters" => filters = Some(value),
                 _ if name.starts_with("q[") && blank => wish.is_rough = true,
+                // An element with a comma is one of a list that has no form here.
+                _ if name.ends_with("[]") && value.contains(',') => wish.others.push(Pair { name, value }),
                 _ if name.starts_with("q[") => match row(&name, &value, columns) {
                     Some(row) => wish.add(row, name.ends_with("[]")),
                     None => wish.others.push(Pair { name, value }),
                 },
                 "include" | "include[]" | "count" => wish.others.push(Pair { name, value }),
                 _ => {}
+            }
+        }
+        if let Some(text) = filters {
+            match serde_json::from_str(&text).ok().and_then(|filters| from_json(&filters)) {
+                // What `q` asks narrows what they find: it is joined behind them.
+                Some(rows) => wish.rows.splice(0..0, rows).for_each(drop),
+                None => wish.others.push(Pair { name: "filters".into(), value: text }),
             }
         }
         wish.take(chosen, columns, zone);
@@ -129,6 +140,11 @@ impl Wish {
         vec![Pair { name: "filters".into(), value: self.filters().to_string() }]
     }
 
+    /// Whether the conditions stand in the address one by one.
+    pub fn is_plain(&self) -> bool {
+        self.conditions().iter().all(|pair| pair.name != "filters")
+    }
+
     /// The conditions as a saved view keeps them.
     pub fn filters(&self) -> Value {
         let filter = |row: &Row| {
@@ -186,8 +202,8 @@ pub fn address(path: &str, pairs: &[Pair]) -> String {
     if written.is_empty() { path.to_string() } else { format!("{path}?{}", written.join("&")) }
 }
 
-/// The conditions of a saved view, or of `filters`.
-pub fn from_json(filters: &Value) -> Vec<Row> {
+/// The conditions of a saved view, or of `filters`; nothing when they have a form that is not one of ours.
+pub fn from_json(filters: &Value) -> Option<Vec<Row>> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -202,7 +218,15 @@ pub fn from_json(filters: &Value) -> Vec<Row> {
             one => text(one),
         },
     };
-    filters.as_array().into_iter().flatten().map(row).collect()
+    let comma = |filter: &Value| {
+        let list = filter["value"].as_array();
+        list.is_some_and(|list| list.iter().any(|element| text(element).contains(',')))
+    };
+    let filters = filters.as_array().filter(|list| list.iter().all(Value::is_object))?;
+    if filters.iter().any(comma) {
+        return None;
+    }
+    Some(filters.iter().map(row).collect())
 }
 
 fn key(row: &Row) -> String {
@@ -223,11 +247,14 @@ fn row(parameter: &str, value: &str, columns: &[Column]) -> Option<Row> {
     Some(Row { logic: "and".into(), field: field.into(), predicate: predicate.name().into(), value: value.into() })
 }
 
+/// At most so many conditions in the form: twice as many as a list takes.
+const MOST: usize = 100;
+
 /// `f3.value` is the value of the third condition of the form.
 fn form_field(name: &str) -> Option<(usize, &'static str)> {
     let (number, part) = name.strip_prefix('f')?.split_once('.')?;
     let part = ["logic", "field", "predicate", "value"].into_iter().find(|known| *known == part)?;
-    Some((number.parse().ok()?, part))
+    Some((number.parse().ok().filter(|number| *number < MOST)?, part))
 }
 
 #[cfg(test)]
@@ -284,6 +311,24 @@ mod tests {
         assert_eq!(wish.conditions().len(), 1, "an `or` goes into one parameter");
         let again = Wish::read(wish.pairs(), &columns(), chrono_tz::Tz::UTC);
         assert_eq!(again.filters(), wish.filters());
+    }
+
+    #[test]
+    fn what_has_no_form_here_is_asked_as_it_is() {
+        for query in [
+            "filters=[{",
+            "filters={}",
+            "filters=[{\"field\":\"name\",\"predicate\":\"in\",\"value\":[\"a,b\"]}]",
+            "q[name_in][]=a,b",
+        ] {
+            let wish = read(query);
+            assert!(wish.rows.is_empty() && wish.others.len() == 1, "{query}");
+        }
+        let or = r#"[{"field":"name","predicate":"cont","value":"a","logic":"and"},{"field":"name","predicate":"cont","value":"b","logic":"or"}]"#;
+        let wish = read(&format!("q[is_not_true]=1&filters={or}"));
+        let fields: Vec<&str> = wish.rows.iter().map(|row| row.field.as_str()).collect();
+        assert_eq!(fields, ["name", "name", "is_not"], "`q` narrows what the filters find");
+        assert_eq!(wish.rows[2].logic, "and");
     }
 
     #[test]

@@ -43,6 +43,11 @@ pub fn session(state: &State, secret: &str) -> String {
     format!("{}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={LASTS}{secure}", name(state))
 }
 
+/// Whether a header sets or removes the session.
+pub fn is_session(set: &str) -> bool {
+    set.contains("charter_session=")
+}
+
 /// Removes the session.
 pub fn no_session(state: &State) -> String {
     let secure = if is_secure(state) { "; Secure" } else { "" };

@@ -67,7 +67,7 @@ pub fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column]) -> String {
 
 /// The form of the conditions.
 pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column]) -> Markup {
-    let rest = Wish { rows: Vec::new(), page: None, view_id: None, ..wish.clone() };
+    let rest = Wish { rows: Vec::new(), page: None, ..wish.clone() };
     let blank = Row { logic: "and".into(), field: String::new(), predicate: String::new(), value: String::new() };
     let rows: Vec<&Row> = wish.rows.iter().chain([&blank]).collect();
     html! {
@@ -80,7 +80,7 @@ pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column
             div .buttons {
                 button .primary { "Apply" }
                 button type="button" data-add-condition { "Add a condition" }
-                a .button href=(Wish { page: None, view_id: None, ..rest }.address(place)) { "Clear" }
+                a .button href=(rest.address(place)) { "Clear" }
             }
         }
         script type="application/json" #filter-fields { (maud::PreEscaped(fields(visit, columns))) }

@@ -8,7 +8,7 @@ use super::api::Problem;
 use super::input::{self, Given};
 use super::place::Place;
 use super::title::{self, Titles};
-use super::visit::Visit;
+use super::visit::{Visit, is_ours};
 use super::{choice, page, see, sent, words};
 use crate::auth;
 use crate::catalog::Entry;
@@ -90,7 +90,7 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
         if super::record::reveals(entry, &saved) {
             return Ok(super::record::revealed(visit, &place, &saved));
         }
-        let back = hidden("_back").filter(|back| back.starts_with('/') && !back.starts_with("//"));
+        let back = hidden("_back").filter(|back| is_ours(back));
         return Ok(see(back.unwrap_or(&place.path())));
     }
     let mut shown = Form::of(visit, place, Value::Object(record)).await?;
@@ -333,7 +333,7 @@ impl<'f> Form<'f> {
         let given =
             |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
         let inner: Vec<&'static FieldMeta> = target.meta.fields.iter().filter(given).collect();
-        let blank = Value::Object(defaults(self.visit, target));
+        let blank = Value::Null;
         html! {
             fieldset data-rows {
                 legend { (words::field(field)) }

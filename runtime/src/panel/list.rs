@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::api::Reply;
 use super::cell::{self, Room};
 use super::columns::{self, Column};
-use super::condition::{Wish, from_json};
+use super::condition::Wish;
 use super::place::Place;
 use super::title::{self, Titles};
 use super::visit::Visit;
@@ -132,7 +132,7 @@ impl List<'_> {
             div .tools {
                 @if let Some(field) = searched {
                     @let name = format!("q[{}_cont]", field.name);
-                    @let row = wish.rows.iter().find(|row| row.field == field.name && row.predicate == "cont");
+                    @let row = wish.rows.iter().find(|row| row.field == field.name && row.predicate == "cont" && wish.is_plain());
                     @let rest: Vec<Pair> = wish.pairs().into_iter().filter(|pair| pair.name != name).collect();
                     form .search method="get" action=(place.collection()) role="search" {
                         (filter::hidden(&rest))
@@ -143,15 +143,17 @@ impl List<'_> {
                 }
                 details .tool #filter open[self.is_filtering()] {
                     summary { "Filter" @if count > 0 { " " span .count { (count) } } }
-                    (filter::form(self.visit, place, &self.editable(), self.columns))
+                    (filter::form(self.visit, place, wish, self.columns))
                 }
                 details .tool {
                     summary { "Columns" }
                     (filter::chooser(place, wish, self.columns, self.shown))
                 }
             }
-            @if count > 0 {
+            @let viewed = self.views.conditions();
+            @if count > 0 || !viewed.is_empty() {
                 ul .chips aria-label="Conditions" {
+                    @for row in &viewed { li .faint { (filter::sentence(self.visit, row, self.columns)) " (of the view)" } }
                     @for (index, row) in wish.rows.iter().enumerate() {
                         @let rest = wish.without(index);
                         li { (filter::sentence(self.visit, row, self.columns)) " "
@@ -164,17 +166,6 @@ impl List<'_> {
 
     fn is_filtering(&self) -> bool {
         self.visit.asked.query.contains("filter=open")
-    }
-
-    /// With a view chosen its conditions are where one begins.
-    fn editable(&self) -> Wish {
-        let mut wish = self.wish.clone();
-        if let Some(view) = &self.views.chosen {
-            let mut rows = from_json(&view["filters"]);
-            rows.append(&mut wish.rows);
-            wish.rows = rows;
-        }
-        wish
     }
 
     fn empty(&self) -> Markup {

@@ -38,7 +38,7 @@ use std::sync::Arc;
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
-use crate::auth::session;
+use crate::auth::session::{self, Found};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
@@ -77,9 +77,14 @@ impl Answers for Panel {
         false
     }
 
+    /// A link that sets a password is a secret.
+    fn logged<'p>(&self, path: &'p str) -> &'p str {
+        if path.starts_with("/panel/invitation/") { "/panel/invitation/-" } else { path }
+    }
+
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         let path = request.uri().path().to_string();
-        if path.starts_with("/api") {
+        if path == "/api" || path.starts_with("/api/") {
             return Nothing.answer(state, request).await;
         }
         if let Some(name) = path.strip_prefix("/panel/assets/") {
@@ -90,22 +95,33 @@ impl Answers for Panel {
         if !asked.is_page && asked.session.is_none() {
             return Err(Error::NotFound);
         }
-        let is_page = asked.is_page;
-        let answer = match self.go(state, request, asked).await {
+        let found = match &asked.session {
+            Some(secret) => session::find(state, secret).await?,
+            None => None,
+        };
+        let (is_page, renewed) = (asked.is_page, found.as_ref().and_then(|found| found.renewed.clone()));
+        let answer = match self.go(state, request, asked, found).await {
             Ok(answer) => answer,
-            Err(error) if is_page => return Ok(guarded(page::failed(state, request, &error)?)),
-            Err(error) => return Err(error),
+            Err(error) => page::failed(state, request, &error, is_page),
+        };
+        // A secret that was changed is told whatever came of the request, unless it has begun or ended a session.
+        let sets = answer.header(cookie::SET).and_then(|set| set.to_str().ok()).is_some_and(cookie::is_session);
+        let answer = match renewed.filter(|_| !sets) {
+            Some(secret) => answer.with_text(cookie::SET, &cookie::session(state, &secret)),
+            None => answer,
         };
         Ok(guarded(answer))
     }
 }
 
 impl Panel {
-    async fn go(&self, state: &Arc<State>, request: &mut Request, asked: Asked) -> Result<Answer> {
-        let found = match &asked.session {
-            Some(secret) => session::find(state, secret).await?,
-            None => None,
-        };
+    async fn go(
+        &self,
+        state: &Arc<State>,
+        request: &mut Request,
+        asked: Asked,
+        found: Option<Found>,
+    ) -> Result<Answer> {
         let segments: Vec<String> = asked.segments.clone();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         if let [ROOT, rest @ ..] = segments.as_slice()
@@ -115,11 +131,7 @@ impl Panel {
         }
         let Some(found) = found else { return sign_in::needed(state, request, &asked).await };
         let visit = Visit::new(state, &self.api, &self.zone, asked, found.user).await?;
-        let answer = self.inside(request, &visit, &segments).await?;
-        Ok(match found.renewed {
-            Some(secret) => answer.with_text(cookie::SET, &cookie::session(state, &secret)),
-            None => answer,
-        })
+        self.inside(request, &visit, &segments).await
     }
 
     async fn inside(&self, request: &mut Request, visit: &Visit<'_>, segments: &[&str]) -> Result<Answer> {

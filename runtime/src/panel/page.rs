@@ -10,7 +10,7 @@ use super::visit::Visit;
 use super::{asset, cookie, words};
 use crate::catalog::Entry;
 use crate::context::State;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::server::Answer;
 
 /// The platform's own resources, which stand together in the navigation with what there is one of.
@@ -168,11 +168,14 @@ pub fn head(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Mar
     }
 }
 
-/// What went wrong, in words and with a way on.
-pub fn failed(state: &Arc<State>, request: &Request, error: &Error) -> Result<Answer> {
+/// What went wrong: in words and with a way on, or as the API tells its clients.
+pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: bool) -> Answer {
     let request_id = crate::server::headers::request_id(request).unwrap_or_else(|| "-".into());
     if let Error::Internal(cause) = error {
         tracing::error!(%request_id, cause, "a page failed");
+    }
+    if !is_page {
+        return Answer::error(error, &request_id);
     }
     let (title, said) = match error {
         Error::NotFound => ("Not found", "There is nothing here, or you may not see it.".to_string()),
@@ -189,5 +192,5 @@ pub fn failed(state: &Arc<State>, request: &Request, error: &Error) -> Result<An
         p { (said) }
         p { a .button href="/" { "To the first page" } }
     };
-    Ok(bare(state, cookie::sent_theme(request.headers()), error.status(), title, &content))
+    bare(state, cookie::sent_theme(request.headers()), error.status(), title, &content)
 }

@@ -1,5 +1,7 @@
 //! The form of a record as the JSON that the API takes: lists from lines and boxes, times from the company's zone.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::zone;
@@ -22,7 +24,9 @@ pub fn read(
     form: &[Pair],
     is_new: bool,
 ) -> Result<Map<String, Value>> {
-    let was = |name: &str| form.iter().find(|pair| pair.name.strip_prefix("_was.") == Some(name));
+    let before: HashMap<&str, &Pair> =
+        form.iter().filter_map(|pair| Some((pair.name.strip_prefix("_was.")?, pair))).collect();
+    let was = |name: &str| before.get(name).copied();
     let given = |pair: &Pair| {
         let kept = was(&pair.name).filter(|was| zone::is_same(zone, &was.value, &pair.value));
         // Browsers end the lines of a form in their own way.
@@ -81,14 +85,22 @@ fn of_kind(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> 
             let entry: &Entry = catalog.get(resource);
             let read = |element: Value| match element {
                 Value::Object(mut fields) => {
-                    fields.retain(|_, value| !is_empty(value));
+                    // A row in which nothing but boxes is filled in is none, and one that was emptied is removed.
+                    let filled =
+                        |(name, value): (&String, &Value)| name != "id" && value != "false" && !is_empty(value);
+                    if !fields.iter().any(filled) {
+                        return None;
+                    }
+                    // What a record that is there is not given, it keeps.
+                    if !fields.contains_key("id") {
+                        fields.retain(|_, value| !is_empty(value));
+                    }
                     for field in entry.meta.fields {
                         if let Some(value) = fields.get_mut(field.name) {
                             *value = of_kind(catalog, field.kind, value.take(), zone);
                         }
                     }
-                    // A row in which nothing but boxes is filled in is none.
-                    fields.iter().any(|(_, value)| value != "false").then_some(Value::Object(fields))
+                    Some(Value::Object(fields))
                 }
                 _ => None,
             };

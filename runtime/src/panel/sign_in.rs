@@ -4,11 +4,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use percent_encoding::percent_decode_str;
 use salvo::Request;
 use salvo::http::StatusCode;
 
 use super::place::Place;
-use super::visit::{Asked, Visit, read_form, same_site};
+use super::visit::{Asked, Visit, is_ours, read_form, same_site};
 use super::{api::Api, cookie, form as forms, page, see, words, zone::Zone};
 use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
@@ -16,6 +17,9 @@ use crate::context::State;
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 use crate::server::{Answer, counted};
+
+/// Characters of a user's address.
+const LONGEST_EMAIL: usize = 255;
 
 /// The pages for whoever is not signed in. Nothing for other paths.
 pub async fn outside(
@@ -76,10 +80,6 @@ fn target(asked: &Asked) -> String {
     to.filter(|to| is_ours(to)).unwrap_or_else(|| "/".into())
 }
 
-fn is_ours(to: &str) -> bool {
-    to.starts_with('/') && !to.starts_with("//") && !to.contains('\\') && !to.chars().any(char::is_control)
-}
-
 /// The form to sign in by.
 #[derive(Default)]
 struct Entrance {
@@ -116,27 +116,34 @@ fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entranc
     page::bare(state, asked.theme, status, "Sign in", &content)
 }
 
-/// Refuses who tries too often, for one account or from one address.
+/// Refuses who tries too often, from one address: for one account less often than for all together. Others who try the same
+/// account from elsewhere do not keep its owner out, until they are very many.
 fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> {
     let address = request.remote_addr().clone().into_std().map(|address| address.ip());
     let address = counted(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
-    let (accounts, addresses) = &state.sign_ins;
-    let usage = addresses.count(address);
-    usage.map_or(Ok(()), |usage| usage.allowed())?;
-    match account {
-        Some(account) => accounts.count(account.to_lowercase()).map_or(Ok(()), |usage| usage.allowed()),
-        None => Ok(()),
+    let limits = &state.sign_ins;
+    let mut usages = vec![limits.addresses.count(address)];
+    if let Some(account) = account.map(str::to_lowercase) {
+        usages.push(limits.accounts_from_addresses.count((account.clone(), address)));
+        usages.push(limits.accounts.count(account));
     }
+    usages.into_iter().flatten().try_for_each(|usage| usage.allowed())
 }
 
 async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
     let form = read_form(request).await?;
     let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.clone());
     let email = sent("email").unwrap_or_default();
-    count(state, request, Some(email.trim()))?;
+    // No account has a longer address.
+    let known = email.trim().chars().count() <= LONGEST_EMAIL;
+    count(state, request, known.then(|| email.trim()))?;
     let to = sent("to").filter(|to| is_ours(to)).unwrap_or_else(|| "/".into());
     let draft = sent("draft").filter(|draft| !draft.is_empty());
-    let Some(user_id) = password::find(state, &email, &sent("password").unwrap_or_default()).await? else {
+    let found = match known {
+        true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
+        false => None,
+    };
+    let Some(user_id) = found else {
         let problem = Some("The address or the password is not right.".into());
         let again = Entrance { to, email, draft, said: None, problem };
         return Ok(entrance(state, asked, StatusCode::UNPROCESSABLE_ENTITY, &again));
@@ -155,9 +162,14 @@ async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Re
 /// The form that was sent while nobody was signed in, filled in again.
 async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft: &str) -> Result<Option<Answer>> {
     let Some(found) = session::find(state, secret).await? else { return Ok(None) };
-    let segments: Vec<String> = to.split('/').filter(|part| !part.is_empty()).map(String::from).collect();
+    let decoded = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+    let segments: Vec<String> = to.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let Some((place, [])) = Place::find(&state.catalog, &parts) else { return Ok(None) };
+    let Some((place, rest)) = Place::find(&state.catalog, &parts) else { return Ok(None) };
+    if !rest.is_empty() {
+        // What was pressed, and not written: it is to be pressed again.
+        return Ok(Some(see(&place.path())));
+    }
     let asked = Asked {
         path: to.to_string(),
         query: String::new(),

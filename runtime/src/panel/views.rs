@@ -4,13 +4,16 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::columns::{self, Column};
-use super::condition::Wish;
+use super::condition::{Row, Wish, from_json};
 use super::place::Place;
 use super::visit::Visit;
 use super::{filter, input, page, see, words};
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 use crate::server::Answer;
+
+/// No address that the server reads is longer.
+const LONGEST_QUERY: usize = 64 << 10;
 
 /// The views of one list.
 #[derive(Debug)]
@@ -50,12 +53,33 @@ impl Shelf {
         Some(list.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect())
     }
 
+    /// The conditions of the chosen view, as far as they can be said.
+    pub fn conditions(&self) -> Vec<Row> {
+        self.chosen.as_ref().and_then(|view| from_json(&view["filters"])).unwrap_or_default()
+    }
+
     /// The order of the chosen view, as `sort` says it.
     pub fn sort(&self) -> Option<String> {
         let view = self.chosen.as_ref()?;
         let column = view["sort_column"].as_str()?;
         let sign = if view["sort_direction"] == "desc" { "-" } else { "" };
         Some(format!("{sign}{column}"))
+    }
+
+    /// The conditions of the chosen view with those of the list, and whether one list of them can say both. As in a list,
+    /// what is asked of the same field in the same way takes the place of the view's.
+    fn joined(&self, wish: &Wish) -> (Value, bool) {
+        let mut filters = wish.filters().as_array().cloned().unwrap_or_default();
+        let Some(own) = self.chosen.as_ref().and_then(|view| view["filters"].as_array()) else {
+            return (Value::Array(filters), true);
+        };
+        let same =
+            |one: &Value, other: &Value| one["field"] == other["field"] && one["predicate"] == other["predicate"];
+        let mut all: Vec<Value> = own.clone();
+        all.retain(|one| !wish.is_plain() || !filters.iter().any(|other| same(one, other)));
+        let joined = all.is_empty() || wish.rows.iter().all(|row| row.logic == "and");
+        all.append(&mut filters);
+        (Value::Array(all), joined)
     }
 
     /// The views as tabs, and the form that saves what is on screen.
@@ -140,12 +164,18 @@ pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) 
         visit.send("POST", &format!("/custom_views/{id}/clone"), &[], None).await?
     } else {
         let columns = columns::all(visit, entry).await?;
-        let wish = Wish::read(decode(sent("_query").unwrap_or_default())?, &columns, visit.zone);
+        let query = sent("_query").unwrap_or_default();
+        if query.len() > LONGEST_QUERY {
+            return Err(Error::Malformed("The list's address is too long.".into()));
+        }
+        let wish = Wish::read(decode(query)?, &columns, visit.zone);
         let shelf = Shelf::load(visit, place, wish.view_id).await?;
-        let mut rows = shelf.chosen.as_ref().map(|v| super::condition::from_json(&v["filters"])).unwrap_or_default();
-        rows.extend(wish.rows.iter().cloned());
+        let (filters, joined) = shelf.joined(&wish);
+        if !joined {
+            let said = "A view cannot keep these conditions: its own, and others that are joined by “or”.";
+            return Err(Error::Malformed(said.into()));
+        }
         let sort = wish.sort.clone().or_else(|| shelf.sort()).unwrap_or_default();
-        let filters = Wish { rows, ..Wish::default() }.filters();
         let names: Vec<&str> = sent("columns").unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
         let view = json!({
             "name": sent("name"),

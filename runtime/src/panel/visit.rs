@@ -25,6 +25,9 @@ use crate::server::{Answer, headers, read_body};
 /// What a form may hold, in bytes.
 const LONGEST_FORM: usize = 4 << 20;
 
+/// At most so many fields in a form.
+const MOST_FIELDS: usize = 10_000;
+
 /// What a request asks for, whoever sends it.
 #[derive(Debug, Default)]
 pub struct Asked {
@@ -92,7 +95,7 @@ impl<'v> Visit<'v> {
         asked: Asked,
         user: Arc<SignedIn>,
     ) -> Result<Visit<'v>> {
-        let token = form_token(state, asked.session.as_deref().unwrap_or_default());
+        let token = form_token(state, &user.mark());
         let zone = zone.of(state).await?;
         Ok(Visit { state, asked, user, zone, token, api })
     }
@@ -225,7 +228,16 @@ pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
         None if request.body().is_none() => Default::default(),
         _ => return Err(Error::UnsupportedMediaType("application/x-www-form-urlencoded")),
     };
-    decode(std::str::from_utf8(&bytes).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?)
+    let pairs = decode(std::str::from_utf8(&bytes).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?)?;
+    if pairs.len() > MOST_FIELDS {
+        return Err(Error::Malformed(format!("The form has more than {MOST_FIELDS} fields.")));
+    }
+    Ok(pairs)
+}
+
+/// Whether an address leads to a page of ours, as browsers read it.
+pub fn is_ours(to: &str) -> bool {
+    to.starts_with('/') && !to.starts_with("//") && !to.contains('\\') && !to.chars().any(char::is_control)
 }
 
 /// Refuses what the browser says another site has begun (Fetch Metadata, 2.4), or whose origin is another.
@@ -247,7 +259,7 @@ pub fn same_site(state: &State, request: &Request) -> Result<()> {
     if from_here { Ok(()) } else { Err(Error::Conflict("Another site has sent this form.".into())) }
 }
 
-/// Follows from the session's secret, which no page shows, and does not lead back to it.
+/// Follows from the session and a secret of the server, also when the session's own secret has changed since.
 fn form_token(state: &State, session: &str) -> String {
     let key = state.config.secret_key.as_deref().unwrap_or_default();
     let digest = Sha256::new().chain_update("panel form\0").chain_update(key).chain_update("\0").chain_update(session);

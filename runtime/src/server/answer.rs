@@ -104,7 +104,11 @@ impl Answer {
     pub fn write(self, response: &mut Response) {
         response.status_code(self.status);
         for (name, value) in self.headers {
-            response.headers_mut().insert(name, value);
+            // The one header that may come twice.
+            match name {
+                "set-cookie" => drop(response.headers_mut().append(name, value)),
+                _ => drop(response.headers_mut().insert(name, value)),
+            }
         }
         match self.body {
             Body::Bytes(bytes) if bytes.is_empty() => {}

@@ -30,6 +30,11 @@ pub trait Answers: Send + Sync + 'static {
         false
     }
 
+    /// A path as the log has it, where a part of it is a secret.
+    fn logged<'p>(&self, path: &'p str) -> &'p str {
+        path
+    }
+
     /// Whether it waits for its turn while others are worked on. What says how the server is must not.
     fn takes_turns(&self) -> bool {
         true
@@ -89,7 +94,7 @@ impl<A: Answers> Handler for Endpoint<A> {
         tracing::info!(
             %request_id,
             method = %request.method(),
-            path = request.uri().path(),
+            path = self.inner.logged(request.uri().path()),
             status = answer.status().as_u16(),
             micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
             "answered"

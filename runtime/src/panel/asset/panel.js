@@ -40,22 +40,24 @@ function fit(condition) {
 
 function fitValue(condition, field) {
   const holder = $('[data-value]', condition);
-  const before = $('input, select', holder);
+  // A reference has two inputs: the one with the name holds an id, which means nothing to another field.
+  const before = $('[name]', holder);
+  const value = $('.reference', holder) ? '' : before.value;
   const [, , reads] = field?.predicates.find(([name]) => name === $('[data-predicate]', condition).value) ?? [];
   let input;
   if (reads === 'value' && field.choices) {
     input = document.createElement('select');
-    input.append(option('', '–', before.value), ...field.choices.map(([value, label]) => option(value, label, before.value)));
+    input.append(option('', '–', value), ...field.choices.map(([word, label]) => option(word, label, value)));
   } else {
     input = document.createElement('input');
     input.type = reads === 'switch' ? 'hidden' : 'text';
     if (reads === 'value' && ['date', 'datetime-local'].includes(field.input)) input.type = field.input;
-    input.value = reads === 'switch' ? '' : before.value;
+    input.value = reads === 'switch' ? '' : value;
     input.autocomplete = 'off';
     if (reads === 'value' && field.titles) input.dataset.titles = field.titles;
   }
   input.name = before.name;
-  input.setAttribute('aria-label', before.getAttribute('aria-label') ?? 'Value');
+  input.setAttribute('aria-label', $('[aria-label]', holder)?.getAttribute('aria-label') ?? 'Value');
   holder.replaceChildren(input);
   offerTitles(input);
 }
@@ -63,8 +65,13 @@ function fitValue(condition, field) {
 function addCondition(form) {
   const rows = $$('[data-condition]', form);
   const made = rows.at(-1).cloneNode(true);
-  const number = rows.length;
-  for (const element of $$('[name]', made)) {
+  const number = Math.max(...$$('[name^="f"]', form).map((one) => Number(one.name.match(/^f(\d+)\./)?.[1] ?? -1))) + 1;
+  const input = document.createElement('input');
+  input.type = 'text';
+  input.name = `f${number}.value`;
+  input.setAttribute('aria-label', `Value of condition ${number + 1}`);
+  $('[data-value]', made).replaceChildren(input);
+  for (const element of $$('select[name]', made)) {
     element.name = element.name.replace(/^f\d+/, `f${number}`);
     element.value = element.matches('[name$=".logic"]') ? 'and' : '';
   }
