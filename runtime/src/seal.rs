@@ -47,7 +47,7 @@ fn cipher(secret_key: &str, purpose: &str) -> XChaCha20Poly1305 {
 }
 
 /// HMAC (RFC 2104) over SHA-256.
-fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
+pub(crate) fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
     let mut block = [0_u8; BLOCK];
     let hashed: [u8; 32] = Sha256::digest(key).into();
     let key = if key.len() > BLOCK { &hashed[..] } else { key };

@@ -3,20 +3,24 @@
 use super::columns::Column;
 use super::visit::Visit;
 use super::{words, zone};
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::meta::{FieldMeta, Kind};
 
 /// A value and what it is called.
 pub type Choice = (String, String);
 
 /// The choices of a kind that has its own.
-pub fn of_kind(kind: Kind) -> Option<Vec<Choice>> {
+pub fn of_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
     match kind {
         Kind::Enum { values } => Some(values.iter().map(|word| ((*word).to_string(), words::label(word))).collect()),
         Kind::Code { values } => {
             Some(values.iter().map(|(code, label)| (code.to_string(), (*label).to_string())).collect())
         }
         Kind::Boolean => Some(vec![("true".into(), "Yes".into()), ("false".into(), "No".into())]),
+        Kind::PolymorphicType { type_names } => {
+            let label = |name: &str| catalog.by_type(name).map_or(name.to_string(), |entry| entry.meta.label.into());
+            Some(type_names.iter().map(|name| ((*name).to_string(), label(name))).collect())
+        }
         _ => None,
     }
 }
@@ -26,12 +30,7 @@ pub fn of_column(visit: &Visit<'_>, column: &Column) -> Option<Vec<Choice>> {
     if let Some(definition) = column.custom.as_ref().filter(|definition| !definition.choices.is_empty()) {
         return Some(definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
     }
-    if let Kind::PolymorphicType { type_names } = column.kind {
-        let label =
-            |name: &&str| visit.state.catalog.by_type(name).map_or((*name).to_string(), |e| e.meta.label.into());
-        return Some(type_names.iter().map(|name| ((*name).to_string(), label(name))).collect());
-    }
-    of_kind(column.kind)
+    of_kind(&visit.state.catalog, column.kind)
 }
 
 /// What a field's own resource knows of its values, where the kind does not say it.
@@ -48,14 +47,7 @@ pub fn of_field(visit: &Visit<'_>, entry: &Entry, field: &FieldMeta) -> Option<V
         ("webhook", "events") => Some(same(std::iter::once("*".into()).chain(catalog.events()).collect())),
         ("custom_field", "entity_type") => Some(plurals(&|entry| entry.meta.custom_fields)),
         ("custom_view", "entity_type") => Some(plurals(&|entry| entry.is_listed())),
-        _ => match field.kind {
-            Kind::PolymorphicType { type_names } => {
-                let label =
-                    |name: &str| catalog.by_type(name).map_or(name.to_string(), |entry| entry.meta.label.into());
-                Some(type_names.iter().map(|name| ((*name).to_string(), label(name))).collect())
-            }
-            kind => of_kind(kind),
-        },
+        _ => of_kind(catalog, field.kind),
     }
 }
 

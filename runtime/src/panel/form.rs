@@ -321,7 +321,8 @@ impl<'f> Form<'f> {
             .then(|| definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
         let (kind, name) = (kind.kind(), format!("custom_fields.{}", definition.name));
         // Three answers: yes, no, and none.
-        let choices = choices.or_else(|| if kind == Kind::Boolean { choice::of_kind(kind) } else { None });
+        let choices = choices
+            .or_else(|| if kind == Kind::Boolean { choice::of_kind(&self.visit.state.catalog, kind) } else { None });
         let kind = if kind == Kind::Boolean { Kind::Enum { values: &[] } } else { kind };
         self.labelled(&definition.label, "", &name, kind, PLAIN, definition.required, &value, choices)
     }

@@ -141,7 +141,7 @@ impl List<'_> {
                             aria-label={ "Search by " (words::field(field).to_lowercase()) };
                     }
                 }
-                details .tool #filter open[self.is_filtering()] {
+                details .tool #filter {
                     summary { "Filter" @if count > 0 { " " span .count { (count) } } }
                     (filter::form(self.visit, place, wish, self.columns))
                 }
@@ -162,10 +162,6 @@ impl List<'_> {
                 }
             }
         }
-    }
-
-    fn is_filtering(&self) -> bool {
-        self.visit.asked.query.contains("filter=open")
     }
 
     fn empty(&self) -> Markup {

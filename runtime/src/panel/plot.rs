@@ -55,12 +55,7 @@ pub fn bars(days: &[(NaiveDate, Day)], what: &str, bad: Option<&str>) -> Markup 
     }
 }
 
-/// The last days with what is known of them, those without anything too.
-fn filled(today: NaiveDate, known: impl Fn(NaiveDate) -> Day) -> Vec<(NaiveDate, Day)> {
-    (0..DAYS).rev().map(|back| today - TimeDelta::days(back)).map(|date| (date, known(date))).collect()
-}
-
-/// Rows of `text`, which answers a `day` as text, and how many were `good` and `bad`.
+/// The last days of a statement that answers `at`, and whether it went `bad`, for each row; those without a row too.
 async fn by_day(visit: &Visit<'_>, sql: Sql) -> Result<Vec<(NaiveDate, Day)>> {
     let mut days: Vec<(NaiveDate, Day)> = Vec::new();
     for row in sql.all(visit.state.db.reader()).await? {
@@ -77,7 +72,8 @@ async fn by_day(visit: &Visit<'_>, sql: Sql) -> Result<Vec<(NaiveDate, Day)>> {
         if bad { day.bad += 1 } else { day.good += 1 }
     }
     let today = visit.state.clock.now().with_timezone(&visit.zone).date_naive();
-    Ok(filled(today, |date| days.iter().find(|(known, _)| *known == date).map(|(_, day)| *day).unwrap_or_default()))
+    let known = |date| days.iter().find(|(known, _)| *known == date).map(|(_, day)| *day).unwrap_or_default();
+    Ok((0..DAYS).rev().map(|back| today - TimeDelta::days(back)).map(|date| (date, known(date))).collect())
 }
 
 /// Everything that was created, changed or deleted, day by day, as far as the latest events reach.

@@ -277,7 +277,7 @@ fn asking(
                 @let value = values.get(field.name).cloned().unwrap_or_default();
                 @let given = input::Given {
                     id: id.clone(), name: field.name.into(), required: field.required, value: &value,
-                    choices: choice::of_kind(field.kind), described: problems.map(|_| format!("{id}-error")),
+                    choices: choice::of_kind(&visit.state.catalog, field.kind), described: problems.map(|_| format!("{id}-error")),
                     invalid: problems.is_some(), titles: &titles, search: input::titles(visit, Some(field)), shown: None,
                 };
                 div .field .invalid[problems.is_some()] {

@@ -27,7 +27,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Res
         let children = Place { entry: child, parent: Some((entry, id)), id: None };
         let all = children.collection();
         let by = child.meta.under.map_or("", |under| under.field);
-        shown.push(few(visit, &children, by, &all, &all, &format!("{all}/new")).await?);
+        shown.push(few(visit, &children, by, &all, &format!("{all}/new")).await?);
     }
     for include in entry.meta.includes {
         let IncludeTarget::Many { resource, by } = include.target else { continue };
@@ -36,15 +36,15 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Res
             continue;
         }
         let children = Place { entry: child, parent: None, id: None };
-        let (path, query) = (children.collection(), format!("q[{by}_eq]={id}"));
+        let path = children.collection();
         let new = format!("{path}/new?{by}={id}");
-        shown.push(few(visit, &children, by, &format!("{path}?{query}"), &format!("{path}?{query}"), &new).await?);
+        shown.push(few(visit, &children, by, &format!("{path}?q[{by}_eq]={id}"), &new).await?);
     }
     Ok(html! { @for list in shown { (list) } })
 }
 
-/// A few records of a list that is asked for so.
-async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, asked: &str, all: &str, new: &str) -> Result<Markup> {
+/// A few records of the list at this address.
+async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &str) -> Result<Markup> {
     let entry = place.entry;
     if !visit.may(entry, Operation::List) {
         return Ok(html! {});
@@ -57,9 +57,9 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, asked: &str, all: &
         .filter_map(|name| columns.iter().find(|column| column.name == *name))
         .take(5)
         .collect();
-    let join = if asked.contains('?') { '&' } else { '?' };
+    let join = if all.contains('?') { '&' } else { '?' };
     let sort = if entry.meta.operations.contains(&Operation::Create) { "" } else { "&sort=-id" };
-    let query = format!("{asked}{join}per_page={FEW}{sort}&fields={}", columns::fields(entry, &shown));
+    let query = format!("{all}{join}per_page={FEW}{sort}&fields={}", columns::fields(entry, &shown));
     let reply = visit.get(&query).await?;
     if !reply.is_success() {
         return Ok(html! {});

@@ -7,7 +7,7 @@ use super::columns::{self, Column};
 use super::condition::{Row, Wish, from_json};
 use super::place::Place;
 use super::visit::Visit;
-use super::{filter, input, page, see, words};
+use super::{input, page, see, words};
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 use crate::server::Answer;
@@ -199,7 +199,6 @@ pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) 
                 @if problem.errors.is_empty() { p { (problem.message) } }
             }
             p { a .button href={ (place.collection()) "?" (sent("_query").unwrap_or_default()) } { "Back to the list" } }
-            (filter::hidden(&[]))
         };
         return Ok(page::with_status(visit, reply.status, "The view was not saved", &content));
     }

@@ -8,18 +8,18 @@ use percent_encoding::percent_decode_str;
 use salvo::Request;
 use salvo::http::StatusCode;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::api::{self, Api, Reply};
 use super::zone::Zone;
 use super::{cookie, words};
-use crate::auth::SignedIn;
+use crate::auth::{SignedIn, hex};
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::meta::Operation;
 use crate::query::{Pair, decode};
+use crate::seal::hmac;
 use crate::server::{Answer, headers, read_body};
 
 /// What a form may hold, in bytes.
@@ -189,7 +189,7 @@ impl<'v> Visit<'v> {
     /// in our own pages.
     ///
     /// # Errors
-    /// [`Error::PermissionMissing`].
+    /// [`Error::Conflict`].
     pub fn need_same_origin(&self, request: &Request) -> Result<()> {
         same_site(self.state, request)?;
         let sent = request.headers().get("x-panel-token").and_then(|token| token.to_str().ok());
@@ -207,7 +207,7 @@ impl<'v> Visit<'v> {
     /// The same for a form.
     ///
     /// # Errors
-    /// [`Error::PermissionMissing`].
+    /// [`Error::Conflict`].
     pub fn need_token(&self, form: &[Pair]) -> Result<()> {
         let sent = form.iter().find(|pair| pair.name == "_token");
         if sent.is_some_and(|pair| is_same(&pair.value, &self.token)) { Ok(()) } else { Err(stale()) }
@@ -262,8 +262,7 @@ pub fn same_site(state: &State, request: &Request) -> Result<()> {
 /// Follows from the session and a secret of the server, also when the session's own secret has changed since.
 fn form_token(state: &State, session: &str) -> String {
     let key = state.config.secret_key.as_deref().unwrap_or_default();
-    let digest = Sha256::new().chain_update("panel form\0").chain_update(key).chain_update("\0").chain_update(session);
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hmac(key.as_bytes(), format!("panel form {session}").as_bytes()))
 }
 
 /// In the same time wherever they differ.
