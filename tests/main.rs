@@ -6,6 +6,7 @@ mod authentication;
 mod budget;
 mod clients;
 mod commands;
+mod compression;
 mod delivery;
 mod deprecation;
 mod errors;

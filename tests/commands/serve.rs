@@ -99,6 +99,8 @@ fn the_log_holds_no_secret(program: Program) {
     command.env("CHARTER_LOG", "trace").env("CHARTER_LOG_FORMAT", "json").env("CHARTER_SECRET_KEY", "the-secret-key");
     let serving = Serving::start(command, "More tokens:");
     let first = token(&serving.banner);
+    let (_, link) = serving.banner.split_once("/panel/invitation/").expect("a link to set a password by");
+    let link = link.split_whitespace().next().expect("a secret").to_string();
     let made = blocking(async {
         let client = Client::new(serving.address()).bearing(&first);
         client.get("/products?q[name_eq]=personal").await.ok();
@@ -110,15 +112,18 @@ fn the_log_holds_no_secret(program: Program) {
             .await
             .ok();
         client.get("/nope").await.refused(404, "not_found");
+        let page = client.with("accept", "text/html").get(&format!("~/panel/invitation/{link}")).await;
+        assert!(page.status(200).text.contains("Choose a password"));
         made["value"].as_str().expect("a value").to_string()
     });
     serving.signal("TERM");
     let said = serving.end();
     let answered: Vec<Value> = said.err.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let lines: Vec<&Value> = answered.iter().filter(|line| line["fields"]["message"] == "answered").collect();
-    assert_eq!(lines.len(), 5, "{}", said.err.len());
+    assert_eq!(lines.len(), 6, "{}", said.err.len());
     assert_eq!([&lines[0]["fields"]["path"], &lines[0]["fields"]["status"]], [&json!("/api/v1/products"), &json!(200)]);
-    for hidden in [&first[4..], &made[4..], "the-secret-key"] {
+    assert_eq!(lines[5]["fields"]["path"], "/panel/invitation/-");
+    for hidden in [&first[4..], &made[4..], "the-secret-key", &link] {
         let line = said.err.lines().find(|line| line.contains(hidden));
         assert_eq!(line, None, "{hidden}");
     }

@@ -1,16 +1,19 @@
 //! Administration in the browser: users and their links, roles, tokens shown once, webhooks, rates, the first page.
 
+use charter_runtime::webhook::Policy;
 use serde_json::json;
 
 use super::{admin, visitor};
-use crate::support::{Server, on_both};
+use crate::support::{Receiver, Server, on_both};
 
 on_both!(
     a_token_is_made_by_its_abilities_and_shown_once,
     a_user_is_made_given_a_role_and_invited,
     a_webhook_is_made_and_its_log_is_read,
+    a_delivery_is_sent_again_where_its_webhook_is_shown,
     rates_are_converted_and_drawn_over_time,
     the_first_page_says_what_is_due_and_what_fails,
+    the_first_page_draws_what_was_made,
 );
 
 async fn a_token_is_made_by_its_abilities_and_shown_once(server: Server) {
@@ -75,6 +78,25 @@ async fn a_webhook_is_made_and_its_log_is_read(server: Server) {
     browser.is_clean();
 }
 
+async fn a_delivery_is_sent_again_where_its_webhook_is_shown(server: Server) {
+    let networks = vec!["127.0.0.0/8".parse().expect("a network")];
+    let policy = Policy { allow_http: true, networks };
+    let server = server.configured(|config| config.webhook_policy = policy).await;
+    let receiver = Receiver::answering(200).await;
+    let hook = json!({ "url": receiver.url(), "events": ["*"] });
+    server.admin().post("/webhooks", hook).await.created("webhook");
+    server.admin().post("/webhooks/1/test", json!({})).await.status(200);
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let log = server.admin().get("/webhooks/1/logs").await.records("logs")[0].clone();
+    let again = format!("/webhooks/1/logs/{}/resend", log["id"]);
+    admin.get("/webhooks/1").await.status(200).says(&format!("action=\"{again}\"")).says("Resend");
+    admin.submit(&again, &[("_back", "/webhooks/1")]).await.status(200).says("200");
+    let received = receiver.received();
+    assert_eq!(received.len(), 2);
+    assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"), "the same delivery");
+    assert_eq!(server.admin().get("/webhooks/1/logs").await.ok()["meta"]["total"], 2);
+}
+
 async fn rates_are_converted_and_drawn_over_time(server: Server) {
     let client = server.admin();
     for (rate, month) in [("1.17", "01"), ("1.19", "02"), ("1.15", "03")] {
@@ -109,4 +131,23 @@ async fn the_first_page_says_what_is_due_and_what_fails(server: Server) {
     client.post("/webhooks", webhook).await.created("webhook");
     server.sql("UPDATE webhooks SET failing_since = '2026-01-01T00:00:00+00:00'").await;
     admin.get("/").await.status(200).says("Fails since").says("93.184.215.14");
+}
+
+async fn the_first_page_draws_what_was_made(server: Server) {
+    let client = server.admin();
+    for name in ["Lamp", "Table", "Chair"] {
+        client.post("/products", json!({ "name": name })).await.created("product");
+    }
+    client.put("/products/1", json!({ "name": "Light" })).await.ok();
+    client.delete("/products/3").await.deleted();
+    server.sql("UPDATE events SET created_at = '2020-01-01T00:00:00+00:00' WHERE id = 2").await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let page = admin.get("/").await;
+    page.status(200).says("aria-label=\"2 products made in 30 days\"").says("0 members made in 30 days");
+    // Whoever sees a part of the records is not told how many others make.
+    assert!(!page.text.contains("tokens made in"), "{}", page.text);
+    let (user, _) = server.user(&[], &["*"]).await;
+    let page = visitor(&server, &user).await.get("/").await;
+    page.status(200).says("2 products made in 30 days");
+    assert!(!page.text.contains("exchange rates made") && !page.text.contains("Going on"));
 }

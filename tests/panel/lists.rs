@@ -262,11 +262,18 @@ async fn a_list_that_cannot_be_asked_for_so_says_why(server: Server) {
 
 async fn a_page_is_small(server: Server) {
     some(&server).await;
+    for n in 0..40 {
+        let product = json!({ "name": format!("Product {n}"), "sku": format!("SKU-{n}"), "weight": n.to_string() });
+        server.admin().post("/products", product).await.created("product");
+    }
     let Some(mut browser) = admin(&server).await else { return };
     browser.call("Network.clearBrowserCache", json!({}));
     browser.open("/products");
     browser.run("new Promise(done => setTimeout(done, 300))");
     assert!(browser.received < 100 * 1024, "{} bytes on the first visit", browser.received);
+    browser.open("/products?sort=-name");
+    browser.run("new Promise(done => setTimeout(done, 300))");
+    assert!(browser.received < 20 * 1024, "{} bytes on the second visit", browser.received);
     let shifts = "new Promise(done => { let sum = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { sum += e.value; })).observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 300); })";
     assert_eq!(browser.run(shifts), 0, "the layout shifts");
 }

@@ -2,11 +2,14 @@
 
 mod accessibility;
 mod administration;
+mod keyboard;
 mod lists;
 mod permissions;
 mod pictures;
 mod records;
 mod signing_in;
+mod sweeps;
+mod views;
 mod visitor;
 
 use serde_json::{Value, json};

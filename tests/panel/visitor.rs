@@ -3,6 +3,8 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 
+use crate::support::plain;
+
 /// What came back.
 pub struct Page {
     pub status: u16,
@@ -92,7 +94,8 @@ impl Visitor {
             }
         }
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Page { status, headers, text: response.text().await.expect("text"), what: what.to_string() }
+        let body = response.bytes().await.expect("a whole body");
+        Page { status, text: plain(&headers, &body), headers, what: what.to_string() }
     }
 }
 

@@ -297,6 +297,8 @@ async fn what_breaks_off_does_not_look_like_an_end(server: Server) {
     assert!(text.starts_with("HTTP/1.1 200") && text.matches(",First,").count() > 1_000, "{} bytes", bytes.len());
     assert!(!text.ends_with("0\r\n\r\n"), "the end of the chunks says that this was all");
     assert!(csv.attempt(Method::GET, "/products", None).await.is_none(), "a client notices");
+    let coded = csv.with("accept-encoding", "gzip");
+    assert!(coded.attempt(Method::GET, "/products", None).await.is_none(), "a client of fewer bytes too");
     // Where the end of a connection is the end of an answer, nobody would notice.
     for accept in [CSV, LINES, "application/json"] {
         let mut stream = client.with("accept", accept).begin_in("HTTP/1.0", "/products?q[id_lt]=3").await;

@@ -1,5 +1,8 @@
 //! An answer of the server, and what a test expects of it.
 
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
@@ -9,8 +12,25 @@ pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
+    /// Bytes of the body as it came over the network.
+    pub weight: usize,
     /// What was asked for, to tell failures apart.
     url: String,
+}
+
+/// The text of a body, which may be compressed.
+pub fn plain(headers: &HeaderMap, body: &[u8]) -> String {
+    let mut plain = Vec::new();
+    let body = match headers.get("content-encoding") {
+        // `HEAD` is told of a body that does not come.
+        Some(coding) if !body.is_empty() => {
+            assert_eq!(coding, "gzip");
+            GzDecoder::new(body).read_to_end(&mut plain).expect("all of it is there");
+            &plain
+        }
+        _ => body,
+    };
+    String::from_utf8_lossy(body).into_owned()
 }
 
 impl Answer {
@@ -22,8 +42,8 @@ impl Answer {
     pub async fn try_read(response: reqwest::Response) -> Option<Answer> {
         let (status, headers, url) =
             (response.status().as_u16(), response.headers().clone(), response.url().to_string());
-        let text = response.text().await.ok()?;
-        Some(Answer { status, headers, text, url })
+        let body = response.bytes().await.ok()?;
+        Some(Answer { status, text: plain(&headers, &body), weight: body.len(), headers, url })
     }
 
     /// The body as JSON.

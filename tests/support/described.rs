@@ -22,8 +22,9 @@ struct Path {
     answers: BTreeMap<String, Answers>,
 }
 
-/// What carries any answer of HTTP, and the type of the body, which the description has as the key of its content.
-const PLUMBING: [&str; 4] = ["content-length", "content-type", "date", "transfer-encoding"];
+/// What carries any answer of HTTP, compressed or not, and the type of the body, which the description has as the key of its
+/// content.
+const PLUMBING: [&str; 6] = ["content-encoding", "content-length", "content-type", "date", "transfer-encoding", "vary"];
 
 /// The page for people, and what it loads: no part of the API.
 const PAGES: &str = "/docs";

@@ -18,7 +18,7 @@ mod specimen;
 
 use serde_json::Value;
 
-pub use answer::Answer;
+pub use answer::{Answer, plain};
 pub use browser::Browser;
 pub use bucket::{Bucket, Fault};
 pub use client::Client;

@@ -17,14 +17,22 @@ const CHARACTERS: usize = 40;
 /// When the database fails.
 pub async fn create(context: &Context<'_>, user_id: i64) -> Result<String> {
     let (dialect, secret) = (context.state().db.dialect(), random(CHARACTERS)?);
-    let mut before = Sql::new(dialect, "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
-    before.bind(user_id);
-    before.run(context.db()).await?;
+    end(context, user_id).await?;
     let mut sql =
         Sql::new(dialect, "INSERT INTO \"user_invitations\" (\"user_id\", \"digest\", \"expires_at\") VALUES (");
     sql.bind(user_id).push(", ").bind(hex(&digest(&secret))).push(", ").bind(context.now() + LASTS).push(")");
     sql.run(context.db()).await?;
     Ok(secret)
+}
+
+/// Ends the links of a user, in the context's transaction.
+///
+/// # Errors
+/// When the database fails.
+pub async fn end(context: &Context<'_>, user_id: i64) -> Result<()> {
+    let mut sql = Sql::new(context.state().db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
+    sql.bind(user_id);
+    sql.run(context.db()).await.map(drop)
 }
 
 /// The address of a link.

@@ -69,6 +69,10 @@ impl Behaviour for Entity {
             if same.one(context.db()).await?.is_some() {
                 draft.error("email", "is already taken");
             }
+            // Who has the old inbox has no way in.
+            if draft.before.as_ref().is_some_and(|user| user.email != email) {
+                invitation::end(context, id).await?;
+            }
             draft.model.email = Set(email);
         }
         let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
@@ -78,14 +82,15 @@ impl Behaviour for Entity {
         }
         if let Some(before) = &draft.before {
             let active = draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active);
-            let deactivated = before.is_active && !active;
-            if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, before.id).await? {
+            let (id, deactivated) = (before.id, before.is_active && !active);
+            if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, id).await? {
                 draft.error(
                     if active { "is_admin" } else { "is_active" },
                     "cannot change: this is the last administrator",
                 );
             }
             if deactivated {
+                invitation::end(context, id).await?;
                 // Also when a plain update does it.
                 draft.emit("deactivated");
             }

@@ -48,5 +48,5 @@ pub use show::wrap;
 pub use store::{load, load_all, visible};
 pub use transaction::Transaction;
 pub use update::revise;
-pub use version::Conditions;
+pub use version::{Conditions, coded as coded_tag};
 pub use whole::Outspoken;

@@ -2,7 +2,8 @@
 //!
 //! The tag of a record is a hash of what a plain `GET` answers. With `include` or `fields` a second hash follows behind a
 //! point, of that very answer: a cache tells the two apart, and a write compares the first part alone, so that whoever
-//! has read a record in any form can say "if it is still the same".
+//! has read a record in any form can say "if it is still the same". What is answered in fewer bytes has the tag of the plain
+//! answer and a mark behind it, which is one more form of it.
 
 use sha2::{Digest, Sha256};
 
@@ -12,6 +13,9 @@ use crate::header;
 /// The hexadecimal digits of a hash: 128 bits, too many for two versions to meet by chance.
 const DIGITS: usize = 32;
 
+/// What stands at the end of the tag of a compressed answer.
+const CODED: &str = "-gzip\"";
+
 /// The tag of a record, from what a plain `GET` answers: `"5f2d…"`, with its quotes.
 pub fn tag(record: &[u8]) -> String {
     format!("\"{}\"", hash(record))
@@ -20,6 +24,11 @@ pub fn tag(record: &[u8]) -> String {
 /// The tag of the same record in another form.
 pub fn tag_of_form(record: &[u8], form: &[u8]) -> String {
     format!("\"{}.{}\"", hash(record), hash(form))
+}
+
+/// The tag of the same answer when it is compressed: a strong tag stands for bytes (RFC 9110, section 8.8.3.3).
+pub fn coded(tag: &str) -> String {
+    format!("{}{CODED}", tag.strip_suffix('"').unwrap_or(tag))
 }
 
 fn hash(bytes: &[u8]) -> String {
@@ -34,7 +43,7 @@ fn hash(bytes: &[u8]) -> String {
 enum Tags {
     /// `*`: whatever is there.
     Any,
-    /// With the quotes, and without `W/`, which the flag stands for.
+    /// With the quotes, without the mark of compressed answers, and without `W/`, which the flag stands for.
     These(Vec<(bool, String)>),
 }
 
@@ -107,7 +116,9 @@ impl Tags {
             }
             let strong = rest.strip_prefix("W/").unwrap_or(rest);
             let end = strong.strip_prefix('"')?.find('"')? + 2;
-            tags.push((strong.len() < rest.len(), strong[..end].to_string()));
+            let tag = &strong[..end];
+            let plain = tag.strip_suffix(CODED).map_or_else(|| tag.to_string(), |hash| format!("{hash}\""));
+            tags.push((strong.len() < rest.len(), plain));
             rest = strong[end..].trim_start();
             if !rest.is_empty() && !rest.starts_with(',') {
                 return None;
@@ -157,12 +168,14 @@ mod tests {
     fn a_write_compares_the_version_strongly_and_a_read_the_answer_weakly() {
         let (plain, form) = (tag(b"{\"id\":1}"), tag_of_form(b"{\"id\":1}", b"{\"id\":1,\"owner\":null}"));
         let writes = |header: &str| Conditions::read(Some(header), None).unwrap().hold(&plain).is_ok();
+        assert!(writes(&coded(&plain)) && writes(&coded(&form)) && !writes(&format!("W/{}", coded(&plain))));
         assert!(writes(&plain) && writes(&form) && writes("*") && writes(&format!("\"x\", {plain}")));
         assert!(!writes(&format!("W/{plain}")) && !writes(&tag(b"{\"id\":2}")) && !writes("\"\""));
         let has = |header: &str, tag: &str| {
             Conditions::read(None, Some(header)).unwrap().not_modified(tag).expect("nothing else is asked")
         };
         assert!(has(&plain, &plain) && has(&format!("W/{plain}"), &plain) && has("*", &form));
+        assert!(has(&coded(&plain), &plain) && has(&coded(&form), &form) && !has(&coded(&form), &plain));
         assert!(!has(&plain, &form) && !has(&form, &plain));
         assert!(Conditions::read(None, Some("*")).unwrap().hold(&plain).is_err(), "it is there");
     }

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use salvo::Request;
+use salvo::http::StatusCode;
 use sha2::{Digest, Sha256};
 
+use crate::auth::hex;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::Answer;
+use crate::server::{Answer, headers};
 
 struct File {
     name: &'static str,
@@ -25,24 +27,32 @@ const FILES: &[File] = &[
 /// The address of a file.
 pub fn address(name: &str) -> String {
     static VERSION: OnceLock<String> = OnceLock::new();
-    let version = VERSION.get_or_init(|| {
-        let digest = FILES.iter().fold(Sha256::new(), |digest, file| digest.chain_update(file.text)).finalize();
-        digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
-    });
+    let version = VERSION.get_or_init(|| version(FILES.iter().map(|file| file.text)));
     format!("/panel/assets/{name}?{version}")
+}
+
+fn version<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+    hex(&texts.into_iter().fold(Sha256::new(), |digest, text| digest.chain_update(text)).finalize()[..6])
 }
 
 /// Answers one of them.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::MethodNotAllowed`].
+/// [`Error::NotFound`], [`Error::MethodNotAllowed`], and what conditions of the request come to.
 pub fn answer(request: &Request, name: &str) -> Result<Answer> {
     if !matches!(request.method().as_str(), "GET" | "HEAD") {
         return Err(Error::MethodNotAllowed(vec!["GET"]));
     }
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
     let kept = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
-    Ok(Answer::bytes(file.kind, text(file).into_owned().into_bytes())
+    let text = text(file);
+    let tag = format!("\"{}\"", version([&*text]));
+    let answer = match headers::conditions(request)?.not_modified(&tag)? {
+        true => Answer::empty(StatusCode::NOT_MODIFIED),
+        false => Answer::bytes(file.kind, text.into_owned().into_bytes()),
+    };
+    Ok(answer
+        .with_text(header::ETAG, &tag)
         .with_text(header::CACHE_CONTROL, kept)
         .with_text(header::TYPE_OPTIONS, "nosniff"))
 }

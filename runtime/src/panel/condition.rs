@@ -250,6 +250,11 @@ fn row(parameter: &str, value: &str, columns: &[Column]) -> Option<Row> {
 /// At most so many conditions in the form: twice as many as a list takes.
 const MOST: usize = 100;
 
+/// Whether a field of a form belongs to a condition.
+pub fn is_form_field(name: &str) -> bool {
+    form_field(name).is_some()
+}
+
 /// `f3.value` is the value of the third condition of the form.
 fn form_field(name: &str) -> Option<(usize, &'static str)> {
     let (number, part) = name.strip_prefix('f')?.split_once('.')?;

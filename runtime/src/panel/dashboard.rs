@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::place::Place;
+use super::recent::Recent;
 use super::title;
 use super::visit::Visit;
-use super::{cell, page, plot, words};
+use super::{cell, page, words};
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation};
@@ -30,6 +31,7 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
         let body = visit.read(&format!("/{}?per_page=1&fields=id", entry.meta.path)).await?;
         counts.push((entry, body["meta"]["total"].as_i64().unwrap_or_default()));
     }
+    let recent = Recent::load(visit).await?;
     let content = html! {
         (page::head(&[], &html! { "Overview" }, &html! {}))
         div .columns {
@@ -39,11 +41,11 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
             }
             div .side-column {
                 // Changes of everything are for whom the trail of them is.
-                @if visit.may_read(catalog.get("audit_entry")) { section .card { h2 { "Going on" } (plot::events(visit).await?) } }
+                @if visit.may_read(catalog.get("audit_entry")) { section .card { h2 { "Going on" } (recent.all()) } }
                 section .card {
                     h2 { "How much there is" }
                     dl .counts { @for (entry, total) in counts {
-                        div { dt { a href={ "/" (entry.meta.path) } { (words::plural(entry.meta)) } } dd { (words::number(&total.to_string())) } }
+                        div { dt { a href={ "/" (entry.meta.path) } { (words::plural(entry.meta)) } } dd { (recent.made(visit, entry)) (words::number(&total.to_string())) } }
                     } }
                 }
             }

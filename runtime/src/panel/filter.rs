@@ -68,20 +68,26 @@ pub fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column]) -> String {
 /// The form of the conditions.
 pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column]) -> Markup {
     let rest = Wish { rows: Vec::new(), page: None, ..wish.clone() };
-    let blank = Row { logic: "and".into(), field: String::new(), predicate: String::new(), value: String::new() };
-    let rows: Vec<&Row> = wish.rows.iter().chain([&blank]).collect();
     html! {
         form #filter-form method="get" action=(place.collection()) data-filter {
             input type="hidden" name="apply" value="1";
             (hidden(&rest.pairs()))
-            ol .conditions {
-                @for (index, row) in rows.iter().enumerate() { (condition(visit, index, row, columns)) }
-            }
+            (rows(visit, &wish.rows, columns))
             div .buttons {
                 button .primary { "Apply" }
                 button type="button" data-add-condition { "Add a condition" }
                 a .button href=(rest.address(place)) { "Clear" }
             }
+        }
+    }
+}
+
+/// The inputs of these conditions and of one more, with what the script needs to fit them.
+pub fn rows(visit: &Visit<'_>, rows: &[Row], columns: &[Column]) -> Markup {
+    let blank = Row { logic: "and".into(), field: String::new(), predicate: String::new(), value: String::new() };
+    html! {
+        ol .conditions {
+            @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition(visit, index, row, columns)) }
         }
         script type="application/json" #filter-fields { (maud::PreEscaped(fields(visit, columns))) }
     }

@@ -9,7 +9,7 @@ use super::input::{self, Given};
 use super::place::Place;
 use super::title::{self, Titles};
 use super::visit::{Visit, is_ours};
-use super::{choice, page, see, sent, words};
+use super::{choice, page, see, sent, view_form, words};
 use crate::auth;
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType, Definition};
@@ -33,6 +33,8 @@ struct Form<'f> {
     notice: Option<Markup>,
     /// What makes it safe to send the form of a new record twice.
     key: String,
+    /// The inputs of a saved view's conditions.
+    conditions: Option<Markup>,
 }
 
 /// The form of a new record; values in the address fill it in.
@@ -74,7 +76,7 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
     let entry = place.entry;
     let definitions = definitions(visit, entry).await?;
     let is_new = method == "POST";
-    let record = sent::read(&visit.state.catalog, entry.meta.fields, &definitions, visit.zone, form, is_new)?;
+    let (mut record, listed) = read(visit, place, &definitions, form).await?;
     let hidden = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
     let version = hidden("_version").filter(|version| !version.is_empty());
     let key = hidden("_key").filter(|key| !key.is_empty());
@@ -93,6 +95,7 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
         let back = hidden("_back").filter(|back| is_ours(back));
         return Ok(see(back.unwrap_or(&place.path())));
     }
+    record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record)).await?;
     shown.version = version.map(String::from);
     match reply.status.as_u16() {
@@ -111,14 +114,29 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
 /// The form filled in with what was sent when nobody was signed in any more.
 pub async fn again(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
     let definitions = definitions(visit, place.entry).await?;
-    let fields = place.entry.meta.fields;
-    let record = sent::read(&visit.state.catalog, fields, &definitions, visit.zone, form, place.is_list())?;
+    let (mut record, listed) = read(visit, place, &definitions, form).await?;
+    record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record)).await?;
     shown.version = form.iter().find(|pair| pair.name == "_version").map(|pair| pair.value.clone());
     shown.notice = Some(
         html! { p { strong { "You were signed out meanwhile." } " Nothing is lost: look at the form, and save it again." } },
     );
     Ok(shown.answer(StatusCode::OK))
+}
+
+/// What a form is, read.
+type Read = (Map<String, Value>, Option<(String, Value)>);
+
+/// The record that a form sends, and what a form of a saved view needs to know of it beside.
+async fn read(visit: &Visit<'_>, place: &Place<'_>, definitions: &[Definition], form: &[Pair]) -> Result<Read> {
+    let (form, conditions) = view_form::read(visit, form).await?;
+    let (catalog, fields) = (&visit.state.catalog, place.entry.meta.fields);
+    let mut record = sent::read(catalog, fields, definitions, visit.zone, &form, place.is_list())?;
+    let listed = conditions.map(|view_form::Sent { filters, plural }| {
+        record.insert(view_form::FIELD.into(), filters);
+        ("entity_type".to_string(), Value::from(plural))
+    });
+    Ok((record, listed))
 }
 
 async fn definitions(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Definition>> {
@@ -164,16 +182,18 @@ pub fn is_given(place: &Place<'_>, field: &FieldMeta) -> bool {
 impl<'f> Form<'f> {
     async fn of(visit: &'f Visit<'f>, place: &'f Place<'f>, record: Value) -> Result<Form<'f>> {
         let fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
-        let mut titles = Titles::load(visit, &fields, &[numbered(&fields, &record)]).await?;
+        let mut titles = Titles::load(visit, &fields, &[sent::numbered(&fields, &record)]).await?;
         for field in &fields {
             if let (Kind::Embedded { resource, .. }, Some(rows)) = (field.kind, record[field.name].as_array()) {
                 let inner: Vec<&'static FieldMeta> = visit.state.catalog.get(resource).meta.fields.iter().collect();
-                let rows: Vec<Value> = rows.iter().map(|row| numbered(&inner, row)).collect();
+                let rows: Vec<Value> = rows.iter().map(|row| sent::numbered(&inner, row)).collect();
                 titles.extend(Titles::load(visit, &inner, &rows).await?);
             }
         }
         let definitions = definitions(visit, place.entry).await?;
+        let conditions = view_form::inputs(visit, place.entry, &record).await?;
         Ok(Form {
+            conditions,
             visit,
             place,
             definitions,
@@ -256,6 +276,9 @@ impl<'f> Form<'f> {
         }
         if let Kind::Embedded { resource, by } = field.kind {
             return self.embedded(field, self.visit.state.catalog.get(resource), by);
+        }
+        if let Some(conditions) = self.conditions.as_ref().filter(|_| field.name == view_form::FIELD) {
+            return html! { (conditions) @for said in self.said(field.name) { p .error { "Conditions " (said) } } };
         }
         let required = field.required && self.place.is_list();
         let value = self.record.get(field.name).cloned().unwrap_or_default();
@@ -366,24 +389,4 @@ fn bracketed(name: &str) -> String {
 
 fn id_of(name: &str) -> String {
     format!("field-{}", name.replace('.', "-"))
-}
-
-/// Ids that a form sent as text, as numbers.
-fn numbered(fields: &[&'static FieldMeta], record: &Value) -> Value {
-    let mut record = record.clone();
-    for field in fields.iter().filter(|field| matches!(field.kind, Kind::Ref { .. } | Kind::PolymorphicRef { .. })) {
-        if let Some(id) = record[field.name].as_str().and_then(|text| text.parse::<i64>().ok()) {
-            record[field.name] = id.into();
-        }
-    }
-    for field in fields.iter().filter(|field| matches!(field.kind, Kind::RefList { .. })) {
-        if let Some(list) = record.get_mut(field.name).and_then(Value::as_array_mut) {
-            for value in list {
-                if let Some(id) = value.as_str().and_then(|text| text.parse::<i64>().ok()) {
-                    *value = id.into();
-                }
-            }
-        }
-    }
-    record
 }

@@ -72,7 +72,7 @@ impl List<'_> {
             (self.tools())
             @if records.is_empty() { (self.empty()) } @else {
                 (plot::lines(self.visit, self.place.entry, records))
-                (self.table(records, titles))
+                (self.table(records, titles, total))
                 (self.pager(meta, records.len()))
             }
         }
@@ -188,7 +188,7 @@ impl List<'_> {
         }
     }
 
-    fn table(&self, records: &[Value], titles: &Titles) -> Markup {
+    fn table(&self, records: &[Value], titles: &Titles, total: Option<i64>) -> Markup {
         let (visit, place, entry) = (self.visit, self.place, self.place.entry);
         let served = |operation| visit.may(entry, operation);
         let bulk = served(Operation::Update) || served(Operation::Delete);
@@ -196,6 +196,7 @@ impl List<'_> {
             form method="post" action={ (place.collection()) "/bulk" } data-bulk {
                 (page::token(visit))
                 input type="hidden" name="_back" value=(visit.asked.address());
+                input type="hidden" name="_query" value=(views::query(self.wish));
                 div .scroll tabindex="0" role="region" aria-label=(words::plural(entry.meta)) {
                     table .list {
                         thead { tr {
@@ -210,6 +211,9 @@ impl List<'_> {
                 @if bulk {
                     div .bulk data-bulk-bar {
                         span data-chosen { "Choose rows to change several at once" }
+                        @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
+                            label .box { input type="checkbox" name="_all" value="1"; " All " (words::number(&total.to_string())) " that match" }
+                        }
                         @if served(Operation::Update) { button name="_step" value="edit" { "Edit…" } }
                         @if served(Operation::Delete) { button .danger name="_step" value="delete" { "Delete…" } }
                     }

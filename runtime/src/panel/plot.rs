@@ -28,29 +28,31 @@ pub struct Day {
 
 /// Bars of the last days, today at the right.
 pub fn bars(days: &[(NaiveDate, Day)], what: &str, bad: Option<&str>) -> Markup {
-    let most = days.iter().map(|(_, day)| day.good + day.bad).max().unwrap_or(0).max(1) as f64;
-    let slot = WIDTH / days.len().max(1) as f64;
     let sum: Day =
         days.iter().fold(Day::default(), |sum, (_, day)| Day { good: sum.good + day.good, bad: sum.bad + day.bad });
     let said = match bad {
         Some(bad) => format!("{}: {} in {} days, {} {bad}", what, sum.good + sum.bad, days.len(), sum.bad),
         None => format!("{}: {} in {} days", what, sum.good, days.len()),
     };
+    html! { figure .plot { (drawn(days, &said)) figcaption .faint { (said) } } }
+}
+
+/// Bars without words beside them; what they say is for who does not see them.
+pub fn drawn(days: &[(NaiveDate, Day)], said: &str) -> Markup {
+    let most = days.iter().map(|(_, day)| day.good + day.bad).max().unwrap_or(0).max(1) as f64;
+    let slot = WIDTH / days.len().max(1) as f64;
     html! {
-        figure .plot {
-            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(said) preserveAspectRatio="none" {
-                @for (index, (date, day)) in days.iter().enumerate() {
-                    @let (good, bad) = (day.good as f64 / most * HEIGHT, day.bad as f64 / most * HEIGHT);
-                    @let x = index as f64 * slot + 1.0;
-                    g {
-                        title { (date.format("%-d %b")) ": " (day.good + day.bad) }
-                        rect .ground x=(x) y=(HEIGHT - 1.0) width=(slot - 2.0) height="1" {}
-                        rect .good x=(x) y=(HEIGHT - good) width=(slot - 2.0) height=(good) {}
-                        rect .bad x=(x) y=(HEIGHT - good - bad) width=(slot - 2.0) height=(bad) {}
-                    }
+        svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(said) preserveAspectRatio="none" {
+            @for (index, (date, day)) in days.iter().enumerate() {
+                @let (good, bad) = (day.good as f64 / most * HEIGHT, day.bad as f64 / most * HEIGHT);
+                @let x = index as f64 * slot + 1.0;
+                g {
+                    title { (date.format("%-d %b")) ": " (day.good + day.bad) }
+                    rect .ground x=(x) y=(HEIGHT - 1.0) width=(slot - 2.0) height="1" {}
+                    @if day.good > 0 { rect .good x=(x) y=(HEIGHT - good) width=(slot - 2.0) height=(good) {} }
+                    @if day.bad > 0 { rect .bad x=(x) y=(HEIGHT - good - bad) width=(slot - 2.0) height=(bad) {} }
                 }
             }
-            figcaption .faint { (said) }
         }
     }
 }
@@ -74,21 +76,6 @@ async fn by_day(visit: &Visit<'_>, sql: Sql) -> Result<Vec<(NaiveDate, Day)>> {
     let today = visit.state.clock.now().with_timezone(&visit.zone).date_naive();
     let known = |date| days.iter().find(|(known, _)| *known == date).map(|(_, day)| *day).unwrap_or_default();
     Ok((0..DAYS).rev().map(|back| today - TimeDelta::days(back)).map(|date| (date, known(date))).collect())
-}
-
-/// Everything that was created, changed or deleted, day by day, as far as the latest events reach.
-pub async fn events(visit: &Visit<'_>) -> Result<Markup> {
-    let since = visit.state.clock.now() - TimeDelta::days(DAYS);
-    let text = format!(
-        "SELECT \"created_at\" AS \"at\", 0 AS \"bad\" FROM \"events\" \
-         WHERE \"id\" > (SELECT COALESCE(MAX(\"id\"), 0) - {LATEST} FROM \"events\") AND \"created_at\" > "
-    );
-    let mut sql = Sql::new(visit.state.db.dialect(), text);
-    sql.bind(since);
-    let days = by_day(visit, sql).await?;
-    let most = days.iter().map(|(_, day)| day.good).sum::<i64>() >= LATEST;
-    let what = if most { "The latest changes" } else { "Changes" };
-    Ok(bars(&days, what, None))
 }
 
 /// How a webhook's deliveries went, on its page.

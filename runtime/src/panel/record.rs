@@ -8,7 +8,7 @@ use super::api::Reply;
 use super::cell::{self, Room};
 use super::place::Place;
 use super::title::{self, Titles};
-use super::visit::Visit;
+use super::visit::{Visit, is_ours};
 use super::{choice, files, history, input, list, page, plot, related, see, sent, words};
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType};
@@ -97,7 +97,8 @@ fn head(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) -> Ma
     page::head(&trail, &html! { (called) }, &actions)
 }
 
-fn may_act(visit: &Visit<'_>, place: &Place<'_>, action: &ActionMeta) -> bool {
+/// Whether the user may do this with the place's record.
+pub fn may_act(visit: &Visit<'_>, place: &Place<'_>, action: &ActionMeta) -> bool {
     // The one action that needs more than a permission.
     if place.entry.meta.name == "user" && action.name == "invite" && !visit.user.principal.is_admin {
         return false;
@@ -242,7 +243,9 @@ pub async fn act(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
         ActionOutput::Record | ActionOutput::Created => {
             let record = &body[place.entry.meta.name];
             let place = record["id"].as_i64().map_or(*place, |id| place.of(id));
-            if reveals(place.entry, record) { Ok(revealed(visit, &place, record)) } else { Ok(see(&place.path())) }
+            let back = form.iter().find(|pair| pair.name == "_back").map(|pair| pair.value.as_str());
+            let back = back.filter(|back| is_ours(back)).map_or_else(|| place.path(), String::from);
+            if reveals(place.entry, record) { Ok(revealed(visit, &place, record)) } else { Ok(see(&back)) }
         }
     }
 }

@@ -8,10 +8,10 @@ use super::columns::{self, Column};
 use super::place::Place;
 use super::title::{self, Titles};
 use super::visit::Visit;
-use super::{page, words};
+use super::{page, record, words};
 use crate::catalog::Entry;
 use crate::error::Result;
-use crate::meta::{FieldMeta, IncludeTarget, Kind, Operation};
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeTarget, Kind, Operation};
 
 /// So many of each kind are shown.
 const FEW: usize = 8;
@@ -71,6 +71,15 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
     let titles = Titles::load(visit, &fields, records).await?;
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
     let actions = [(Operation::Update, "Edit"), (Operation::Delete, "Delete")];
+    // What one press does: a delivery is sent again.
+    let plain = |action: &&ActionMeta| {
+        let (on, by) = (action.on == ActionOn::Record, action.method == ActionMethod::Post);
+        on && by
+            && action.input.is_empty()
+            && !matches!(action.output, ActionOutput::Created)
+            && record::may_act(visit, place, action)
+    };
+    let acts: Vec<&ActionMeta> = entry.meta.actions.iter().filter(plain).collect();
     Ok(html! {
         section .card {
             div .card-head {
@@ -93,6 +102,14 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
                             }
                             td .row-actions {
                                 a href=(one.path()) aria-label={ "Open " (title::of(entry, record)) } { "Open" }
+                                @for action in &acts {
+                                    " " form .one method="post" action={ (one.path()) "/" (action.name) } {
+                                        (page::token(visit))
+                                        input type="hidden" name="_back" value=(visit.asked.address());
+                                        button .link title=[(!action.description.is_empty()).then_some(action.description)]
+                                            aria-label={ (words::action(action)) " " (title::of(entry, record)) } { (words::action(action)) }
+                                    }
+                                }
                                 @for (operation, label) in actions {
                                     @if visit.may(entry, operation) {
                                         @if operation == Operation::Update {

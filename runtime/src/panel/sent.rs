@@ -113,3 +113,23 @@ fn of_kind(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> 
 fn is_empty(value: &Value) -> bool {
     value.as_str().is_some_and(str::is_empty)
 }
+
+/// Ids that a form sent as text, as numbers.
+pub fn numbered(fields: &[&'static FieldMeta], record: &Value) -> Value {
+    let mut record = record.clone();
+    for field in fields.iter().filter(|field| matches!(field.kind, Kind::Ref { .. } | Kind::PolymorphicRef { .. })) {
+        if let Some(id) = record[field.name].as_str().and_then(|text| text.parse::<i64>().ok()) {
+            record[field.name] = id.into();
+        }
+    }
+    for field in fields.iter().filter(|field| matches!(field.kind, Kind::RefList { .. })) {
+        if let Some(list) = record.get_mut(field.name).and_then(Value::as_array_mut) {
+            for value in list {
+                if let Some(id) = value.as_str().and_then(|text| text.parse::<i64>().ok()) {
+                    *value = id.into();
+                }
+            }
+        }
+    }
+    record
+}

@@ -150,7 +150,8 @@ fn save(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column]) ->
     }
 }
 
-fn query(wish: &Wish) -> String {
+/// The list's address without its path.
+pub fn query(wish: &Wish) -> String {
     let address = super::condition::address("", &wish.pairs());
     address.trim_start_matches('?').to_string()
 }

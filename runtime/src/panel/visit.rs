@@ -10,16 +10,16 @@ use salvo::http::StatusCode;
 use serde_json::Value;
 
 use super::api::{self, Api, Reply};
+use super::token::Token;
 use super::zone::Zone;
 use super::{cookie, words};
-use crate::auth::{SignedIn, hex};
+use crate::auth::SignedIn;
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::meta::Operation;
 use crate::query::{Pair, decode};
-use crate::seal::hmac;
 use crate::server::{Answer, headers, read_body};
 
 /// What a form may hold, in bytes.
@@ -50,7 +50,7 @@ pub struct Visit<'v> {
     /// The company's time zone.
     pub zone: Tz,
     /// What forms send back, so that no other site can send them.
-    pub token: String,
+    pub token: Token,
     api: &'v Api,
 }
 
@@ -95,7 +95,7 @@ impl<'v> Visit<'v> {
         asked: Asked,
         user: Arc<SignedIn>,
     ) -> Result<Visit<'v>> {
-        let token = form_token(state, &user.mark());
+        let token = Token::of(state, &user.mark())?;
         let zone = zone.of(state).await?;
         Ok(Visit { state, asked, user, zone, token, api })
     }
@@ -194,7 +194,7 @@ impl<'v> Visit<'v> {
         same_site(self.state, request)?;
         let sent = request.headers().get("x-panel-token").and_then(|token| token.to_str().ok());
         match sent {
-            Some(token) if is_same(token, &self.token) => Ok(()),
+            Some(token) if self.token.is(token) => Ok(()),
             Some(_) => Err(stale()),
             // A form has it in a field: `need_token` looks there.
             None => match self.asked.segments.first().map(String::as_str) {
@@ -210,7 +210,7 @@ impl<'v> Visit<'v> {
     /// [`Error::Conflict`].
     pub fn need_token(&self, form: &[Pair]) -> Result<()> {
         let sent = form.iter().find(|pair| pair.name == "_token");
-        if sent.is_some_and(|pair| is_same(&pair.value, &self.token)) { Ok(()) } else { Err(stale()) }
+        if sent.is_some_and(|pair| self.token.is(&pair.value)) { Ok(()) } else { Err(stale()) }
     }
 }
 
@@ -257,16 +257,4 @@ pub fn same_site(state: &State, request: &Request) -> Result<()> {
         (None, None) => true,
     };
     if from_here { Ok(()) } else { Err(Error::Conflict("Another site has sent this form.".into())) }
-}
-
-/// Follows from the session and a secret of the server, also when the session's own secret has changed since.
-fn form_token(state: &State, session: &str) -> String {
-    let key = state.config.secret_key.as_deref().unwrap_or_default();
-    hex(&hmac(key.as_bytes(), format!("panel form {session}").as_bytes()))
-}
-
-/// In the same time wherever they differ.
-fn is_same(one: &str, other: &str) -> bool {
-    let differences = one.bytes().zip(other.bytes()).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
-    one.len() == other.len() && differences == 0
 }

@@ -91,6 +91,11 @@ pub fn count(meta: &ResourceMeta, count: i64) -> String {
     format!("{} {noun}", number(&count.to_string()))
 }
 
+/// `1 product was`, `2 products were`.
+pub fn were(meta: &ResourceMeta, number: i64) -> String {
+    format!("{} {}", count(meta, number), if number == 1 { "was" } else { "were" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod door;
+mod encoding;
 mod endpoint;
 mod files;
 mod form;

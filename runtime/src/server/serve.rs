@@ -11,6 +11,7 @@ use salvo::{Router, Server, Service};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::door::{Closer, Door};
+use super::encoding::Encoding;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::health::{Figures, Live, Ready};
@@ -86,16 +87,16 @@ pub fn router(state: &Arc<State>) -> Router {
         .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), Figures)));
     let files = endpoint("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
     let page = |path: &str, page: Page| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
-    Router::new()
-        .hoop(RequestId::new())
-        .push(health)
-        .push(files)
+    // Not what monitors ask for, and not files: those have ranges and tags of their bytes, and most are compressed already.
+    let texts = Router::new()
+        .hoop(Encoding::new())
         .push(endpoint(openapi::PATH, Router::new().goal(Endpoint::new(state.clone(), Described))))
         .push(page("docs", Page::Html))
         .push(page("docs/begin.js", Page::Begin))
         .push(page("docs/viewer.js", Page::Viewer))
         .push(crud::router(state))
-        .push(panel::router(state))
+        .push(panel::router(state));
+    Router::new().hoop(RequestId::new()).push(health).push(files).push(texts)
 }
 
 impl Running {

@@ -46,6 +46,10 @@ async fn a_link_needs_no_token_and_lives_an_hour(server: Server) {
     }
     let head = server.anonymous().send(Method::HEAD, &path(&attachment["url"]), None).await;
     assert_eq!((head.status, head.text.as_str(), head.header("content-length")), (200, "", Some("5")));
+    // Its bytes are its own: ranges and tags are of them.
+    let long = attach(&server, &member, "b.txt", &"long ".repeat(1_000)).await;
+    let whole = server.anonymous().with("accept-encoding", "gzip").get(&path(&long["url"])).await;
+    assert_eq!((whole.header("content-encoding"), whole.header("content-length")), (None, Some("5000")));
     let answer = server.anonymous().send(Method::POST, &path(&attachment["url"]), None).await;
     answer.refused(405, "method_not_allowed");
 }

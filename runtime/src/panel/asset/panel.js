@@ -164,7 +164,7 @@ function offerTitles(input) {
 
 function chosen(form) {
   const count = $$('input[name="id"]:checked', form).length;
-  $('[data-chosen]', form).textContent = count ? `${count} chosen` : 'Choose rows to change several at once';
+  $('[data-chosen]', form).textContent = $('[name="_all"]:checked', form) ? 'Chosen:' : count ? `${count} chosen` : 'Choose rows to change several at once';
 }
 
 let row = -1;
@@ -260,14 +260,14 @@ document.addEventListener('change', (event) => {
   } else if (at.matches('[data-all]')) {
     $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
     chosen(at.form);
-  } else if (at.matches('[data-bulk] input[name="id"]')) chosen(at.form);
+  } else if (at.matches('[data-bulk] input[name="id"], [data-bulk] [name="_all"]')) chosen(at.form);
   else if (at.matches('[data-upload] input[type="file"]')) upload(at.form, at.files);
 });
 
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
-  if (form.matches('[data-bulk]') && !$('input[name="id"]:checked', form)) { event.preventDefault(); say('No row is chosen'); }
+  if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); say('No row is chosen'); }
   if (form.matches('[data-columns]')) {
     // One parameter, in the order of the list.
     const names = $$('input[name="columns"]:checked', form).map((one) => one.value);
@@ -301,6 +301,8 @@ for (const form of $$('[data-form]')) form.addEventListener('input', () => { uns
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
 $$('input[data-titles]').forEach(offerTitles);
 $('[data-focus]')?.focus();
+// Very many records take several requests.
+$('form[data-continue]')?.requestSubmit();
 
 // ---- Keys.
 

@@ -1,0 +1,181 @@
+//! All records that meet a list's conditions, changed or deleted: a portion at a time, to the last that was there when it began.
+
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::columns;
+use super::condition::{self, Wish};
+use super::place::Place;
+use super::visit::Visit;
+use super::{filter, words};
+use crate::error::{Error, Result};
+use crate::query::{Pair, decode};
+
+/// So many are changed in one request and one transaction: as many as a page of the API has.
+const PORTION: usize = 100;
+/// So many bytes of operations at most, well below what a body may have.
+const LONGEST: usize = 400_000;
+/// So many are shown before it begins.
+const SAMPLE: usize = 20;
+/// So many reasons are told apart, each of so many characters.
+const REASONS: usize = 10;
+const LONGEST_REASON: usize = 200;
+
+/// The records of a list, whichever page they are on.
+#[derive(Debug)]
+pub struct Sweep {
+    /// The list's address without its path.
+    pub query: String,
+    wish: Wish,
+    /// The latest of them, before it begins.
+    pub sample: Vec<Value>,
+    pub progress: Progress,
+}
+
+/// How far it is: what one page hands on to the next.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// How many there were when it began, and the last of them: what is made meanwhile is none of them.
+    pub total: i64,
+    until: i64,
+    /// The API's cursor behind the portions that are done; nothing at the beginning.
+    cursor: String,
+    pub done: i64,
+    pub refused: i64,
+    /// Why, how often, and of which record first.
+    pub why: Vec<(String, i64, i64)>,
+    #[serde(skip)]
+    pub is_over: bool,
+}
+
+impl Sweep {
+    /// The records of the list with this query, counted now unless it is under way.
+    ///
+    /// # Errors
+    /// What the API says to the list, and [`Error::Malformed`].
+    pub async fn of(visit: &Visit<'_>, place: &Place<'_>, query: &str, progress: Option<&str>) -> Result<Sweep> {
+        let columns = columns::all(visit, place.entry).await?;
+        let wish = Wish::read(decode(query)?, &columns, visit.zone);
+        let mut sweep = Sweep { query: query.into(), wish, sample: Vec::new(), progress: Progress::default() };
+        if let Some(text) = progress {
+            let unread = |_| Error::Malformed("The form cannot be read: begin anew.".into());
+            sweep.progress = serde_json::from_str(text).map_err(unread)?;
+            return Ok(sweep);
+        }
+        let body = visit.read(&sweep.address(place, "-id", &[("per_page", &SAMPLE.to_string())])).await?;
+        sweep.sample = body[place.entry.meta.plural].as_array().cloned().unwrap_or_default();
+        sweep.progress.until = sweep.sample.first().and_then(|record| record["id"].as_i64()).unwrap_or_default();
+        sweep.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
+        Ok(sweep)
+    }
+
+    /// The API's list of them in an order of its own.
+    fn address(&self, place: &Place<'_>, sort: &str, with: &[(&str, &str)]) -> String {
+        let (sort, page, per_page, columns) = (Some(sort.to_string()), None, None, None);
+        let mut wish = Wish { sort, page, per_page, columns, ..self.wish.clone() };
+        wish.others.retain(|pair| !["include", "include[]", "count"].contains(&pair.name.as_str()));
+        let mut pairs = wish.pairs();
+        pairs.extend(with.iter().map(|(name, value)| Pair { name: (*name).into(), value: (*value).into() }));
+        condition::address(&place.collection(), &pairs)
+    }
+
+    /// The conditions in words.
+    pub async fn told(&self, visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
+        let columns = columns::all(visit, place.entry).await?;
+        Ok(html! {
+            @if !self.wish.rows.is_empty() || self.wish.view_id.is_some() {
+                ul .chips aria-label="Conditions" {
+                    @if self.wish.view_id.is_some() { li { "Those of the view" } }
+                    @for row in &self.wish.rows { li { (filter::sentence(visit, row, &columns)) } }
+                }
+            }
+        })
+    }
+
+    /// Carries out the next portion, each operation for itself.
+    ///
+    /// # Errors
+    /// What ends all of a portion. How far it was is as it was then.
+    pub async fn go_on(
+        &mut self,
+        visit: &Visit<'_>,
+        place: &Place<'_>,
+        operation: impl Fn(i64) -> Value,
+    ) -> Result<()> {
+        let size = (LONGEST / operation(i64::MAX).to_string().len()).clamp(1, PORTION).to_string();
+        let with = [("fields", "id"), ("per_page", size.as_str()), ("cursor", &self.progress.cursor)];
+        let body = visit.read(&self.address(place, "id", &with)).await?;
+        let found = body[place.entry.meta.plural].as_array().into_iter().flatten();
+        let found: Vec<i64> = found.filter_map(|record| record["id"].as_i64()).collect();
+        let ids: Vec<i64> = found.iter().copied().filter(|id| *id <= self.progress.until).collect();
+        if !ids.is_empty() {
+            let operations: Vec<Value> = ids.iter().map(|id| operation(*id)).collect();
+            let body = json!({ "atomic": false, "operations": operations });
+            let reply = visit.send("POST", &format!("{}/bulk", place.collection()), &[], Some(&body)).await?;
+            let answer = reply.json()?;
+            let results = answer["results"].as_array().map_or(&[][..], Vec::as_slice);
+            for (id, result) in ids.iter().zip(results) {
+                match result["status"].as_u64() {
+                    Some(200..300) => self.progress.done += 1,
+                    _ => self.progress.refuse(*id, reason(&result["error"])),
+                }
+            }
+        }
+        let next = body["meta"]["next_cursor"].as_str();
+        self.progress.is_over = next.is_none() || ids.len() < found.len();
+        self.progress.cursor = next.unwrap_or_default().to_string();
+        Ok(())
+    }
+}
+
+impl Progress {
+    fn refuse(&mut self, id: i64, reason: String) {
+        self.refused += 1;
+        let has_room = self.why.len() < REASONS;
+        match self.why.iter_mut().find(|(known, ..)| *known == reason) {
+            Some((_, count, _)) => *count += 1,
+            None if has_room => self.why.push((reason, 1, id)),
+            None => {}
+        }
+    }
+
+    /// What came of it so far.
+    pub fn told(&self, place: &Place<'_>, done: &str) -> Markup {
+        let gone = self.total - self.done - self.refused;
+        let meta = place.entry.meta;
+        html! {
+            div .notice role="status" {
+                p { (words::were(meta, self.done)) " " (done) "." }
+                @if self.is_over && gone > 0 {
+                    p { (words::were(meta, gone)) " gone, or met the conditions no longer, when it was their turn." }
+                }
+            }
+            @if self.refused > 0 {
+                div .problem role="alert" {
+                    p { strong { (words::were(meta, self.refused)) " refused, and stayed as they are." } }
+                    ul { @for (reason, count, first) in &self.why {
+                        li { (reason) ": " (words::count(meta, *count)) ", first "
+                            a href=(place.of(*first).path()) { (meta.label) " " (first) } }
+                    } }
+                    @if self.why.len() == REASONS { p { "There may be other reasons: these came first." } }
+                }
+            }
+        }
+    }
+}
+
+/// Why an operation was refused, in the API's words.
+fn reason(error: &Value) -> String {
+    let problems = error["errors"].as_object().into_iter().flatten();
+    let said = |(field, said): (&String, &Value)| {
+        let said: Vec<&str> = said.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        format!("{} {}", words::label(field), said.join(" and "))
+    };
+    let problems: Vec<String> = problems.map(said).collect();
+    let text = match problems.is_empty() {
+        true => error["message"].as_str().unwrap_or("It failed.").trim_end_matches('.').to_string(),
+        false => problems.join("; "),
+    };
+    text.chars().take(LONGEST_REASON).collect()
+}

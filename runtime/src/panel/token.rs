@@ -1,0 +1,54 @@
+//! What forms send back, so that no other site can send them: it follows from the session, and looks different on every page.
+
+use crate::auth::hex;
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::seal::hmac;
+
+/// Bytes of the secret, and of its mask.
+const BYTES: usize = 32;
+
+/// The token of a session.
+#[derive(Debug)]
+pub struct Token {
+    secret: [u8; BYTES],
+    /// As the pages of this request have it: a mask, and the secret under it. Two pages have no part of it in common, so that
+    /// nobody can guess it from how long they are once they are compressed (BREACH).
+    pub shown: String,
+}
+
+impl Token {
+    /// The token of the session with this mark, also when the session's own secret has changed since.
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub fn of(state: &State, session: &str) -> Result<Token> {
+        let key = state.config.secret_key.as_deref().unwrap_or_default();
+        let secret = hmac(key.as_bytes(), format!("panel form {session}").as_bytes());
+        let mut mask = [0_u8; BYTES];
+        getrandom::fill(&mut mask).map_err(Error::internal)?;
+        let masked: Vec<u8> = secret.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect();
+        Ok(Token { secret, shown: hex(&mask) + &hex(&masked) })
+    }
+
+    /// Whether this was on a page of the session; in the same time wherever it differs.
+    pub fn is(&self, sent: &str) -> bool {
+        let Some(bytes) = read(sent) else { return false };
+        let (mask, masked) = bytes.split_at(BYTES);
+        let unmasked = mask.iter().zip(masked).map(|(mask, byte)| mask ^ byte);
+        unmasked.zip(self.secret).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
+    }
+}
+
+fn read(sent: &str) -> Option<[u8; 2 * BYTES]> {
+    let digits = sent.as_bytes();
+    if digits.len() != 4 * BYTES {
+        return None;
+    }
+    let mut bytes = [0; 2 * BYTES];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        let digit = |of: u8| char::from(of).to_digit(16);
+        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,131 @@
+//! Answers in fewer bytes: who gets them, what they are called, and what stays as it is.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Answer, Client, Server, on_both};
+
+on_both!(
+    what_is_worth_it_is_compressed_for_those_who_ask,
+    a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_written,
+    an_export_is_compressed_as_it_is_sent,
+    what_another_site_has_begun_is_not_compressed,
+);
+
+/// Bytes that are worth compressing, as `docs/requests.md` says.
+const WORTH: usize = 1024;
+
+fn gzip(client: &Client) -> Client {
+    client.with("accept-encoding", "gzip, deflate, br")
+}
+
+fn coding(answer: &Answer) -> Option<&str> {
+    answer.header("content-encoding")
+}
+
+fn varies(answer: &Answer) -> String {
+    let lines = answer.headers.get_all("vary").iter().map(|line| line.to_str().expect("text"));
+    lines.collect::<Vec<_>>().join(", ").to_ascii_lowercase()
+}
+
+/// Products whose lists and records are long enough.
+async fn products(server: &Server, count: usize) {
+    let description = "of glass, and of brass. ".repeat(40);
+    let product = |n: usize| json!({ "name": format!("Lamp {n}"), "description": description });
+    let operations: Vec<_> = (0..count).map(|n| json!({ "method": "create", "product": product(n) })).collect();
+    server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
+}
+
+async fn what_is_worth_it_is_compressed_for_those_who_ask(server: Server) {
+    products(&server, 20).await;
+    let plain = server.admin();
+    let coded = gzip(&plain);
+    for path in ["/products", "~/api/v1/openapi.json", "~/docs", "~/panel/assets/panel.css"] {
+        let (whole, less) = (plain.get(path).await, coded.get(path).await);
+        assert_eq!((coding(&whole), whole.weight), (None, whole.text.len()), "{path}");
+        assert_eq!(whole.header("content-length"), Some(whole.weight.to_string().as_str()), "{path}");
+        if whole.weight < WORTH {
+            assert_eq!(coding(&less), None, "{path} is short");
+            continue;
+        }
+        assert_eq!(coding(&less), Some("gzip"), "{path}");
+        assert!(less.text == whole.text && less.weight * 4 < whole.weight * 3, "{path}: {} bytes", less.weight);
+        // Caches keep the two apart, whichever they see first.
+        assert!(varies(&less).contains("accept-encoding") && varies(&less) == varies(&whole), "{path}");
+    }
+    assert_eq!(varies(&coded.get("/products").await), "accept, accept-encoding");
+    let short = coded.get("/products?per_page=1&fields=id").await;
+    assert_eq!((coding(&short), short.header("content-length").is_some()), (None, true), "it is one packet anyway");
+    for refusing in ["identity", "gzip;q=0", "br", ""] {
+        assert_eq!(coding(&plain.with("accept-encoding", refusing).get("/products").await), None, "{refusing}");
+    }
+    for asking in ["*", "br;q=1, gzip;q=0.1", "GZIP"] {
+        assert_eq!(coding(&plain.with("accept-encoding", asking).get("/products").await), Some("gzip"), "{asking}");
+    }
+    let head = coded.send(Method::HEAD, "/products", None).await;
+    assert_eq!((coding(&head), head.weight), (Some("gzip"), 0));
+    let refused = coded.get(&format!("/products?q[{}_eq]=1", "x".repeat(2_000))).await;
+    assert_eq!(coding(refused.status(422)), Some("gzip"), "errors are answers");
+}
+
+async fn a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_written(server: Server) {
+    products(&server, 1).await;
+    let (plain, coded) = (server.admin(), gzip(&server.admin()));
+    let tag = |answer: &Answer| answer.header("etag").expect("a tag").to_string();
+    for path in ["/products/1", "/products/1?include=productGroup"] {
+        let (whole, less) = (tag(&plain.get(path).await), tag(&coded.get(path).await));
+        assert_eq!(less, format!("{}-gzip\"", whole.trim_end_matches('"')), "strong, and of other bytes");
+        for client in [&plain, &coded] {
+            for known in [&whole, &less] {
+                let same = client.with("if-none-match", known).get(path).await;
+                assert_eq!((same.status(304).text.as_str(), &tag(&same)), ("", known), "the client's own tag");
+            }
+            let same = client.with("if-none-match", &format!("\"x\", W/{less}, {whole}")).get(path).await;
+            assert_eq!(tag(same.status(304)), whole);
+        }
+    }
+    // Read compressed, written by anybody: one wins.
+    let read = tag(&coded.get("/products/1").await);
+    let written = coded.with("if-match", &read).put("/products/1", json!({ "name": "Light" })).await;
+    assert_eq!((coding(&written), written.record("product")["name"].as_str()), (Some("gzip"), Some("Light")));
+    plain
+        .with("if-match", &read)
+        .put("/products/1", json!({ "name": "Late" }))
+        .await
+        .refused(412, "precondition_failed");
+    let weak = format!("W/{}", tag(&written));
+    plain
+        .with("if-match", &weak)
+        .put("/products/1", json!({ "name": "Weak" }))
+        .await
+        .refused(412, "precondition_failed");
+    plain.with("if-match", &tag(&written)).delete("/products/1").await.deleted();
+    // A short answer is not compressed, and has the plain tag.
+    let short = coded.get("/currencies/1?fields=id").await;
+    assert!(coding(&short).is_none() && !tag(&short).contains("gzip"));
+    let same = coded.with("if-none-match", &tag(&short)).get("/currencies/1?fields=id").await;
+    assert_eq!(tag(same.status(304)), tag(&short));
+    let description = tag(&coded.get("~/api/v1/openapi.json").await);
+    coded.with("if-none-match", &description).get("~/api/v1/openapi.json").await.status(304);
+}
+
+async fn an_export_is_compressed_as_it_is_sent(server: Server) {
+    products(&server, 700).await;
+    for form in ["text/csv", "application/x-ndjson"] {
+        let plain = server.admin().with("accept", form);
+        let (whole, less) = (plain.get("/products").await, gzip(&plain).get("/products").await);
+        assert_eq!((coding(&whole), coding(&less)), (None, Some("gzip")), "{form}");
+        assert!(less.text == whole.status(200).text && less.weight * 10 < whole.weight, "{form}: {}", less.weight);
+        assert_eq!(less.header("content-disposition"), whole.header("content-disposition"));
+    }
+}
+
+async fn what_another_site_has_begun_is_not_compressed(server: Server) {
+    products(&server, 20).await;
+    for (site, expected) in
+        [("cross-site", None), ("same-site", None), ("same-origin", Some("gzip")), ("none", Some("gzip"))]
+    {
+        let client = gzip(&server.admin()).with("sec-fetch-site", site);
+        assert_eq!(coding(&client.get("/products").await), expected, "{site}");
+    }
+}

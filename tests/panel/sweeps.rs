@@ -1,0 +1,140 @@
+//! All records that match, changed or deleted from their list: shown first, then portion by portion.
+
+use serde_json::json;
+
+use super::visitor::Page;
+use super::{Visitor, admin, visitor};
+use crate::support::{Server, on_both};
+
+on_both!(
+    all_that_match_are_changed_in_portions,
+    what_is_refused_is_told_with_its_reason_and_the_rest_is_done,
+    what_is_made_meanwhile_is_left_alone_and_what_is_gone_is_told,
+    conditions_that_make_no_sense_change_nothing,
+);
+
+async fn bulks(server: &Server, count: usize) {
+    let product = |n: usize| json!({ "name": format!("Bulk {n}"), "product_type": "rental" });
+    let operations: Vec<_> = (0..count).map(|n| json!({ "method": "create", "product": product(n) })).collect();
+    server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
+    server.admin().post("/products", json!({ "name": "Else", "product_type": "rental" })).await.created("product");
+}
+
+async fn total(server: &Server, query: &str) -> i64 {
+    server.admin().get(&format!("/products?{query}")).await.ok()["meta"]["total"].as_i64().expect("a total")
+}
+
+/// What a page hands on to the next.
+fn progress(page: &Page) -> String {
+    let rest = page.text.split("name=\"_progress\" value=\"").nth(1).unwrap_or_else(|| panic!("none: {}", page.text));
+    rest.split('"').next().expect("an end").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+/// The next step of a journey over all products whose name has `bulk`.
+async fn step(visitor: &mut Visitor, step: &str, further: &[(&str, &str)]) -> Page {
+    let known = [("_all", "1"), ("_query", "q[name_cont]=bulk&sort=-name"), ("_step", step)];
+    visitor.submit("/products/bulk", &[&known[..], further].concat()).await
+}
+
+async fn all_that_match_are_changed_in_portions(server: Server) {
+    bulks(&server, 230).await;
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products?q[name_cont]=bulk&sort=-name");
+    browser.press("[name=_all]");
+    browser.follow("[data-bulk] [value=edit]");
+    browser.fill("#_field", "product_type");
+    browser.follow(".record .primary");
+    browser.fill("#value", "sale");
+    browser.follow(".record .primary");
+    let shown = browser.text("main");
+    for said in ["230 products will be changed", "each for itself", "Name contains “bulk”", "and 210 more"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    assert_eq!(total(&server, "q[product_type_eq]=sale").await, 0, "nothing has happened yet");
+    browser.press("form .primary");
+    browser.sees("230 products were changed");
+    assert_eq!(total(&server, "q[product_type_eq]=sale&q[name_cont]=bulk").await, 230);
+    assert_eq!(total(&server, "q[product_type_eq]=sale").await, 230, "and no other");
+    browser.follow("p a.primary");
+    assert_eq!(browser.address(), "/products?q[name_cont]=bulk&sort=-name");
+    // The whole list, which says so and has no conditions.
+    browser.open("/products");
+    browser.press("[name=_all]");
+    browser.follow("[data-bulk] [value=delete]");
+    browser.sees("231 products will be deleted");
+    browser.press("form .danger");
+    browser.sees("231 products were deleted");
+    assert_eq!(total(&server, "").await, 0);
+    browser.is_clean();
+}
+
+async fn what_is_refused_is_told_with_its_reason_and_the_rest_is_done(server: Server) {
+    let group = |n: usize| json!({ "method": "create", "product_group": { "name": format!("Bulk {n}") } });
+    let operations: Vec<_> = (0..120).map(group).collect();
+    let groups = server.admin().post("/product_groups/bulk", json!({ "operations": operations })).await.ok();
+    let first = groups["results"][0]["product_group"]["id"].clone();
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let known = [("_all", "1"), ("_query", "q[name_cont]=bulk"), ("_field", "name"), ("name", "One")];
+    let mut page = admin.submit("/product_groups/bulk", &[&known[..], &[("_step", "preview")]].concat()).await;
+    page.status(200).says("120 product groups will be changed").says("One");
+    let mut turns = 0;
+    while page.text.contains("_progress") {
+        let progress = progress(&page);
+        let next = [("_step", "apply"), ("_progress", progress.as_str())];
+        page = admin.submit("/product_groups/bulk", &[&known[..], &next].concat()).await;
+        turns += 1;
+        if turns == 1 {
+            page.status(200)
+                .says("100 of 120 product groups")
+                .says("data-continue")
+                .says("1 product group was changed");
+        }
+    }
+    assert_eq!(turns, 2);
+    page.says("1 product group was changed")
+        .says("119 product groups were refused")
+        .says(": 119 product groups, first");
+    page.says("Name ").says("taken");
+    assert_eq!(server.admin().get("/product_groups?q[name_eq]=One").await.records("product_groups")[0]["id"], first);
+    // Nobody else may, and nothing of it is offered to them.
+    let (user, _) = server.user(&[], &["*"]).await;
+    let mut plain = visitor(&server, &user).await;
+    let rates = [("_all", "1"), ("_query", ""), ("_step", "apply-delete")];
+    plain.submit("/users/bulk", &rates).await.status(403);
+    assert_eq!(server.admin().get("/users?q[is_active_eq]=false").await.ok()["meta"]["total"], 0);
+}
+
+async fn what_is_made_meanwhile_is_left_alone_and_what_is_gone_is_told(server: Server) {
+    bulks(&server, 150).await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let shown = step(&mut admin, "delete", &[]).await;
+    shown.status(200).says("150 products will be deleted");
+    server.admin().post("/products", json!({ "name": "Bulk, and late" })).await.created("product");
+    let first = step(&mut admin, "apply-delete", &[("_progress", &progress(&shown))]).await;
+    first.status(200).says("100 of 150 products").says("100 products were deleted");
+    server.admin().delete("/products/150").await.deleted();
+    let known = progress(&first);
+    let last = step(&mut admin, "apply-delete", &[("_progress", &known)]).await;
+    last.status(200).says("149 products were deleted").says("1 product was gone").says("Back to the list");
+    assert!(!last.text.contains("_progress"), "it is over");
+    let left = server.admin().get("/products?sort=name").await;
+    assert_eq!(left.column("products", "name"), [json!("Bulk, and late"), json!("Else")]);
+    // A page that is sent twice does nothing twice.
+    step(&mut admin, "apply-delete", &[("_progress", &known)]).await.status(200).says("Back to the list");
+    assert_eq!(total(&server, "").await, 2);
+}
+
+async fn conditions_that_make_no_sense_change_nothing(server: Server) {
+    bulks(&server, 30).await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    for query in ["q[nope_eq]=1", "q[weight_gt]=x", "filters=[{", "view_id=99"] {
+        for step in ["delete", "apply-delete"] {
+            let form = [("_all", "1"), ("_query", query), ("_step", step)];
+            let refused = admin.submit("/products/bulk", &form).await;
+            assert!((400..500).contains(&refused.status), "{query}: {} {}", refused.status, refused.text);
+        }
+    }
+    let broken = [("_all", "1"), ("_query", ""), ("_step", "apply-delete"), ("_progress", "{")];
+    admin.submit("/products/bulk", &broken).await.status(400).says("begin anew");
+    assert_eq!(total(&server, "").await, 31);
+}
