@@ -18,6 +18,7 @@ mod panel;
 mod pooler;
 mod query;
 mod relations;
+mod restores;
 mod routes;
 mod server;
 mod support;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::crud::{BULK, Route, explain};
+use crate::crud::{BULK, RESTORE, Route, explain};
 use crate::meta::{
     ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation,
     ResourceMeta, Shown,
@@ -82,8 +82,12 @@ impl Catalog {
                 problems.push(format!("two resources have the plural `{}`", meta.plural));
             }
             by_type.insert(meta.type_name, index);
-            if meta.actions.iter().any(|action| action.name == BULK && action.on == ActionOn::Collection) {
+            let acts = |name, on| meta.actions.iter().any(|action| action.name == name && action.on == on);
+            if acts(BULK, ActionOn::Collection) {
                 problems.push(format!("the action `{BULK}` of {} stands where many writes do", meta.plural));
+            }
+            if meta.keeps_deleted() && acts(RESTORE, ActionOn::Record) {
+                problems.push(format!("the action `{RESTORE}` of {} stands where deletion is undone", meta.plural));
             }
             let derived = link_derived(meta, &metas, &mut problems);
             check_references(meta, &metas, &mut problems);
@@ -162,14 +166,12 @@ impl Entry {
         }
         let serves = |operation| meta.operations.contains(&operation);
         let changes = |a: &&ActionMeta| matches!(a.output, ActionOutput::Record) && a.method == ActionMethod::Post;
+        let creates = |a: &ActionMeta| matches!(a.output, ActionOutput::Created);
         let plain = [
-            (
-                "created",
-                !meta.singleton && serves(Operation::Create)
-                    || meta.actions.iter().any(|a| matches!(a.output, ActionOutput::Created)),
-            ),
+            ("created", !meta.singleton && serves(Operation::Create) || meta.actions.iter().any(creates)),
             ("updated", serves(Operation::Update) || meta.actions.iter().filter(changes).any(|a| a.event.is_none())),
             ("deleted", !meta.singleton && serves(Operation::Delete)),
+            ("restored", meta.keeps_deleted()),
         ];
         let mut names: Vec<&str> = plain.iter().filter(|(_, emitted)| *emitted).map(|(name, _)| *name).collect();
         for event in meta.actions.iter().filter_map(|a| a.event) {
@@ -365,10 +367,8 @@ fn check_references(
             }
             Kind::PolymorphicType { type_names } => {
                 for name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name)) {
-                    problems.push(format!(
-                        "{} refers to the type `{name}`, which the application does not have",
-                        meta.name
-                    ));
+                    let who = meta.name;
+                    problems.push(format!("{who} refers to the type `{name}`, which the application does not have"));
                 }
             }
             _ => {}

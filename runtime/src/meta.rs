@@ -65,6 +65,13 @@ pub struct ResourceMeta {
     pub deprecated: &'static [DeprecationMeta],
 }
 
+impl ResourceMeta {
+    /// Whether what clients delete of it is kept, so that they can ask for it and restore it.
+    pub fn keeps_deleted(&self) -> bool {
+        self.soft_delete && !self.singleton && self.operations.contains(&Operation::Delete)
+    }
+}
+
 /// The parent in a nested path.
 #[derive(Debug, Clone, Copy)]
 pub struct Under {

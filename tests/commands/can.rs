@@ -19,6 +19,8 @@ fn each_rule_that_denies_is_told(program: Program) {
     let serving = program.serve_first(&[]);
     let admin = Client::new(serving.address()).bearing(&token(&serving.banner));
     let (record, ada) = blocking(async {
+        let lamp = admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
+        admin.delete(&format!("/products/{}", lamp["id"])).await.deleted();
         let record = admin.post("/members", json!({ "name": "Ann" })).await.created("member");
         let ada = json!({ "name": "Ada", "email": "ada@example.com" });
         (record, admin.post("/users", ada).await.created("user"))
@@ -40,6 +42,10 @@ fn each_rule_that_denies_is_told(program: Program) {
         assert_eq!((code, rules.iter().map(|(rule, _)| rule.clone()).collect()), (0, allowed.clone()));
         assert!(rules.iter().all(|(_, verdict)| verdict == "allows"), "{rules:?}");
     }
+    // What was deleted is there for a restore, and for nothing else.
+    let first = token(&serving.banner);
+    assert_eq!(can(&first, "restore", "products/1").0, 0);
+    assert_eq!(can(&first, "show", "products/1").1.trim(), "denied: 404 not_found");
     for (token, action, target, rule, code) in [
         ("chr_nonsense", "list", "members", "token", "401 invalid_token"),
         ("99999", "list", "members", "token", "401 invalid_token"),

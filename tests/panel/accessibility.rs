@@ -25,6 +25,8 @@ async fn judge(server: Server) {
     let Some(axe) = axe() else { return };
     let client = server.admin();
     let product = client.post("/products", json!({ "name": "Lamp", "tag_list": ["a"] })).await.created("product");
+    let gone = client.post("/products", json!({ "name": "Gone" })).await.created("product");
+    client.delete(&format!("/products/{}", gone["id"])).await.deleted();
     let member = client.post("/members", json!({ "name": "Ada" })).await.created("member");
     let participants = json!([{ "member_id": member["id"] }]);
     client.post("/activities", json!({ "subject": "Call", "participants": participants })).await.created("activity");
@@ -41,6 +43,8 @@ async fn judge(server: Server) {
                 "/products/1/history",
                 "/products/1/accessories/new",
                 "/members/1",
+                "/products?deleted=only",
+                "/products/2?deleted=only",
             ])
             .chain([
                 "/activities/1",

@@ -2,6 +2,7 @@
 
 mod accessibility;
 mod administration;
+mod deleted;
 mod keyboard;
 mod lists;
 mod permissions;
@@ -37,7 +38,7 @@ async fn admin(server: &Server) -> Option<Browser> {
 }
 
 /// A user without a browser who is signed in.
-async fn visitor(server: &Server, user: &Value) -> Visitor {
+pub async fn visitor(server: &Server, user: &Value) -> Visitor {
     let link = invitation(server, user["id"].as_i64().expect("an id")).await;
     let path = link.strip_prefix(&server.url()).expect("a link of this server").to_string();
     let mut visitor = Visitor::new(&server.url());

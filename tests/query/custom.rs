@@ -125,7 +125,7 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let context = Context::new(state, &caller, state.db.reader());
     let entry = state.catalog.by_plural("products").expect("there are products");
     let custom = load_types(context.db(), "products").await.expect("types are read");
-    let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
+    let planner = Planner { catalog: context.catalog(), entry, custom: &custom, deleted: false };
     let plan = planner.plan(&parse(query).expect("a query")).unwrap_or_else(|error| panic!("{query}: {error}"));
     let condition = charter_runtime::crud::visible(&context, entry).expect("a scope").and(plan.condition);
     let explain = if state.db.dialect() == Dialect::Sqlite { "EXPLAIN QUERY PLAN " } else { "EXPLAIN " };

@@ -8,6 +8,10 @@ use crate::words::{ActionMethod, Hook, Operation};
 /// What the plain operations emit.
 const PLAIN: &[&str] = &["created", "updated", "deleted"];
 
+/// What undoes a deletion by a mark, and what it emits.
+const RESTORE: &str = "restore";
+const RESTORED: &str = "restored";
+
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for action in &resource.actions {
         free_name(resource, action, problems);
@@ -40,7 +44,7 @@ fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
         (format!("`{}` creates a record, which is emitted as `created`", action.name.value), "drop the `event`")
     } else if matches!(action.output, ActionOutput::Fields { .. }) {
         (format!("`{}` answers values and changes no record", action.name.value), "drop the `event`")
-    } else if PLAIN.contains(&event.as_str()) {
+    } else if PLAIN.contains(&event.as_str()) || (resource.soft_delete && event.as_str() == RESTORED) {
         (format!("`{}` is the event of a plain operation", event.value), "choose another name, or drop the `event`")
     } else {
         return;
@@ -56,6 +60,8 @@ fn free_name(resource: &Resource, action: &Action, problems: &mut Problems) {
         "is the name of a hook"
     } else if names::is_keyword(name) {
         "is a word of Rust, and cannot name a function"
+    } else if resource.soft_delete && name == RESTORE {
+        "is what brings deleted records back"
     } else if resource.attachments && name == "attachments" {
         "is the path of its attachments"
     } else {

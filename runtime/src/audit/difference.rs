@@ -16,7 +16,7 @@ const SECRET: &str = "[secret]";
 pub fn write_difference(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
     out.push(b'{');
     let mut first = true;
-    for (field, new) in changes.iter().filter(|(field, _)| is_told(field)) {
+    for (field, new) in changes.iter().filter(|(field, _)| is_told(field) || is_mark(field)) {
         let old = match &changes.before {
             Some(row) => stored(row, field)?,
             None => None,
@@ -60,6 +60,11 @@ pub fn write_removal(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) 
 /// Every change sets `updated_at`, which says nothing; the server's own columns are nobody's.
 fn is_told(field: &FieldMeta) -> bool {
     field.access != Access::Internal && !matches!(field.name, "created_at" | "updated_at")
+}
+
+/// The one of the server's own columns that says what happened: that a deleted record came back.
+fn is_mark(field: &FieldMeta) -> bool {
+    field.access == Access::Internal && field.name == "deleted_at"
 }
 
 fn write_side(out: &mut Vec<u8>, field: &FieldMeta, value: Option<&Value>) {

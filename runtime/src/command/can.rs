@@ -12,16 +12,16 @@ use crate::attachment;
 use crate::auth::{Principal, Secret, caller_of, token, user};
 use crate::catalog::Entry;
 use crate::context::{Context, State};
-use crate::crud::{self, Method};
+use crate::crud::{self, Call, Method};
 use crate::error::{Error, Result};
-use crate::query::hint;
+use crate::query::{Condition, hint};
 
 /// The grammar of the command.
 pub fn command(format: Arg) -> Command {
     Command::new("can")
         .about("Tell which rule allows or denies what a token would do; exits with 1 when it may not")
         .arg(Arg::new("token").required(true).help("The token, or its id"))
-        .arg(Arg::new("action").required(true).help("list, show, create, update, delete, or a named action"))
+        .arg(Arg::new("action").required(true).help("list, show, create, update, delete, restore, or a named action"))
         .arg(Arg::new("target").required(true).help("The plural name of a resource, and a record's id: users/7"))
         .arg(format)
 }
@@ -140,6 +140,9 @@ fn permitted(caller: &Principal, permission: Option<&'static str>) -> Result<Str
 async fn reached(context: &Context<'_>, entry: &Entry, method: &Method, id: i64) -> Result<String> {
     if entry.is_attached() {
         attachment::reach(context, id, method.name == "GET").await?;
+    }
+    if let Call::Restore = method.call {
+        return crud::restorable(context, entry, id, Condition::always()).await.map(|()| "it is there".into());
     }
     let condition = crud::visible(context, entry)?;
     match crud::load(context, entry, id, &condition, false).await? {

@@ -102,6 +102,7 @@ pub fn may_tell(meta: &ResourceMeta, call: Call) -> bool {
         Call::Action(action) => meta.deprecation(Deprecated::Action, action.name).is_some(),
         Call::Operation(Operation::List) => any(&[Deprecated::Field, Deprecated::Filter]),
         Call::Operation(Operation::Delete) => false,
+        Call::Restore => false,
         Call::Operation(_) | Call::Bulk => any(&[Deprecated::Field]),
     }
 }

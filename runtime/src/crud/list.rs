@@ -8,7 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::export::{Exported, Format};
 use super::page::{self, Page, Reading};
-use super::{explain, export, include, store};
+use super::{explain, export, include, restore, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
@@ -57,6 +57,7 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     } else if let Some(format) = ask.format {
         format.check(&request)?;
     }
+    let deleted = restore::asks_for_deleted(context, entry, &request)?;
     let view = match request.view_id.take() {
         Some(id) => Some(view::find(context, entry, &id).await?),
         None => None,
@@ -66,7 +67,7 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     } else {
         custom_field::CustomFieldTypes::default()
     };
-    let planner = Planner { catalog: context.catalog(), entry, custom: &custom };
+    let planner = Planner { catalog: context.catalog(), entry, custom: &custom, deleted };
     planner.settle(&mut request);
     let viewed = match &view {
         Some(view) => view.apply(planner, &mut request),
@@ -78,18 +79,20 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     };
     let plan = planner.plan(&request)?;
     let asked = within.and(viewed).and(filtered).and(plan.condition.clone());
+    let name = if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
     let read = |text: &String| {
-        let cursors = Cursor::of_list(context.state().db.dialect(), entry.meta.plural, &asked, plan.ranking());
+        let cursors = Cursor::of_list(context.state().db.dialect(), &name, &asked, plan.ranking());
         Ok::<_, Error>((cursors, cursors.read(text)?))
     };
     let cursor = plan.cursor.as_ref().map(read).transpose()?;
-    let condition = store::listed(context, entry)?.and(asked);
+    let condition = store::listed(context, entry, deleted)?.and(asked);
     if condition.values() > MOST_VALUES {
         return Err(Error::invalid("q", format!("must have at most {MOST_VALUES} values in all")));
     }
     let mut shape = match (&view, &plan.fields) {
         (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
         (Some(view), None) => Cow::Owned(view.shape(planner)),
+        (None, None) if deleted => Cow::Owned(entry.shape(restore::shown_in_list(entry))),
         (None, None) => Cow::Borrowed(&entry.list),
     };
     include::prepare(&mut shape, entry, &plan.includes);

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::db::Sql;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
-use crate::query::write_condition;
+use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 
 /// Checks every changed field; problems are collected in `changes.errors`. The rows of `replaced` do not stand in the
@@ -31,6 +31,29 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, replaced: &[i64
         if set.iter().any(|name| changes.get(name).is_some()) && !set.iter().any(|name| changes.errors.contains(name)) {
             check_unique(context, changes, set, replaced).await?;
         }
+    }
+    Ok(())
+}
+
+/// Checks a record that comes back after it was deleted: its unique values may be another's by now, and what it cannot be
+/// without may be deleted. A reference that may be null stays as it is, wherever it leads: while the record was there it
+/// would have too.
+pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i64) -> Result<()> {
+    let meta = changes.meta;
+    for field in meta.fields.iter().filter(|field| !field.nullable) {
+        let Kind::Ref { resource } = field.kind else { continue };
+        let (target, value) = (context.catalog().get(resource), changes.current(field.name)?);
+        let Some(value) = value.filter(|_| target.meta.soft_delete || target.standing.is_some()) else { continue };
+        let mut sql = Sql::new(context.state().db.dialect(), "");
+        write_found_of(&mut sql, target, &store::present(target)?, "id", value);
+        if sql.one(context.db()).await?.is_none() {
+            let label = label(context.catalog(), resource);
+            changes.errors.add(field.name, format!("names a {label} that is deleted; restore that one first"));
+        }
+    }
+    let alone = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).map(|field| vec![field.name]);
+    for set in alone.chain(meta.unique.iter().map(|set| set.to_vec())) {
+        check_unique(context, changes, &set, &[id]).await?;
     }
     Ok(())
 }
@@ -83,15 +106,19 @@ async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value
 
 /// Writes a query that finds a row if such a record is seen.
 fn write_found(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<()> {
-    let visible = store::visible(context, target)?;
+    write_found_of(sql, target, &store::visible(context, target)?, field, value);
+    Ok(())
+}
+
+/// Writes a query that finds a row if there is such a record for which `condition` holds.
+fn write_found_of(sql: &mut Sql, target: &Entry, condition: &Condition, field: &str, value: Value) {
     let mut sources = Vec::new();
-    visible.sources(&mut sources);
+    condition.sources(&mut sources);
     sql.push("SELECT 1");
     write_from(sql, target.meta.table, &sources);
     sql.push(" WHERE t.").name(field).push(" = ").bind(value).push(" AND ");
-    write_condition(sql, &visible);
+    write_condition(sql, condition);
     sql.push(" LIMIT 1");
-    Ok(())
 }
 
 /// Writes one condition that holds if [`check`] finds nothing wrong, and answers whether there is one: lists of

@@ -1,6 +1,6 @@
 //! The paths of every resource: what stands where, under which method, and what a caller needs for it.
 
-use super::bulk;
+use super::{RESTORE, bulk};
 use crate::catalog::{Catalog, Entry};
 use crate::context::State;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
@@ -17,6 +17,8 @@ pub enum Place {
     Member,
     /// `/products/bulk`: many writes at once.
     Bulk,
+    /// `/products/{id}/restore`: a deleted record.
+    Restore,
     /// `/settings`: the one record of a singleton.
     Singleton,
     /// `/exchange_rates/convert` or `/users/{id}/deactivate`
@@ -32,6 +34,8 @@ pub enum Call {
     Action(&'static ActionMeta),
     /// Many writes in one transaction.
     Bulk,
+    /// A deleted record comes back.
+    Restore,
 }
 
 impl Call {
@@ -40,7 +44,7 @@ impl Call {
         match self {
             Call::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
             Call::Action(action) => action.method == ActionMethod::Get,
-            Call::Bulk => false,
+            Call::Bulk | Call::Restore => false,
         }
     }
 
@@ -54,6 +58,7 @@ impl Call {
         match self {
             Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Create),
             Call::Action(action) => action.on == ActionOn::Record && self.is_transaction(),
+            Call::Restore => true,
             Call::Bulk => false,
         }
     }
@@ -63,6 +68,7 @@ impl Call {
         match self {
             Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Delete),
             Call::Action(action) => matches!(action.output, ActionOutput::Record | ActionOutput::Created),
+            Call::Restore => true,
             Call::Bulk => false,
         }
     }
@@ -72,7 +78,7 @@ impl Call {
         match self {
             Call::Operation(operation) => operation == Operation::Create,
             Call::Action(_) => !self.reads(),
-            Call::Bulk => true,
+            Call::Bulk | Call::Restore => true,
         }
     }
 }
@@ -104,7 +110,7 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
     routes
 }
 
-/// What can be done with a resource, by name: `list`, `show`, `create`, `update`, `delete`, and the named actions.
+/// What can be done with a resource, by name: `list`, `show`, `create`, `update`, `delete`, `restore`, and the named actions.
 pub fn deeds(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
     let name = |call: Call| match call {
         Call::Operation(Operation::List) => "list",
@@ -114,6 +120,7 @@ pub fn deeds(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
         Call::Operation(Operation::Delete) => "delete",
         Call::Action(action) => action.name,
         Call::Bulk => BULK,
+        Call::Restore => RESTORE,
     };
     let places = places(state, entry);
     places
@@ -128,6 +135,7 @@ pub fn places(state: &State, entry: &Entry) -> Vec<Place> {
     let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(Place::Action);
     let mut places: Vec<Place> = actions(ActionOn::Collection).collect();
     places.extend(actions(ActionOn::Record));
+    places.extend(entry.meta.keeps_deleted().then_some(Place::Restore));
     if entry.meta.singleton {
         places.push(Place::Singleton);
     } else {
@@ -173,6 +181,7 @@ pub fn methods(state: &State, entry: &Entry, place: Place) -> Vec<Method> {
         }
         Place::Attached(_) => return vec![method("GET", Call::Operation(Operation::List))],
         Place::Bulk => return vec![method("POST", Call::Bulk)],
+        Place::Restore => return vec![method("POST", Call::Restore)],
     };
     let served = |(_, operation): &&(&str, Operation)| entry.meta.operations.contains(operation);
     all.iter().filter(served).map(|(name, operation)| method(name, Call::Operation(*operation))).collect()
@@ -193,6 +202,7 @@ pub fn path(catalog: &Catalog, entry: &Entry, place: Place) -> String {
     match place {
         Place::Member => path.push_str("/{id}"),
         Place::Bulk => path.push_str(&format!("/{BULK}")),
+        Place::Restore => path.push_str(&format!("/{{id}}/{RESTORE}")),
         Place::Action(action) if action.on == ActionOn::Record => path.push_str(&format!("/{{id}}/{}", action.name)),
         Place::Action(action) => path.push_str(&format!("/{}", action.name)),
         Place::Collection | Place::Singleton | Place::Attached(_) => {}
@@ -200,12 +210,17 @@ pub fn path(catalog: &Catalog, entry: &Entry, place: Place) -> String {
     path
 }
 
+/// The ability and the permission that every write of a resource needs.
+pub fn to_write(entry: &Entry) -> (String, Option<&'static str>) {
+    (format!("{}:write", entry.meta.ability), entry.meta.write_permission)
+}
+
 /// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
 /// one of them it is known here, else once it is known on which.
 fn needs(state: &State, entry: &Entry, place: Place, call: Call) -> (Vec<String>, Option<&'static str>) {
     let needs = |entry: &Entry| match call.reads() {
         true => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
-        false => (format!("{}:write", entry.meta.ability), entry.meta.write_permission),
+        false => to_write(entry),
     };
     let (ability, permission) = match place {
         Place::Attached(index) => needs(&state.catalog.entries()[index]),

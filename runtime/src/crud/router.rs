@@ -14,7 +14,7 @@ use super::export::Exported;
 use super::list::{self, Asked, Listed};
 use super::route::{Call, Method, Place, methods, path, places};
 use super::version::Conditions;
-use super::{Reply, Transaction, apart, create, delete, explain, show, store, update, whole};
+use super::{Reply, Transaction, apart, create, delete, explain, restore, show, store, update, whole};
 use crate::attachment;
 use crate::auth::authenticate;
 use crate::catalog::Entry;
@@ -127,8 +127,12 @@ impl At {
             "GET" | "DELETE" => Default::default(),
             _ => {
                 // What is not there is 404 before its body is judged.
-                if let Some(id) = id {
-                    found = Some(find(&context, entry, id, within.clone()).await?);
+                match id {
+                    Some(id) if matches!(method.call, Call::Restore) => {
+                        restore::find(&context, entry, id, within.clone()).await?;
+                    }
+                    Some(id) => found = Some(find(&context, entry, id, within.clone()).await?),
+                    None => {}
                 }
                 match early {
                     Some(body) => body,
@@ -161,7 +165,7 @@ impl At {
         }
         // What cannot be read needs no transaction.
         let body = match method.call {
-            Call::Action(_) | Call::Bulk => Body::default(),
+            Call::Action(_) | Call::Bulk | Call::Restore => Body::default(),
             Call::Operation(_) => Body::read(&bytes, entry.meta.name, entry.field(entry.meta.name).is_some())?,
         };
         let transaction = Transaction::begin_late(state).await?;
@@ -211,7 +215,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
                 if same { Answer::empty(StatusCode::NOT_MODIFIED) } else { Answer::json(StatusCode::OK, body) };
             return Ok(answer.with_text(header::ETAG, &tag));
         }
-        (Call::Operation(_), None) | (Call::Bulk, _) => return Err(Error::NotFound),
+        (Call::Operation(_), None) | (Call::Bulk | Call::Restore, _) => return Err(Error::NotFound),
         (Call::Action(action), id) => {
             // The conditions are those of the record, and this is none.
             let conditions = &Conditions::default();
@@ -252,7 +256,8 @@ async fn write(
             return Ok((Reply::empty(), false));
         }
         (Call::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body, found).await?,
-        (Call::Operation(_), None) => return Err(Error::NotFound),
+        (Call::Restore, Some(id)) => restore::restore(context, entry, id, within, conditions, bytes).await?,
+        (Call::Operation(_) | Call::Restore, None) => return Err(Error::NotFound),
         (Call::Bulk, _) => return bulk::run(context, entry, &Site { parent, within }, bytes).await,
         (Call::Action(action), id) => {
             action::run(context, entry, ActionCall { action, id, within, conditions, query, body: bytes }).await?

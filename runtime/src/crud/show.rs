@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use sea_orm::QueryResult;
 
-use super::{include, store, version};
+use super::{include, restore, store, version};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::Sql;
@@ -23,17 +23,20 @@ pub async fn show(
     query: &str,
 ) -> Result<(Vec<u8>, String)> {
     let request = parse(query)?;
-    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default() };
+    let deleted = restore::asks_for_deleted(context, entry, &request)?;
+    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted };
     let mut errors = FieldErrors::default();
     let includes = planner.includes(&request.include, &mut errors);
     let fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
-    let condition = store::visible(context, entry)?.and(within);
+    let condition = if deleted { store::deleted(context, entry)? } else { store::visible(context, entry)? };
+    let condition = condition.and(within);
     if !errors.is_empty() {
         // What is not there is 404 before its parameters are judged.
         store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)?;
     }
     errors.into_result()?;
-    let read = read(context, entry, id, &condition, &includes, fields.as_deref()).await?.ok_or(Error::NotFound)?;
+    let form = Form { includes: &includes, only: fields.as_deref(), deleted };
+    let read = read(context, entry, id, &condition, form).await?.ok_or(Error::NotFound)?;
     Ok((wrap(entry.meta.name, read.answer()), read.tag()))
 }
 
@@ -76,7 +79,7 @@ impl Read {
 
 /// The record as a plain `GET` answers it: for writes and events. `None` when it is not there.
 pub async fn single(context: &Context<'_>, entry: &Entry, id: i64) -> Result<Option<Read>> {
-    read(context, entry, id, &Condition::always(), &[], None).await
+    read(context, entry, id, &Condition::always(), Form::default()).await
 }
 
 /// `{"product": {...}}`
@@ -90,16 +93,27 @@ pub fn wrap(key: &str, record: &[u8]) -> Vec<u8> {
     out
 }
 
+/// In which form a record is answered.
+#[derive(Debug, Clone, Copy, Default)]
+struct Form<'f> {
+    includes: &'f [&'static IncludeMeta],
+    only: Option<&'f [&'static FieldMeta]>,
+    /// With the time of its deletion.
+    deleted: bool,
+}
+
 async fn read(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
     condition: &Condition,
-    includes: &[&'static IncludeMeta],
-    only: Option<&[&'static FieldMeta]>,
+    Form { includes, only, deleted }: Form<'_>,
 ) -> Result<Option<Read>> {
     let mut shape = Cow::Borrowed(&entry.single);
     include::prepare(&mut shape, entry, includes);
+    if deleted {
+        shape.to_mut().hide(entry.meta, "deleted_at");
+    }
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(1024));
@@ -113,18 +127,19 @@ async fn read(
     record.push(b'{');
     write_record(&mut record, &shape, row)?;
     related.write_embedded(&mut record, 0, |_| true);
-    let form = if only.is_some() || related.has_more() {
-        let mut form = match only {
-            None => record.clone(),
-            Some(only) => {
-                let wanted = |name: &str| only.iter().any(|field| field.name == name);
-                let mut form = vec![b'{'];
-                write_record(&mut form, &shape.narrowed(wanted), row)?;
-                related.write_embedded(&mut form, 0, wanted);
-                form
-            }
+    let form = if only.is_some() || deleted || related.has_more() {
+        let wanted = |name: &str| only.is_none_or(|only| only.iter().any(|field| field.name == name));
+        let mut form = if only.is_none() && !deleted {
+            record.clone()
+        } else {
+            let mut form = vec![b'{'];
+            let narrowed = shape.narrowed(wanted);
+            let told = if deleted && wanted("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
+            write_record(&mut form, &told, row)?;
+            related.write_embedded(&mut form, 0, wanted);
+            form
         };
-        related.write_beside(&mut form, 0, |name| only.is_none_or(|only| only.iter().any(|field| field.name == name)));
+        related.write_beside(&mut form, 0, wanted);
         form.push(b'}');
         Some(form)
     } else {

@@ -15,15 +15,31 @@ use crate::record::write_from;
 /// What hides records from the caller, whatever the request asks: deletion, also of what they cannot be without, another
 /// owner, the resource's own scope.
 pub fn visible(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
-    let mut condition = Condition::always();
-    if entry.meta.soft_delete {
-        let deleted = entry.field("deleted_at").ok_or_else(|| Error::internal("soft delete without `deleted_at`"))?;
-        let source = Source::own(deleted);
-        condition = condition.and(Condition::test(source, crate::query::condition::Test::Null { negated: false }));
-    }
-    if let Some(standing) = &entry.standing {
-        condition = condition.and(Condition::Standing(standing.clone()));
-    }
+    reached(context, entry, present(entry)?)
+}
+
+/// The same of deleted records, for those who ask for them. What such a record cannot be without may be deleted too.
+pub fn deleted(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
+    reached(context, entry, marked(entry, true)?)
+}
+
+/// The condition that a record is not deleted, nor what it cannot be without.
+pub fn present(entry: &Entry) -> Result<Condition> {
+    let condition = if entry.meta.soft_delete { marked(entry, false)? } else { Condition::always() };
+    Ok(match &entry.standing {
+        Some(standing) => condition.and(Condition::Standing(standing.clone())),
+        None => condition,
+    })
+}
+
+/// The condition that a record has the mark of deletion, or that it has not.
+fn marked(entry: &Entry, negated: bool) -> Result<Condition> {
+    let mark = entry.field("deleted_at").ok_or_else(|| Error::internal("soft delete without `deleted_at`"))?;
+    Ok(Condition::test(Source::own(mark), crate::query::condition::Test::Null { negated }))
+}
+
+/// `condition`, and what keeps records from the caller however they are: another owner, the resource's own scope.
+fn reached(context: &Context<'_>, entry: &Entry, mut condition: Condition) -> Result<Condition> {
     if let Some(owner) = entry.meta.owner
         && !context.caller().is_admin
     {
@@ -36,9 +52,9 @@ pub fn visible(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
     Ok(condition)
 }
 
-/// What hides records from the caller in a list: [`visible`], and what stands in no list although it can be shown.
-pub fn listed(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
-    let condition = visible(context, entry)?;
+/// What hides records from the caller in a list: [`visible`] or [`deleted`], and what stands in no list although it can be shown.
+pub fn listed(context: &Context<'_>, entry: &Entry, of_deleted: bool) -> Result<Condition> {
+    let condition = if of_deleted { deleted(context, entry)? } else { visible(context, entry)? };
     Ok(match entry.route.hooks.list_scope.and_then(|scope| scope(context)) {
         Some(scope) => condition.and(scope),
         None => condition,
@@ -150,7 +166,9 @@ pub fn write_update(sql: &mut Sql, changes: &Changes, id: i64) -> Result<()> {
 pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
     if entry.meta.soft_delete {
-        sql.push("UPDATE ").name(entry.meta.table).push(" SET \"deleted_at\" = ").bind(context.now());
+        let kind = entry.field("deleted_at").map_or(Kind::Timestamp { form: TimestampForm::Millis }, |mark| mark.kind);
+        let now = rounded(kind, context.now().into());
+        sql.push("UPDATE ").name(entry.meta.table).push(" SET \"deleted_at\" = ").bind(now);
     } else {
         sql.push("DELETE FROM ").name(entry.meta.table);
     }

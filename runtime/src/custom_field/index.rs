@@ -1,7 +1,8 @@
-//! The indexes of custom fields: one set for each definition, made beside the requests once it is there, and dropped
-//! when it has gone.
+//! The indexes that no migration makes, but the server beside its requests: one set for each definition of a custom field,
+//! dropped when it has gone, and one of the deleted records of each table that keeps them.
 //!
-//! Nothing is noted anywhere: what should be there follows from the definitions, what is there from the database. So a
+//! Nothing is noted anywhere: what should be there follows from the definitions and the metadata, what is there from the
+//! database. So a
 //! server that starts finds what is missing, whoever was interrupted, and the name of an index holds a fingerprint of
 //! its statement, so that another spelling of a later release makes it anew.
 //!
@@ -26,6 +27,9 @@ use crate::query::indexes;
 /// The number of the advisory lock that a process holds while it makes or drops them: "ChIndex" in ASCII.
 const LOCK: i64 = 0x43_68_49_6e_64_65_78;
 
+/// What the name of an index of deleted records begins with.
+const DELETED: &str = "deleted_of_";
+
 /// How long another process is given before it is asked again whether it is done.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -43,7 +47,7 @@ impl Changed {
 pub async fn keep(state: Arc<State>) {
     loop {
         if let Err(error) = settle(&state).await {
-            tracing::error!(%error, "the indexes of custom fields are not as they should be; lists are slower");
+            tracing::error!(%error, "the indexes of custom fields and deleted records are not as they should be; lists are slower");
         }
         state.custom_fields_changed.0.notified().await;
     }
@@ -159,9 +163,14 @@ impl Difference {
     }
 }
 
-/// The indexes that the definitions want, by name.
+/// The indexes that the metadata and the definitions want, by name.
 fn wanted(state: &State, definitions: &[Model]) -> BTreeMap<String, Index> {
     let mut wanted = BTreeMap::new();
+    for table in state.catalog.entries().iter().filter(|e| e.meta.keeps_deleted()).map(|e| e.meta.table) {
+        // SQLite finds by its columns which indexes go with the mark.
+        let rest = format!("ON \"{table}\" (\"id\", \"deleted_at\") WHERE \"deleted_at\" IS NOT NULL");
+        wanted.insert(format!("{DELETED}{table:.40}_{:08x}", hash(&rest)), Index { table, rest });
+    }
     for definition in definitions {
         let Some(entry) = state.catalog.by_plural(&definition.entity_type).filter(|e| e.meta.custom_fields) else {
             continue;
@@ -185,11 +194,14 @@ fn rows(dialect: Dialect, entry: &Entry) -> &'static str {
 /// FNV-1a of a statement, and of the tables by which the application folds text.
 fn fingerprint(statement: &str) -> u32 {
     let (major, minor, update) = char::UNICODE_VERSION;
-    let text = format!("{statement} {major}.{minor}.{update}");
+    hash(&format!("{statement} {major}.{minor}.{update}"))
+}
+
+fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The names of the indexes of custom fields that are there; a `!` stands before one that is not valid.
+/// The names of the indexes of ours that are there; a `!` stands before one that is not valid.
 async fn present(state: &State) -> Result<Vec<String>> {
     let text = match state.db.dialect() {
         Dialect::Sqlite => "SELECT name AS \"name\" FROM sqlite_master WHERE type = 'index'",
@@ -203,11 +215,15 @@ async fn present(state: &State) -> Result<Vec<String>> {
     Ok(names.into_iter().filter(|name| is_ours(name.trim_start_matches('!'))).collect())
 }
 
-/// `cf_17_a_1f3c9a2b`
+/// `cf_17_a_1f3c9a2b`, `deleted_of_products_1f3c9a2b`
 fn is_ours(name: &str) -> bool {
+    let is_print = |print: &str| print.len() == 8 && u32::from_str_radix(print, 16).is_ok();
+    if let Some((_, print)) = name.strip_prefix(DELETED).and_then(|rest| rest.rsplit_once('_')) {
+        return is_print(print);
+    }
     let parts: Vec<&str> = name.split('_').collect();
     matches!(parts[..], ["cf", id, letter, print] if id.parse::<i64>().is_ok() && letter.len() == 1
-        && print.len() == 8 && u32::from_str_radix(print, 16).is_ok())
+        && is_print(print))
 }
 
 #[cfg(test)]
@@ -216,9 +232,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_indexes_of_custom_fields_are_told_from_others_by_their_names() {
-        assert!(is_ours("cf_17_a_1f3c9a2b"));
-        for other in ["products_name_idx", "cf_power_a_1f3c9a2b", "cf_17_ab_1f3c9a2b", "cf_17_a_xyz", "cf_17_a"] {
+    fn the_indexes_that_are_made_here_are_told_from_others_by_their_names() {
+        assert!(is_ours("cf_17_a_1f3c9a2b") && is_ours("deleted_of_stock_levels_1f3c9a2b"));
+        for other in [
+            "products_name_idx",
+            "cf_power_a_1f3c9a2b",
+            "cf_17_ab_1f3c9a2b",
+            "cf_17_a_xyz",
+            "cf_17_a",
+            "deleted_of_products",
+        ] {
             assert!(!is_ours(other), "{other}");
         }
     }

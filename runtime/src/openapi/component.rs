@@ -105,9 +105,13 @@ fn with_deprecations(entry: &Entry, schema: Node) -> Node {
     schema.with("properties", properties)
 }
 
+/// What a record has beside its fields when it is asked for: what is included, and the time of its deletion.
 fn with_includes(catalog: &Catalog, entry: &Entry, schema: Node) -> Node {
     let schema = with_deprecations(entry, schema);
     let Some(mut properties) = schema.get("properties").cloned() else { return schema };
+    if let Some(mark) = entry.field("deleted_at").filter(|_| entry.meta.keeps_deleted()) {
+        properties.set(mark.name, shown::mark(catalog, entry, mark));
+    }
     for include in entry.meta.includes {
         properties.set(example::include_key(include.name), shown::include(catalog, entry, include));
     }

@@ -39,7 +39,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         .with_some("x-permission", route.permission);
     let node = match route.call {
         Call::Action(action) => prose::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
-        Call::Operation(_) | Call::Bulk => node,
+        Call::Operation(_) | Call::Bulk | Call::Restore => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
     node.with_some("requestBody", body(catalog, entry, route.call)).with("responses", responses(catalog, entry, route))
@@ -87,11 +87,23 @@ fn words(entry: &Entry, route: &RouteInfo) -> (String, String, String) {
             )
         }
         Call::Operation(Operation::Delete) => {
-            let marked = if meta.soft_delete { " It is kept, marked as deleted, and shown nowhere." } else { "" };
+            let marked = match (meta.soft_delete, meta.keeps_deleted()) {
+                (_, true) => " It is kept, marked as deleted, and shown only where `deleted=only` asks for it.",
+                (true, false) => " It is kept, marked as deleted, and shown nowhere.",
+                (false, false) => "",
+            };
             (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Removes {one}.{marked}"))
         }
         Call::Action(action) => action_words(entry, action),
         Call::Bulk => bulk::words(entry),
+        Call::Restore => (
+            format!("restore_{}", meta.name),
+            format!("Restore {one}"),
+            format!(
+                "Brings back {one} that was deleted, as it was then. One that is not deleted stays as it is. It is refused \
+                 while another has one of its unique values, or what it cannot be without is deleted."
+            ),
+        ),
     }
 }
 
@@ -291,6 +303,10 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
                 }
             };
             responses.set("200", answer(text, content));
+        }
+        Call::Restore => {
+            errors.extend([409, 413, 415, 422]);
+            responses.set("200", answer(format!("The {noun} as it is now."), single()));
         }
         Call::Bulk => {
             errors.extend([400, 409, 413, 415, 422]);

@@ -8,6 +8,7 @@ use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::explain::{ABILITY, MEDIA_TYPE};
+use crate::crud::to_write;
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
 use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads};
 use crate::view;
@@ -109,7 +110,19 @@ pub fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
 
 /// The parameters of a single record.
 pub fn of_record(entry: &Entry) -> Vec<Node> {
-    [include(entry), fields(entry)].into_iter().flatten().collect()
+    [include(entry), fields(entry), deleted(entry)].into_iter().flatten().collect()
+}
+
+/// Where what was deleted is kept.
+fn deleted(entry: &Entry) -> Option<Node> {
+    let (ability, _) = to_write(entry);
+    let description = format!(
+        "`only` answers deleted {} instead, each with its `deleted_at`, which can then be sorted by and asked as any time. \
+         It needs the ability `{ability}` too.",
+        prose::records(entry.meta)
+    );
+    let schema = json!({ "type": "string", "enum": ["only"] });
+    entry.meta.keeps_deleted().then(|| query("deleted", &description, schema.into(), json!("only")))
 }
 
 /// The parameters of a list: pages, order, what is shown, and each filter.

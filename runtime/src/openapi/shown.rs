@@ -34,6 +34,12 @@ pub fn output(catalog: &Catalog, fields: &'static [FieldMeta], field: &'static F
     finish(or_null(value(catalog, field), field.nullable), prose::field(catalog, fields, field), example)
 }
 
+/// The time of deletion, which is not null where it is shown.
+pub fn mark(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
+    let described = "When it was deleted; only where `deleted=only` asks for deleted records.";
+    finish(value(catalog, field), described.into(), Examples { catalog }.of_field(entry, field))
+}
+
 fn labels_of(labels: &[(i32, &str)]) -> Node {
     let mut names: Vec<&str> = labels.iter().map(|(_, label)| *label).collect();
     names.dedup();

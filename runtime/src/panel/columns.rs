@@ -41,6 +41,12 @@ pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Column>> {
     Ok(columns)
 }
 
+/// When each record of a list was deleted.
+pub fn of_mark(entry: &Entry, field: &'static FieldMeta) -> Column {
+    let predicates = TABLE.iter().filter(|row| row.0.fits(field.kind)).map(|row| row.0).collect();
+    Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(entry, field) }
+}
+
 fn is_column(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.kind != Kind::CustomFields
 }

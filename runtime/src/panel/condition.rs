@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::columns::Column;
 use super::place::Place;
-use super::{words, zone};
+use super::{deleted, words, zone};
 use crate::meta::Kind;
 use crate::query::{Pair, Predicate, Reads};
 
@@ -66,7 +66,7 @@ impl Wish {
                     Some(row) => wish.add(row, name.ends_with("[]")),
                     None => wish.others.push(Pair { name, value }),
                 },
-                "include" | "include[]" | "count" => wish.others.push(Pair { name, value }),
+                "include" | "include[]" | "count" | "deleted" => wish.others.push(Pair { name, value }),
                 _ => {}
             }
         }
@@ -138,6 +138,11 @@ impl Wish {
                 .collect();
         }
         vec![Pair { name: "filters".into(), value: self.filters().to_string() }]
+    }
+
+    /// Whether deleted records are asked for.
+    pub fn is_of_deleted(&self) -> bool {
+        deleted::is_asked(&self.others)
     }
 
     /// Whether the conditions stand in the address one by one.

@@ -10,7 +10,7 @@ use super::condition::Wish;
 use super::place::Place;
 use super::title::{self, Titles};
 use super::visit::Visit;
-use super::{filter, page, plot, see, views, words};
+use super::{deleted, filter, page, plot, see, views, words};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::{Pair, Predicate};
@@ -19,13 +19,20 @@ use crate::server::Answer;
 /// The page of a collection.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let entry = place.entry;
-    let columns = columns::all(visit, entry).await?;
-    let wish = Wish::read(visit.asked.pairs()?, &columns, visit.zone);
+    let mut columns = columns::all(visit, entry).await?;
+    let mark = deleted::mark(entry).filter(|_| deleted::is_asked(&visit.asked.pairs().unwrap_or_default()));
+    columns.extend(mark.map(|mark| columns::of_mark(entry, mark)));
+    let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.zone);
     if wish.is_rough {
         return Ok(see(&Wish { is_rough: false, page: None, ..wish }.address(place)));
     }
+    if mark.is_some() && wish.sort.is_none() && wish.view_id.is_none() {
+        wish.sort = Some("-deleted_at".into());
+    }
     let views = views::Shelf::load(visit, place, wish.view_id).await?;
-    let names = wish.columns.clone().or_else(|| views.columns()).unwrap_or_else(|| columns::usual(entry));
+    let mut names = wish.columns.clone().or_else(|| views.columns()).unwrap_or_else(|| columns::usual(entry));
+    // What is asked of deleted records first of all is when that was.
+    names.extend(mark.filter(|_| wish.columns.is_none()).map(|mark| mark.name.to_string()));
     let shown: Vec<&Column> =
         names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name)).collect();
     let mut fields = columns::fields(entry, &shown);
@@ -36,7 +43,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     }
     let asked = wish.api(place, Some(&fields));
     let reply = visit.get(&asked).await?;
-    let title = words::plural(entry.meta);
+    let title = if mark.is_some() { deleted::title(entry) } else { words::plural(entry.meta) };
     let list = List { visit, place, wish: &wish, columns: &columns, shown: &shown, views: &views };
     if !reply.is_success() {
         if !reply.status.is_client_error() || [403, 404].contains(&reply.status.as_u16()) {
@@ -68,10 +75,10 @@ impl List<'_> {
         let total = meta["total"].as_i64();
         html! {
             (self.head(total, asked))
-            (self.views.bar(self.visit, self.place, self.wish, self.shown))
+            @if !self.wish.is_of_deleted() { (self.views.bar(self.visit, self.place, self.wish, self.shown)) }
             (self.tools())
             @if records.is_empty() { (self.empty()) } @else {
-                (plot::lines(self.visit, self.place.entry, records))
+                @if !self.wish.is_of_deleted() { (plot::lines(self.visit, self.place.entry, records)) }
                 (self.table(records, titles, total))
                 (self.pager(meta, records.len()))
             }
@@ -100,8 +107,12 @@ impl List<'_> {
             trail.push((format!("/{}", parent.meta.path), words::plural(parent.meta)));
             trail.push((format!("/{}/{id}", parent.meta.path), format!("{} {id}", parent.meta.label)));
         }
+        let of_deleted = self.wish.is_of_deleted();
+        if of_deleted {
+            trail.push((place.collection(), words::plural(entry.meta)));
+        }
         let title = html! {
-            (words::plural(entry.meta))
+            @if of_deleted { (deleted::title(entry)) } @else { (words::plural(entry.meta)) }
             @if let Some(total) = total { " " span .count { (words::number(&total.to_string())) } }
         };
         let all = self.wish.api(place, None);
@@ -117,7 +128,10 @@ impl List<'_> {
                     }
                 }
             }
-            @if visit.may(entry, Operation::Create) {
+            @if !of_deleted && deleted::may(visit, entry) {
+                a .button href=(deleted::address(&place.collection())) { "Deleted" }
+            }
+            @if !of_deleted && visit.may(entry, Operation::Create) {
                 a .button.primary href={ (place.collection()) "/new" } data-new { "New " (words::singular(entry.meta)) }
             }
         };
@@ -166,7 +180,11 @@ impl List<'_> {
 
     fn empty(&self) -> Markup {
         let (entry, wish) = (self.place.entry, self.wish);
-        let narrowed = !wish.rows.is_empty() || wish.view_id.is_some() || !wish.others.is_empty();
+        let of_deleted = wish.is_of_deleted();
+        let others = wish.others.iter().any(|pair| pair.name != "deleted");
+        let narrowed = !wish.rows.is_empty() || wish.view_id.is_some() || others;
+        let collection = self.place.collection();
+        let all = if of_deleted { deleted::address(&collection) } else { collection };
         let beyond = wish.page.as_deref().is_some_and(|page| page != "1");
         html! {
             div .empty {
@@ -175,8 +193,11 @@ impl List<'_> {
                     p { "There is nothing on this page." }
                     p { a .button href=(Wish { page: None, ..wish.clone() }.address(self.place)) { "To the first page" } }
                 } @else if narrowed {
-                    p { "No " (words::singular(entry.meta)) " meets these conditions." }
-                    p { a .button href=(self.place.collection()) { "Show all" } }
+                    p { "No " @if of_deleted { "deleted " } (words::singular(entry.meta)) " meets these conditions." }
+                    p { a .button href=(all) { "Show all" } }
+                } @else if of_deleted {
+                    p { "There are no deleted " (words::plural(entry.meta).to_lowercase()) "." }
+                    p { a .button href=(self.place.collection()) { "To all that are not" } }
                 } @else {
                     p { "There are no " (words::plural(entry.meta).to_lowercase()) " yet." }
                     @if !entry.meta.description.is_empty() { p .faint { (entry.meta.description) } }
@@ -191,7 +212,8 @@ impl List<'_> {
     fn table(&self, records: &[Value], titles: &Titles, total: Option<i64>) -> Markup {
         let (visit, place, entry) = (self.visit, self.place, self.place.entry);
         let served = |operation| visit.may(entry, operation);
-        let bulk = served(Operation::Update) || served(Operation::Delete);
+        // A deleted record is restored on its own page, and nothing else.
+        let bulk = !self.wish.is_of_deleted() && (served(Operation::Update) || served(Operation::Delete));
         html! {
             form method="post" action={ (place.collection()) "/bulk" } data-bulk {
                 (page::token(visit))
@@ -249,7 +271,8 @@ impl List<'_> {
         let named = title::field(entry).map(|field| field.name);
         let leading = self.shown.iter().position(|column| Some(column.name.as_str()) == named).unwrap_or(0);
         let called = title::of(entry, record);
-        let href = place.of(id).path();
+        let path = place.of(id).path();
+        let href = if self.wish.is_of_deleted() { deleted::address(&path) } else { path };
         html! {
             tr data-row {
                 @if bulk { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (called) }; } }

@@ -9,7 +9,7 @@ use super::cell::{self, Room};
 use super::place::Place;
 use super::title::{self, Titles};
 use super::visit::{Visit, is_ours};
-use super::{choice, files, history, input, list, page, plot, related, see, sent, words};
+use super::{choice, deleted, files, history, input, list, page, plot, related, see, sent, words};
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType};
 use crate::error::{Error, Result};
@@ -21,7 +21,14 @@ use crate::server::Answer;
 /// The page of a record.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let entry = place.entry;
+    if deleted::is_asked(&visit.asked.pairs()?) {
+        return deleted::answer(visit, place).await;
+    }
     let reply = visit.get(&place.path()).await?;
+    // What leads to a record leads to what became of it.
+    if reply.status.as_u16() == 404 && deleted::find(visit, place).await?.is_some() {
+        return Ok(see(&deleted::address(&place.path())));
+    }
     let record = reply.json()?[entry.meta.name].clone();
     let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).collect();
     let titles = Titles::load(visit, &fields, std::slice::from_ref(&record)).await?;
@@ -36,12 +43,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
             div .main-column {
                 section .card aria-label="Fields" {
                     dl .facts {
-                        @for field in fields.iter().filter(is_fact) {
-                            div .wide[field.kind == Kind::Text || field.kind == Kind::Json] {
-                                dt title=[(!field.description.is_empty()).then_some(field.description)] { (words::field(field)) }
-                                dd { (cell::of(visit, entry, field, &record, &titles, Room::Page)) }
-                            }
-                        }
+                        @for field in fields.iter().filter(is_fact) { (fact(visit, entry, field, &record, &titles)) }
                     }
                 }
                 (custom(visit, place, &record).await?)
@@ -60,8 +62,18 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     Ok(page::answer(visit, &called, &content))
 }
 
+/// A field with its value.
+pub fn fact(visit: &Visit<'_>, entry: &Entry, field: &'static FieldMeta, record: &Value, titles: &Titles) -> Markup {
+    html! {
+        div .wide[field.kind == Kind::Text || field.kind == Kind::Json] {
+            dt title=[(!field.description.is_empty()).then_some(field.description)] { (words::field(field)) }
+            dd { (cell::of(visit, entry, field, record, titles, Room::Page)) }
+        }
+    }
+}
+
 /// Whether a derived field says what the field that it comes through says: a code's label, a reference's title.
-fn is_said_already(entry: &Entry, field: &'static FieldMeta) -> bool {
+pub fn is_said_already(entry: &Entry, field: &'static FieldMeta) -> bool {
     let Kind::Derived { via, field: of } = field.kind else { return false };
     let through = entry.field(via).filter(|via| via.shown != Shown::Never).map(|via| via.kind);
     matches!(through, Some(Kind::Code { .. })) || (matches!(through, Some(Kind::Ref { .. })) && of == "name")
@@ -87,7 +99,7 @@ fn head(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) -> Ma
                     form method="post" action={ (place.path()) "/delete" } {
                         (page::token(visit))
                         input type="hidden" name="_version" value=(version);
-                        p { @if entry.meta.soft_delete { "It vanishes from every list; what refers to it keeps its id." } @else { "It cannot be brought back." } }
+                        p { @if entry.meta.soft_delete { "It vanishes from every list; what refers to it keeps its id. It can be restored." } @else { "It cannot be brought back." } }
                         button .danger { "Delete " (called) }
                     }
                 }
@@ -180,7 +192,7 @@ pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
 }
 
 /// What the API said no to, with the way back.
-fn refused(visit: &Visit<'_>, place: &Place<'_>, title: &str, reply: &Reply) -> Result<Answer> {
+pub fn refused(visit: &Visit<'_>, place: &Place<'_>, title: &str, reply: &Reply) -> Result<Answer> {
     if [403, 404].contains(&reply.status.as_u16()) || !reply.status.is_client_error() {
         return Err(reply.error());
     }

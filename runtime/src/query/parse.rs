@@ -4,8 +4,8 @@ use super::predicate::Predicate;
 use super::request::{Pair, Request, Term, Values, decode};
 use crate::error::{Error, Result};
 
-/// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id`, `filters` and `explain`; other
-/// parameters are ignored. Of a parameter that may stand once, the last counts.
+/// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id`, `filters`, `explain` and
+/// `deleted`; other parameters are ignored. Of a parameter that may stand once, the last counts.
 ///
 /// `q[s]=name desc, id asc` and `q[s][]=name desc` are another way to say the order, by several fields; `sort` wins.
 ///
@@ -24,6 +24,7 @@ pub fn parse(query: &str) -> Result<Request> {
             "cursor" => request.cursor = Some(value),
             "count" => request.count = Some(value),
             "explain" => request.explain = Some(value),
+            "deleted" => request.deleted = Some(value),
             "view_id" => request.view_id = Some(value),
             "filters" => request.filters = Some(value),
             "include" | "include[]" => request.include.extend(split_names(&value)),

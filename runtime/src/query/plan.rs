@@ -64,6 +64,8 @@ pub struct Planner<'a> {
     pub entry: &'a Entry,
     /// The declared custom fields of the entity type.
     pub custom: &'a CustomFieldTypes,
+    /// Deleted records are asked for: when they were deleted can be asked too.
+    pub deleted: bool,
 }
 
 impl Planner<'_> {
@@ -169,7 +171,7 @@ impl Planner<'_> {
             }
             Named::Field(field, source) => {
                 let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
-                if !predicate.allowed(field, kind) {
+                if !(predicate.allowed(field, kind) || self.is_mark(field) && predicate.fits(kind)) {
                     return Err(not_allowed(field, name, predicate, kind));
                 }
                 if let Some(labels) = source.labels {
@@ -195,7 +197,7 @@ impl Planner<'_> {
             };
         }
         let Some((relation, name)) = name.split_once('.') else {
-            let field = self.entry.field(name).filter(|f| asked(f));
+            let field = self.entry.field(name).filter(|f| asked(f) || self.is_mark(f));
             return match field {
                 Some(field) => Ok(Named::Field(field, self.entry.source(field))),
                 None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
@@ -230,7 +232,9 @@ impl Planner<'_> {
             }
             // Only the resource's own fields: a related record's are reached by a derived field.
             Named::Field(field, source)
-                if field.sortable && is_ordered(source.field.kind) && self.entry.field(name).is_some() =>
+                if (field.sortable || self.is_mark(field))
+                    && is_ordered(source.field.kind)
+                    && self.entry.field(name).is_some() =>
             {
                 Some(Order { target: Target::Column(source), descending })
             }
@@ -263,13 +267,19 @@ impl Planner<'_> {
 
     /// The fields of a sparse answer.
     pub fn fields(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static FieldMeta> {
+        let shown = |f: &FieldMeta| f.shown != Shown::Never || self.is_mark(f);
         for name in names {
-            if !self.entry.field(name).is_some_and(|f| f.shown != Shown::Never) {
+            if !self.entry.field(name).is_some_and(shown) {
                 errors.add("fields", format!("names an unknown field `{name}`{}", hint(name, self.field_names())));
             }
         }
-        let wanted = |f: &&'static FieldMeta| f.shown != Shown::Never && names.iter().any(|name| name == f.name);
+        let wanted = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);
         self.entry.meta.fields.iter().filter(wanted).collect()
+    }
+
+    /// Whether it is the time of deletion, where that is shown.
+    fn is_mark(self, field: &FieldMeta) -> bool {
+        self.deleted && field.name == "deleted_at"
     }
 
     fn field_names(self) -> impl Iterator<Item = &'static str> {

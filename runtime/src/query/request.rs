@@ -16,6 +16,8 @@ pub struct Request {
     pub cursor: Option<String>,
     pub count: Option<String>,
     pub explain: Option<String>,
+    /// Whether deleted records are meant: `only`.
+    pub deleted: Option<String>,
     pub include: Vec<String>,
     pub fields: Option<Vec<String>>,
     pub view_id: Option<String>,

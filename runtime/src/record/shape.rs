@@ -97,6 +97,14 @@ impl Shape {
         shape
     }
 
+    /// The same columns, of which one that is read for the server's own use is written too.
+    pub fn with(mut self, name: &str) -> Shape {
+        for column in self.columns.iter_mut().filter(|column| column.source.is_own(name)) {
+            column.hidden = false;
+        }
+        self
+    }
+
     /// The position of an own column in the row.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)

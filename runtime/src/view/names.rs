@@ -28,7 +28,7 @@ impl<'c> Names<'c> {
     }
 
     fn planner(&self) -> Planner<'_> {
-        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom }
+        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom, deleted: false }
     }
 
     /// # Errors

@@ -4,6 +4,7 @@ mod accessories;
 mod create;
 mod delete;
 mod list;
+mod restore;
 mod show;
 mod update;
 

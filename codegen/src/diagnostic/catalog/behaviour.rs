@@ -16,7 +16,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::ActionName,
         title: "an action whose name is not free",
         explanation: "An action becomes the last segment of a path and a function of the behaviour. It cannot be named like \
-            a plain operation, a hook or a word of Rust.",
+            a plain operation, a hook or a word of Rust, nor `restore` where deleted records are kept.",
         wrong: "# resources/activity.yaml\nresource: activity\nactions:\n  update: { on: record }\n",
         right: "# resources/activity.yaml\nresource: activity\nactions:\n  reschedule: { on: record }\n",
     },
@@ -25,7 +25,7 @@ pub const ENTRIES: &[Entry] = &[
         title: "an event that an action cannot have",
         explanation: "An action that changes its record may name its event, which is emitted in place of `updated`. There is \
             none where the resource emits no events, where the action changes no record, or where it creates one; and \
-            `created`, `updated` and `deleted` are those of the plain operations.",
+            `created`, `updated` and `deleted` are those of the plain operations, `restored` that of a deletion undone.",
         wrong: "# resources/loan.yaml\nresource: loan\nactions:\n  give_back: { on: record, event: given_back }\n",
         right: "# resources/loan.yaml\nresource: loan\nevents: true\nactions:\n  give_back: { on: record, event: given_back }\n",
     },

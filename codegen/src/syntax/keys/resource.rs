@@ -43,7 +43,7 @@ pub static RESOURCE: Table = Table {
             Shape::Word(Deletion::WORDS),
             "the row is removed",
             "delete: soft",
-            "`soft` marks a deleted record instead of removing it; it then vanishes from every list, show, include and reference, and with it the records of others that refer to it by a `ref` that cannot be null.",
+            "`soft` marks a deleted record instead of removing it; it then vanishes from every list, show, include and reference, and with it the records of others that refer to it by a `ref` that cannot be null. Who may delete can ask for deleted records with `deleted=only`, and bring one back with `POST /api/v1/<path>/{id}/restore`.",
         ),
         key(
             "custom_fields",
@@ -64,7 +64,7 @@ pub static RESOURCE: Table = Table {
             Shape::Flag,
             "`false`",
             "events: true",
-            "Writing emits `<name>.created`, `.updated` and `.deleted`.",
+            "Writing emits `<name>.created`, `.updated` and `.deleted`; with `delete: soft` also `.restored`.",
         ),
         key(
             "timestamps",

@@ -1,0 +1,143 @@
+//! What was deleted, in the browser: found from its list, looked at, and restored after asking.
+
+use serde_json::json;
+
+use super::{admin, visitor};
+use crate::support::{Browser, Client, Server, on_both};
+
+on_both!(
+    a_deleted_record_is_found_looked_at_and_restored,
+    a_deleted_record_is_restored_by_keyboard_alone,
+    what_stands_in_the_way_of_a_restore_is_told,
+    a_link_to_a_deleted_record_leads_to_what_became_of_it,
+    the_list_of_the_deleted_keeps_to_itself,
+);
+
+async fn deleted(client: &Client, name: &str) -> String {
+    let id = client.post("/products", json!({ "name": name, "sku": name })).await.created("product")["id"].clone();
+    client.delete(&format!("/products/{id}")).await.deleted();
+    format!("/products/{id}")
+}
+
+async fn a_deleted_record_is_found_looked_at_and_restored(server: Server) {
+    let client = server.admin();
+    let lamp = deleted(&client, "Lamp").await;
+    client.post("/products", json!({ "name": "Kept" })).await.created("product");
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products");
+    assert!(!browser.text("main").contains("Lamp"));
+    browser.follow(".actions a[href='/products?deleted=only']");
+    assert_eq!(browser.text("h1"), "Deleted products 1");
+    assert!(browser.text("thead").to_lowercase().contains("deleted"), "{}", browser.text("thead"));
+    for nothing in ["[data-new]", "[data-bulk-bar]", ".views", "[name=id]"] {
+        assert_eq!(browser.run(&format!("document.querySelector('main {nothing}')")), json!(null), "{nothing}");
+    }
+    browser.follow("tbody a[data-open]");
+    assert_eq!(browser.address(), format!("{lamp}?deleted=only"));
+    browser.sees("This product is deleted");
+    assert!(browser.text(".facts").contains("Lamp"), "{}", browser.text(".facts"));
+    for nothing in ["[data-edit]", "form[action$='/delete']", "input[type=file]"] {
+        assert_eq!(browser.run(&format!("document.querySelector(\"main {nothing}\")")), json!(null), "{nothing}");
+    }
+    // Nothing is done before it was asked about.
+    browser.press(".actions .menu summary");
+    client.get(&lamp).await.refused(404, "not_found");
+    browser.follow("form[action$='/restore'] button");
+    assert_eq!(browser.address(), lamp);
+    browser.sees("Edit");
+    assert_eq!(client.get(&lamp).await.record("product")["name"], "Lamp");
+    browser.press(".history li:first-child summary");
+    assert!(browser.text(".history li:first-child").contains("Restore"), "{}", browser.text(".history"));
+    browser.open("/products?deleted=only");
+    browser.sees("There are no deleted products");
+    browser.is_clean();
+}
+
+/// Goes on with the Tab key until the element has the focus.
+fn tab_to(browser: &mut Browser, selector: &str) {
+    for _ in 0..80 {
+        if browser.run(&format!("document.activeElement.matches({})", json!(selector))) == true {
+            return;
+        }
+        browser.key("Tab", 0);
+    }
+    panic!("{selector} is not reached by the Tab key");
+}
+
+async fn a_deleted_record_is_restored_by_keyboard_alone(server: Server) {
+    let client = server.admin();
+    let lamp = deleted(&client, "Lamp").await;
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products");
+    let leaves = "!window.leaving && document.readyState === 'complete'";
+    tab_to(&mut browser, "a[href='/products?deleted=only']");
+    browser.run("window.leaving = true; 1");
+    browser.key("Enter", 0);
+    browser.until(leaves);
+    browser.type_text("j");
+    browser.run("window.leaving = true; 1");
+    browser.key("Enter", 0);
+    browser.until(&format!("{leaves} && location.pathname === '{lamp}'"));
+    tab_to(&mut browser, ".actions summary");
+    browser.key("Enter", 0);
+    tab_to(&mut browser, "form[action$='/restore'] button");
+    browser.run("window.leaving = true; 1");
+    browser.key("Enter", 0);
+    browser.until(&format!("{leaves} && location.search === ''"));
+    assert_eq!(client.get(&lamp).await.record("product")["name"], "Lamp");
+    browser.is_clean();
+}
+
+async fn what_stands_in_the_way_of_a_restore_is_told(server: Server) {
+    let client = server.admin();
+    let lamp = deleted(&client, "Lamp").await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let page = admin.submit(&format!("{lamp}/restore"), &[("_version", "\"other\"")]).await;
+    page.status(412).says("It was not restored").says("Somebody else has changed it");
+    client.get(&lamp).await.refused(404, "not_found");
+    // Without a token of the session it is another site's form.
+    admin.post(&format!("{lamp}/restore"), &[]).await.status(409);
+    client.get(&lamp).await.refused(404, "not_found");
+    admin.submit("/products/999/restore", &[]).await.status(404);
+    admin.submit(&format!("{lamp}/restore"), &[]).await.status(303);
+    client.get(&lamp).await.ok();
+    // Restored meanwhile: the page of what was deleted leads on, and sending it again does no harm.
+    let moved = admin.get(&format!("{lamp}?deleted=only")).await;
+    assert_eq!((moved.status, moved.header("location")), (303, lamp.as_str()));
+    admin.submit(&format!("{lamp}/restore"), &[]).await.status(303);
+}
+
+async fn a_link_to_a_deleted_record_leads_to_what_became_of_it(server: Server) {
+    let lamp = deleted(&server.admin(), "Lamp").await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let moved = admin.get(&lamp).await;
+    assert_eq!((moved.status, moved.header("location")), (303, format!("{lamp}?deleted=only").as_str()));
+    admin.get(&format!("{lamp}?deleted=only")).await.status(200).says("This product is deleted");
+    for path in ["/products/999", "/products/999?deleted=only", "/members/1?deleted=only", "/members/1"] {
+        let status = admin.get(path).await.status;
+        assert!([404, 400].contains(&status), "{path}: {status}");
+    }
+    admin.get(&format!("{lamp}/edit")).await.status(404);
+}
+
+async fn the_list_of_the_deleted_keeps_to_itself(server: Server) {
+    let client = server.admin();
+    for name in ["Lamp", "Cable"] {
+        deleted(&client, name).await;
+    }
+    client.post("/products", json!({ "name": "Stand" })).await.created("product");
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let list = admin.get("/products?deleted=only").await;
+    list.status(200).says("/products/1?deleted=only").says("/api/v1/products?");
+    assert!(!list.text.contains("Stand") && list.text.contains("deleted=only&amp;"), "{}", list.text);
+    let narrowed = admin.get("/products?deleted=only&q[name_cont]=lam&q[deleted_at_not_null]=1").await;
+    narrowed.status(200).says("Lamp");
+    assert!(!narrowed.text.contains("Cable"));
+    // What a search, the filter and the columns send goes on to mean the deleted.
+    assert!(narrowed.text.matches("name=\"deleted\" value=\"only\"").count() >= 3, "{}", narrowed.text);
+    admin.get("/products?deleted=only&q[name_eq]=x").await.says("No deleted product meets these conditions");
+    admin.get("/products?deleted=all").await.status(422).says("must be only");
+    let members = admin.get("/members").await;
+    assert!(!members.text.contains("deleted=only"), "members are not kept");
+    admin.get("/members?deleted=only").await.status(422);
+}
