@@ -14,6 +14,9 @@ use crate::{Column, sqlite};
 /// The column that is set when a record of a resource with soft deletes is deleted.
 const DELETED_AT: &str = "deleted_at";
 
+/// The column that a table has whose rows are changed.
+const UPDATED_AT: &str = "updated_at";
+
 /// The length from which a name is cut: with a fingerprint and an ending it has the 63 bytes that PostgreSQL takes.
 const LONGEST: usize = 49;
 
@@ -37,11 +40,19 @@ impl<'m> Table<'m> {
     }
 
     /// Makes the table with these columns and the foreign keys that they declare.
+    ///
+    /// On PostgreSQL the pages of a table whose rows are changed stay a tenth empty: an update that finds room beside the old
+    /// row, and changes no indexed column, touches no index.
     pub async fn create(&self, columns: impl IntoIterator<Item = Column>) -> Result<(), DbErr> {
         let mut statement = sea_query::Table::create();
         statement.table(Alias::new(self.name));
+        let mut changes = false;
         for column in columns {
+            changes |= column.name == UPDATED_AT;
             statement.col(column.definition(self.name, self.database()));
+        }
+        if changes && self.database() == DbBackend::Postgres {
+            statement.extra("WITH (fillfactor = 90)");
         }
         self.manager.create_table(statement).await
     }

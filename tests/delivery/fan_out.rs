@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
+use charter_runtime::db::{Dialect, Sql};
+use charter_runtime::webhook::write_waiting;
 use serde_json::{Value, json};
 
 use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
@@ -17,6 +19,7 @@ on_both!(
     what_is_rolled_back_is_not_told,
     several_processes_make_one_delivery_of_each_event,
     a_long_record_is_told_by_its_id,
+    what_waits_is_found_without_reading_what_happened,
 );
 
 async fn each_subscribed_webhook_gets_each_event_once(server: Server) {
@@ -130,4 +133,25 @@ async fn a_long_record_is_told_by_its_id(server: Server) {
     let body: Value = serde_json::from_str(&receiver.take()[0].body).expect("JSON");
     assert_eq!(body["data"], json!({ "role": { "id": role["id"] } }));
     assert_eq!((&body["event"], &body["truncated"]), (&json!("role.created"), &json!(true)));
+}
+
+/// Also in a table of which the database has no statistics yet: PostgreSQL took its primary key then.
+async fn what_waits_is_found_without_reading_what_happened(server: Server) {
+    let numbers = match server.state.db.dialect() {
+        Dialect::Sqlite => "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)",
+        Dialect::Postgres => "WITH n(i) AS (SELECT generate_series(1, 20000))",
+    };
+    let now = "'2026-01-01T00:00:00.000Z'";
+    let at = if server.state.db.dialect() == Dialect::Postgres { format!("{now}::timestamptz") } else { now.into() };
+    let columns = "name, body, created_at, fanned_out_at";
+    server.sql(&format!("INSERT INTO events ({columns}) {numbers} SELECT 'x', '{{}}', {at}, {at} FROM n")).await;
+    let (explain, column) = match server.state.db.dialect() {
+        Dialect::Sqlite => ("EXPLAIN QUERY PLAN ", "detail"),
+        Dialect::Postgres => ("EXPLAIN ", "QUERY PLAN"),
+    };
+    let mut sql = Sql::new(server.state.db.dialect(), explain);
+    write_waiting(&mut sql);
+    let rows = sql.all(server.state.db.reader()).await.expect("a plan");
+    let plan: Vec<String> = rows.iter().map(|row| row.try_get("", column).expect("a line")).collect();
+    assert!(plan.iter().any(|line| line.contains("events_waiting_idx")), "{plan:#?}");
 }

@@ -15,6 +15,7 @@ on_both! {
     references_restrict_and_cascade
     ids_are_never_used_again
     text_is_in_the_order_of_code_points
+    tables_whose_rows_change_have_room_for_it
 }
 
 async fn up_down_to_nothing_and_up_again(database: Database) {
@@ -119,6 +120,23 @@ async fn text_is_in_the_order_of_code_points(database: Database) {
         database.run(&format!("{insert} VALUES ('{name}', NOW, NOW)")).await.unwrap();
     }
     assert_eq!(database.texts("SELECT name FROM product_groups ORDER BY name").await.join(""), "BZ_aä\u{ffee}😀");
+}
+
+/// On PostgreSQL, where an update that finds room beside the old row touches no index.
+async fn tables_whose_rows_change_have_room_for_it(database: Database) {
+    if !database.is_postgres() {
+        return;
+    }
+    Migrator::up(&database.connection, Some(14)).await.unwrap();
+    // As it was made before there was a migration that gives it room.
+    database.run("ALTER TABLE users RESET (fillfactor)").await.unwrap();
+    Migrator::up(&database.connection, None).await.unwrap();
+    let full = "SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+                WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attname = 'updated_at'
+                    AND c.reloptions IS DISTINCT FROM '{fillfactor=90}'";
+    assert_eq!(database.texts(full).await, [""; 0]);
+    let with_room = "SELECT count(*)::text FROM pg_class WHERE reloptions = '{fillfactor=90}'";
+    assert!(database.text(with_room).await.parse::<u32>().unwrap() > 10);
 }
 
 #[tokio::test]

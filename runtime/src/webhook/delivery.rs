@@ -82,21 +82,33 @@ pub struct Claim {
     pub attempt: Attempt,
 }
 
+/// Writes the query for the oldest events that have no deliveries yet.
+///
+/// Their order is the whole one of the index of those that wait: for that of `id` alone PostgreSQL may take the primary
+/// key, and read through all that ever happened.
+pub fn write_waiting(sql: &mut Sql) {
+    sql.push("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL ORDER BY \"fanned_out_at\", \"id\"");
+    sql.push(&format!(" LIMIT {MOST_EVENTS}"));
+}
+
 /// Makes a delivery of each event that is new for each active webhook that wants it, and answers how many events there
 /// were. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
 /// meanwhile.
 pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
     let dialect = db.dialect();
-    let new = |lock: &str| {
-        let limit = format!(" ORDER BY \"id\" LIMIT {MOST_EVENTS}{lock}");
-        Sql::new(dialect, format!("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL{limit}"))
-    };
+    let mut waiting = Sql::new(dialect, "");
+    write_waiting(&mut waiting);
     // Looking costs no transaction, nor SQLite's only writer.
-    if new("").one(db.reader()).await?.is_none() {
+    if waiting.one(db.reader()).await?.is_none() {
         return Ok(0);
     }
     let transaction = db.begin().await?;
-    let rows = new(if dialect == Dialect::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" }).all(&transaction).await?;
+    let mut waiting = Sql::new(dialect, "");
+    write_waiting(&mut waiting);
+    if dialect == Dialect::Postgres {
+        waiting.push(" FOR UPDATE SKIP LOCKED");
+    }
+    let rows = waiting.all(&transaction).await?;
     let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
     if ids.is_empty() {
         return Ok(0);

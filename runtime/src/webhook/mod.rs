@@ -17,6 +17,7 @@ pub mod signature;
 
 pub use address::Policy;
 pub use completion::cancel;
+pub use delivery::write_waiting;
 pub use engine::{Engine, round};
 pub use exchange::{Attempt, Exchange, Outcome};
 pub use metrics::Metrics;
