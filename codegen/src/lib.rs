@@ -36,31 +36,36 @@ pub use output::{Generated, Output};
 pub use predicate::table as predicate_table;
 pub use source::Sources;
 
-/// From a folder of resources to Rust, or to all problems in them.
+/// From a folder of resources to Rust, with its warnings, or to all problems in them.
 pub fn compile(folder: &Path) -> Result<Output, Report> {
     compile_sources(Sources::load(folder))
 }
 
 /// The same from sources that were read already.
 pub fn compile_sources(sources: Sources) -> Result<Output, Report> {
-    checked(sources).map(|schema| emit::emit(&schema))
+    checked(sources).map(|(schema, warnings)| Output::new(emit::emit(&schema), warnings))
 }
 
 /// What the resources promise and store, to compare with another time.
 pub fn snapshot(sources: Sources) -> Result<Snapshot, Report> {
-    checked(sources).map(|schema| Snapshot::of(&schema))
+    checked(sources).map(|(schema, _)| Snapshot::of(&schema))
 }
 
-/// The passes, in their order.
-fn checked(sources: Sources) -> Result<Checked<Schema>, Report> {
+/// The passes, in their order. What is right may come with warnings.
+fn checked(sources: Sources) -> Result<(Checked<Schema>, Report), Report> {
     let mut problems = Problems::default();
     let syntax = syntax::read(&sources, &mut problems);
     let schema = lower::lower(&syntax, &sources, &mut problems);
-    check::check(schema, &mut problems).ok_or_else(|| problems.into_report(sources))
+    let checked = check::check(schema, &mut problems);
+    let report = problems.into_report(sources);
+    match checked {
+        Some(schema) => Ok((schema, report)),
+        None => Err(report),
+    }
 }
 
-/// For `build.rs`: compiles `folder` into `OUT_DIR`, tells cargo when to run it again, and ends the build with the
-/// report when there are problems.
+/// For `build.rs`: compiles `folder` into `OUT_DIR`, tells cargo when to run it again and what it warns of, and ends the
+/// build with the report when there are problems.
 pub fn build(folder: impl AsRef<Path>) {
     let folder = folder.as_ref();
     // The folder for files that come and go, each file for its text.
@@ -72,6 +77,7 @@ pub fn build(folder: impl AsRef<Path>) {
         eprintln!("{}{}", report.render(), report.summary());
         std::process::exit(1);
     });
+    output.warnings().lines().for_each(|line| println!("cargo:warning={line}"));
     let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts"));
     if let Err(problem) = output.write(&out_dir) {
         eprintln!("{} cannot be written: {problem}", out_dir.display());

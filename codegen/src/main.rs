@@ -32,6 +32,9 @@ enum Command {
         folder: Folder,
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
+        /// Fail where there is a warning, too
+        #[arg(long)]
+        deny_warnings: bool,
     },
     Dev(command::dev::Arguments),
     Diff(command::diff::Arguments),
@@ -88,7 +91,9 @@ fn main() -> ExitCode {
     let arguments =
         std::env::args().enumerate().filter(|(at, _)| !(repeated && *at == 1)).map(|(_, argument)| argument);
     let code = match Arguments::parse_from(arguments).command {
-        Command::Check { folder, format } => compiled(&folder, |result| check(result, format)),
+        Command::Check { folder, format, deny_warnings } => {
+            compiled(&folder, |result| check(result, format, deny_warnings))
+        }
         Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
         Command::New(arguments) => command::new::run(&arguments),
         Command::FromDb(arguments) => command::from_db::run(&arguments),
@@ -115,13 +120,19 @@ fn compiled(folder: &Folder, then: impl FnOnce(Result<Output, Report>) -> u8) ->
     then(compile(&folder.dir))
 }
 
-fn check(result: Result<Output, Report>, format: Format) -> u8 {
+fn check(result: Result<Output, Report>, format: Format, deny_warnings: bool) -> u8 {
     let (text, problems, code) = match &result {
         Ok(output) => {
             // The index is not a resource.
             let count = output.files().len() - 1;
             let plural = if count == 1 { "resource" } else { "resources" };
-            (format!("{count} {plural}, no problems"), json!([]), DONE)
+            let warnings = output.warnings();
+            let text = match warnings.problems().is_empty() {
+                true => format!("{count} {plural}, no problems"),
+                false => format!("{}{count} {plural}, no problems, {}", warnings.render(), warnings.summary()),
+            };
+            let denied = deny_warnings && !warnings.problems().is_empty();
+            (text, warnings.to_json(), if denied { PROBLEMS } else { DONE })
         }
         Err(report) => (format!("{}{}", report.render(), report.summary()), report.to_json(), PROBLEMS),
     };

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use proc_macro2::TokenStream;
 
+use crate::diagnostic::Report;
+
 /// The end of the name of every generated file.
 const SUFFIX: &str = ".rs";
 
@@ -17,11 +19,21 @@ pub const MARK: &str = "// Generated ";
 #[derive(Debug)]
 pub struct Output {
     files: Vec<Generated>,
+    warnings: Report,
 }
 
 impl Output {
-    pub(crate) fn new(files: Vec<Generated>) -> Output {
-        Output { files }
+    pub(crate) fn new(files: Vec<Generated>, warnings: Report) -> Output {
+        Output { files, warnings }
+    }
+
+    /// What its developer should know, and what stops nothing.
+    pub fn warnings(&self) -> &Report {
+        &self.warnings
+    }
+
+    pub fn into_warnings(self) -> Report {
+        self.warnings
     }
 
     /// Every file, the index last.

@@ -62,6 +62,8 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         unique: Vec::new(),
         indexes: Vec::new(),
         search: Vec::new(),
+        ordered: Vec::new(),
+        unindexed: Vec::new(),
         filters: Filters::Shown,
         deprecated: Vec::new(),
         sorts: Sorts::Shown,

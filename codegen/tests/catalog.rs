@@ -5,7 +5,12 @@ use charter_codegen::{Code, Sources, compile_sources, entry};
 #[test]
 fn every_wrong_example_has_its_problem_and_no_other() {
     for &code in Code::ALL {
-        let report = compile_sources(Sources::from_example(entry(code).wrong)).expect_err(code.as_str());
+        let result = compile_sources(Sources::from_example(entry(code).wrong));
+        assert_eq!(result.is_ok(), code.is_warning(), "{code}");
+        let report = match &result {
+            Ok(output) => output.warnings(),
+            Err(report) => report,
+        };
         let found: Vec<Code> = report.problems().iter().map(|problem| problem.code).collect();
         assert!(found.iter().all(|found| *found == code) && !found.is_empty(), "{code}:\n{}", report.render());
     }
@@ -14,8 +19,9 @@ fn every_wrong_example_has_its_problem_and_no_other() {
 #[test]
 fn every_right_example_compiles() {
     for &code in Code::ALL {
-        if let Err(report) = compile_sources(Sources::from_example(entry(code).right)) {
-            panic!("{code}:\n{}", report.render());
+        match compile_sources(Sources::from_example(entry(code).right)) {
+            Ok(output) => assert!(output.warnings().problems().is_empty(), "{code}:\n{}", output.warnings().render()),
+            Err(report) => panic!("{code}:\n{}", report.render()),
         }
     }
 }

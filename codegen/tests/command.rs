@@ -41,6 +41,35 @@ fn check_of_good_resources() {
 }
 
 #[test]
+fn warnings_are_told_and_fail_only_where_they_are_denied() {
+    let folder = project("check_warns", &format!("{GOOD}sorts: [name]\n"));
+    let (out, _) = ends(charter(&folder, &["check"]), 0);
+    assert!(out.contains("warning[C0508]: no index serves sorting by `name`"), "{out}");
+    assert!(out.contains(" --> resources/product.yaml:4:9") && out.contains("`unindexed: [name]`"), "{out}");
+    assert!(out.ends_with("\n1 resource, no problems, 1 warning in 1 of 1 files\n"), "{out}");
+    ends(charter(&folder, &["check", "--deny-warnings"]), 1);
+    let (out, _) = ends(charter(&folder, &["check", "--format", "json"]), 0);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&told[0]["code"], &told[0]["severity"]), (&"C0508".into(), &"warning".into()));
+
+    let meant = project("check_meant", &format!("{GOOD}sorts: [name]\nunindexed: [name]\n"));
+    let (out, _) = ends(charter(&meant, &["check", "--deny-warnings"]), 0);
+    assert_eq!(out, "1 resource, no problems\n");
+    // What is wrong is told alone.
+    let both = project("check_both", &format!("{BAD}sorts: [name]\n"));
+    let (out, _) = ends(charter(&both, &["check"]), 1);
+    assert!(!out.contains("warning["), "{out}");
+}
+
+#[test]
+fn the_resources_of_this_repository_are_without_warnings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for folder in ["resources", "examples/lending/resources"] {
+        ends(charter(&root, &["check", "--deny-warnings", "--dir", folder]), 0);
+    }
+}
+
+#[test]
 fn check_reports_every_problem_and_a_summary() {
     let folder = project("check_bad", BAD);
     let (out, _) = ends(charter(&folder, &["check"]), 1);

@@ -23,7 +23,7 @@ fn every_code_has_a_section_with_its_report() {
     let text = &documents.iter().find(|document| document.name == "diagnostics.md").unwrap().text;
     for &code in Code::ALL {
         assert!(text.contains(&format!("\n### {code}: ")), "{code}");
-        assert!(text.contains(&format!("error[{code}]: ")), "{code}");
+        assert!(text.contains(&format!("{}[{code}]: ", code.severity())), "{code}");
     }
 }
 

@@ -58,6 +58,7 @@ pub struct Settings {
     pub unique: Vec<Vec<Word>>,
     pub indexes: Vec<Vec<Word>>,
     pub search: Vec<Word>,
+    pub ordered: Vec<Word>,
     pub includes: Vec<Include>,
     pub actions: Vec<Action>,
     /// Each with what it is.

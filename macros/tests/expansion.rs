@@ -20,7 +20,13 @@ mod everything {
     #[resource(read_permission = "orders.see", write_permission = "orders.manage", owner = "user_id")]
     #[resource(under(resource = "member", field = "member_id"), operations("list", "show"))]
     #[resource(singleton, soft_delete, custom_fields, events)]
-    #[resource(unique("member_id", "name"), index("name"), index("weight", "id"), search("name", "notes"))]
+    #[resource(
+        unique("member_id", "name"),
+        index("name"),
+        index("weight", "id"),
+        search("name", "notes"),
+        ordered("weight")
+    )]
     #[resource(
         include(name = "member", via = "member_id", fields("id", "name")),
         include(name = "lines", many = "order_line", by = "work_order_id"),
@@ -156,6 +162,7 @@ fn a_short_resource_has_every_default() {
         unique: &[],
         indexes: &[],
         search: &[],
+        ordered: &[],
         includes: &[],
         actions: &[],
         reveals: &[],
@@ -180,6 +187,7 @@ fn every_key_of_the_resource_arrives() {
     assert_eq!(meta.unique, [["member_id", "name"]]);
     assert_eq!(meta.indexes, [&["name"][..], &["weight", "id"]]);
     assert_eq!(meta.search, ["name", "notes"]);
+    assert_eq!(meta.ordered, ["weight"]);
     let includes = [
         IncludeMeta { name: "member", target: IncludeTarget::One { via: "member_id" }, fields: &["id", "name"] },
         IncludeMeta {

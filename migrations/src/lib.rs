@@ -24,6 +24,7 @@ extern crate self as charter_migrations;
 mod alter;
 mod atomic;
 pub mod column;
+mod order;
 mod patience;
 mod platform;
 mod sqlite;
@@ -36,6 +37,7 @@ mod service {
 
 pub use atomic::Atomic;
 pub use column::Column;
+pub use order::Order;
 pub use platform::migrations as platform;
 pub use service::migrations as service;
 pub use table::Table;
@@ -46,6 +48,7 @@ pub mod prelude {
         Column, bigint, boolean, custom_fields, date, decimal, enumeration, id, integer, json, list, reference,
         singleton_id, string, text, timestamp, uuid,
     };
+    pub use crate::order::by;
     pub use crate::{Atomic, Table};
     pub use sea_orm_migration::prelude::{
         DbErr, DeriveMigrationName, MigrationName, MigrationTrait, MigratorTrait, SchemaManager, async_trait,

@@ -9,7 +9,7 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionT
 use sea_orm_migration::sea_query::{self, Alias};
 
 use crate::patience::Patience;
-use crate::{Column, sqlite};
+use crate::{Column, Order, sqlite};
 
 /// The column that is set when a record of a resource with soft deletes is deleted.
 const DELETED_AT: &str = "deleted_at";
@@ -143,15 +143,12 @@ impl<'m> Table<'m> {
         self.make_index_on_postgres(&name, &over).await
     }
 
-    /// An index that lists the rows that are not deleted in the order of this text, on PostgreSQL.
-    ///
-    /// It has the order of a list sorted by a text that is not null, either way: without regard to case, then by code
-    /// point, then by id. The text may have 255 characters, so that it fits into a page of the index twice.
-    pub async fn order_live(&self, column: &str) -> Result<(), DbErr> {
-        let (table, name) = (self.name, self.index_name(&[column], "sort"));
-        let over =
-            format!("ON \"{table}\" (charter_fold(\"{column}\"), \"{column}\", \"id\") WHERE \"{DELETED_AT}\" IS NULL");
-        self.make_index_on_postgres(&name, &over).await
+    /// An index that lists the rows in an order.
+    pub async fn order(&self, order: Order<'_>) -> Result<(), DbErr> {
+        let Some(keys) = order.keys(self.database()) else { return Ok(()) };
+        let (table, name) = (self.name, self.index_name(&[order.column], "sort"));
+        let rows = if order.live { Rows::Live } else { Rows::All };
+        self.make_index(false, &name, &format!("ON \"{table}\" ({keys}){}", rows.condition())).await
     }
 
     /// An index that finds what a JSON column contains (`@>`), on PostgreSQL.
@@ -169,8 +166,8 @@ impl<'m> Table<'m> {
     async fn btree(&self, columns: &[&str], rows: Rows, unique: bool) -> Result<(), DbErr> {
         let name = self.index_name(columns, if unique { "key" } else { "idx" });
         let columns: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
-        let live = if rows == Rows::Live { format!(" WHERE \"{DELETED_AT}\" IS NULL") } else { String::new() };
-        self.make_index(unique, &name, &format!("ON \"{}\" ({}){live}", self.name, columns.join(", "))).await
+        let over = format!("ON \"{}\" ({}){}", self.name, columns.join(", "), rows.condition());
+        self.make_index(unique, &name, &over).await
     }
 
     async fn make_index_on_postgres(&self, name: &str, over: &str) -> Result<(), DbErr> {
@@ -237,6 +234,12 @@ impl<'m> Table<'m> {
 enum Rows {
     All,
     Live,
+}
+
+impl Rows {
+    fn condition(self) -> String {
+        if self == Rows::Live { format!(" WHERE \"{DELETED_AT}\" IS NULL") } else { String::new() }
+    }
 }
 
 /// FNV-1a of a name: the same for ever, unlike the standard library's hashes.

@@ -55,6 +55,8 @@ pub struct ResourceMeta {
     pub indexes: &'static [&'static [&'static str]],
     /// Fields that are searched for substrings and deserve an index for it.
     pub search: &'static [&'static str],
+    /// Fields whose order the database keeps, with the id behind it: text without regard to case, and on PostgreSQL alone.
+    pub ordered: &'static [&'static str],
     /// Related records that a client may ask for.
     pub includes: &'static [IncludeMeta],
     /// Named operations beside the five plain ones.

@@ -96,12 +96,27 @@ fn compare_indexes(meta: &ResourceMeta, dialect: Dialect, table: &Table, found: 
             found.push(format!("{}: no index begins with {}", meta.table, set.join(", ")));
         }
     }
+    for name in meta.ordered {
+        let text = meta.fields.iter().any(|field| field.name == *name && is_folded(field.kind));
+        let keys = if text { vec![format!("folded {name}"), name.to_string()] } else { vec![name.to_string()] };
+        let lists = |index: &&Index| index.keys.len() == keys.len() + 1 && index.keys.starts_with(&keys);
+        let is_wanted = !text || dialect == Dialect::Postgres;
+        let is_kept = table.indexes.iter().filter(usable).any(|index| lists(&index));
+        if is_wanted && !is_kept {
+            found.push(format!("{}: no index has the order of {name}", meta.table));
+        }
+    }
     for name in meta.search {
         let finds = |index: &Index| index.substrings && covers(&index.keys, &[name]);
         if dialect == Dialect::Postgres && !table.indexes.iter().any(finds) {
             found.push(format!("{}: no index finds substrings of {name}", meta.table));
         }
     }
+}
+
+/// Whether a list has its values in the order of the folded text.
+fn is_folded(kind: Kind) -> bool {
+    matches!(kind, Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. })
 }
 
 /// Whether the keys of an index begin with these columns, with or without regard to case.

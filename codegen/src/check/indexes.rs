@@ -1,14 +1,11 @@
-//! `unique` and `indexes`: sets of fields of which the database can keep an order.
+//! `unique`, `indexes` and `ordered`: fields of which the database can keep an order; and `unindexed`, of which it shall not.
 
 use std::collections::BTreeMap;
 
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Name, Resource, Rule, Schema};
+use crate::model::{Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Sorts};
 use crate::source::{Span, Spanned};
-
-/// PostgreSQL keeps an entry of at most 2,704 bytes in an index, and a character has up to 4.
-const MOST_CHARACTERS: u32 = 650;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in resource.fields.iter().filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique)) {
@@ -27,12 +24,47 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             }
         }
     }
+    ordered(resource, problems);
+    unindexed(resource, problems);
     for set in resource.unique.iter().filter(|set| set.value.len() == 1) {
         let name = &set.value[0].value;
         let message = format!("`unique` is for several fields together, and `{name}` stands alone");
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "one field")
             .help(format!("say `unique: true` at `{name}`"));
         problems.push(problem);
+    }
+}
+
+/// `ordered`: each has an order, and as text fits twice into the index.
+fn ordered(resource: &Resource, problems: &mut Problems) {
+    for name in &resource.ordered {
+        let Some(field) = column(resource, name, "`ordered`", problems) else { continue };
+        if let Kind::String { max } = field.kind
+            && max > MOST_ORDERED
+        {
+            let message =
+                format!("`{}` may have {max} characters, and the order is kept of {MOST_ORDERED} at most", name.value);
+            let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "too long for an index");
+            problems.push(problem.help(format!("make it a `string({MOST_ORDERED})`, or leave it out")));
+        }
+    }
+}
+
+/// `unindexed` is about what `filters` and `sorts` name: of everything else there is no index to leave out.
+fn unindexed(resource: &Resource, problems: &mut Problems) {
+    let mut asked: Vec<&str> = Vec::new();
+    if let Filters::Fields(named) = &resource.filters {
+        asked.extend(named.iter().map(|(name, _)| name.as_str()));
+    }
+    if let Sorts::Fields(named) = &resource.sorts {
+        asked.extend(named.iter().map(Name::as_str));
+    }
+    for name in &resource.unindexed {
+        if named(resource, name, "`unindexed`", problems).is_some() && !asked.contains(&name.as_str()) {
+            let message = format!("`unindexed` names `{}`, which neither `filters` nor `sorts` names", name.value);
+            let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "has no index to leave out");
+            problems.push(problem.help("leave it out"));
+        }
     }
 }
 
@@ -43,9 +75,9 @@ fn short_enough(resource: &Resource, names: &[&Name], what: &str, span: Span, pr
         _ => 0,
     };
     let characters = names.iter().map(longest).fold(0, u32::saturating_add);
-    if characters > MOST_CHARACTERS {
+    if characters > MOST_INDEXED {
         let message =
-            format!("{what} would index text of up to {characters} characters, and {MOST_CHARACTERS} is the most");
+            format!("{what} would index text of up to {characters} characters, and {MOST_INDEXED} is the most");
         let problem = Diagnostic::new(Code::NotIndexable, span, message, "too long for an index")
             .help("give the longest a smaller `string(n)`, or leave it out");
         problems.push(problem);
@@ -64,22 +96,27 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "again");
             problems.push(problem.related(first, "first here"));
         }
-        let Some(field) = named(resource, name, what, problems) else { continue };
-        let (message, help) = match &field.kind {
-            Kind::Unknown => continue,
-            Kind::Text => (
-                format!("`{}` is a `text`, which is too long for an index", name.value),
-                "make it a `string(n)`; for substrings there is `search`",
-            ),
-            kind if !field.is_column() => (
-                format!("`{}` is {}, and has no column of its own", name.value, kind.word()),
-                "index the field behind it",
-            ),
-            kind if !kind.has_order() => {
-                (format!("`{}` is {}, which has no order", name.value, kind.described()), "leave it out")
-            }
-            _ => continue,
-        };
-        problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "cannot be indexed").help(help));
+        column(resource, name, what, problems);
     }
+}
+
+/// The field by a name in a list of what is indexed; one of which there can be no index is reported.
+fn column<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Problems) -> Option<&'a Field> {
+    let field = named(resource, name, what, problems)?;
+    let (message, help) = match &field.kind {
+        Kind::Unknown => return None,
+        Kind::Text => (
+            format!("`{}` is a `text`, which is too long for an index", name.value),
+            "make it a `string(n)`; for substrings there is `search`",
+        ),
+        kind if !field.is_column() => {
+            (format!("`{}` is {}, and has no column of its own", name.value, kind.word()), "index the field behind it")
+        }
+        kind if !kind.has_order() => {
+            (format!("`{}` is {}, which has no order", name.value, kind.described()), "leave it out")
+        }
+        _ => return Some(field),
+    };
+    problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "cannot be indexed").help(help));
+    None
 }

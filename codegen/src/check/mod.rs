@@ -16,6 +16,7 @@ mod queries;
 mod references;
 mod rules;
 mod seed;
+mod served;
 mod singleton;
 mod taken;
 
@@ -68,7 +69,14 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
             family(&schema, resource, problems);
         }
     }
-    problems.is_empty().then_some(Checked(schema))
+    if !problems.are_warnings() {
+        return None;
+    }
+    // What is wrong comes first: half of these would be about it too.
+    for resource in schema.declared() {
+        served::check(&schema, resource, problems);
+    }
+    Some(Checked(schema))
 }
 
 /// Fields that stand together and can name each other.

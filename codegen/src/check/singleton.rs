@@ -24,7 +24,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         "a singleton belongs to nobody".to_owned(),
         "remove `owner`",
     );
-    for (span, key) in [(spans.filters, "filters"), (spans.sorts, "sorts"), (spans.search, "search")] {
+    let queries = [
+        (spans.filters, "filters"),
+        (spans.sorts, "sorts"),
+        (spans.search, "search"),
+        (spans.ordered, "ordered"),
+        (spans.unindexed, "unindexed"),
+    ];
+    for (span, key) in queries {
         refuse(span, "a singleton has no list".to_owned(), &format!("remove `{key}`"));
     }
     for field in resource.fields.iter().filter(|field| field.is_declared()) {

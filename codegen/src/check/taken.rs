@@ -122,8 +122,10 @@ fn within(resource: &Resource, problems: &mut Problems) {
     let operations = resource.operations.iter();
     let operations = operations.map(|operation| ("operation", operation.value.word(), operation.span));
     let search = resource.search.iter().map(|name| ("search field", name.as_str(), name.span));
+    let ordered = resource.ordered.iter().map(|name| ("ordered field", name.as_str(), name.span));
+    let unindexed = resource.unindexed.iter().map(|name| ("unindexed field", name.as_str(), name.span));
     let mut seen: BTreeMap<(&str, &str), Span> = BTreeMap::new();
-    for (what, word, span) in hooks.chain(operations).chain(search) {
+    for (what, word, span) in hooks.chain(operations).chain(search).chain(ordered).chain(unindexed) {
         if let Some(first) = seen.insert((what, word), span) {
             let message = format!("the {what} `{word}` is there twice");
             problems.push(Diagnostic::new(Code::NameTaken, span, message, "again").related(first, "first here"));

@@ -89,7 +89,10 @@ impl Dev<'_> {
     fn take(&mut self) {
         let began = Instant::now();
         match compile(&self.arguments.folder.dir) {
-            Ok(_) => eprintln!("checked in {} ms", began.elapsed().as_millis()),
+            Ok(output) => {
+                eprint!("{}", output.warnings().render());
+                eprintln!("checked in {} ms", began.elapsed().as_millis());
+            }
             Err(report) => {
                 eprintln!("{}{}", report.render(), report.summary());
                 return self.tell_what_stays();

@@ -67,6 +67,7 @@ codes! {
     SearchMisfit = "C0505",
     NotIndexable = "C0506",
     OwnerMisfit = "C0507",
+    Unserved = "C0508",
 
     ActionAnswer = "C0601",
     ActionName = "C0602",
@@ -78,6 +79,16 @@ codes! {
 }
 
 impl Code {
+    /// Whether it is told and stops nothing: what it is about works.
+    pub fn is_warning(self) -> bool {
+        self == Code::Unserved
+    }
+
+    /// `warning` or `error`.
+    pub fn severity(self) -> &'static str {
+        if self.is_warning() { "warning" } else { "error" }
+    }
+
     /// Reads `C0002`, in any case.
     pub fn read(text: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(text))

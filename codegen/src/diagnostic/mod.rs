@@ -83,11 +83,12 @@ impl Problems {
         self.found.push(problem);
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
+    /// Whether there are none but warnings.
+    pub fn are_warnings(&self) -> bool {
+        self.found.iter().all(|problem| problem.code.is_warning())
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.found.len()
     }
 
@@ -121,13 +122,20 @@ impl Report {
         render::render(&self.sources, &self.problems)
     }
 
-    /// `3 problems in 2 of 7 files`
+    /// `3 problems in 2 of 7 files`, or warnings: there are never both, as warnings wait until nothing is wrong.
     pub fn summary(&self) -> String {
         let mut files: Vec<_> = self.problems.iter().map(|problem| problem.span.file).collect();
         files.dedup();
         let problems = self.problems.len();
-        let plural = if problems == 1 { "problem" } else { "problems" };
-        format!("{problems} {plural} in {} of {} files", files.len(), self.sources.iter().count())
+        let warnings = !self.problems.is_empty() && self.problems.iter().all(|problem| problem.code.is_warning());
+        let what = if warnings { "warning" } else { "problem" };
+        let plural = if problems == 1 { "" } else { "s" };
+        format!("{problems} {what}{plural} in {} of {} files", files.len(), self.sources.iter().count())
+    }
+
+    /// A line for each: `resources/product.yaml:14:7: <message> (C0508)`.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.problems.iter().map(|problem| format!("{}: {} ({})", self.locate(problem), problem.message, problem.code))
     }
 
     /// The list that programs read.
@@ -143,6 +151,7 @@ impl Report {
             .map(|problem| {
                 let mut object = place(problem.span);
                 object["code"] = problem.code.as_str().into();
+                object["severity"] = problem.code.severity().into();
                 object["message"] = problem.message.clone().into();
                 object["label"] = problem.label.clone().into();
                 object["help"] = problem.help.clone().into();

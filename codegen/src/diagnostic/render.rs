@@ -17,7 +17,8 @@ pub fn render(sources: &Sources, problems: &[Diagnostic]) -> String {
 }
 
 fn group<'a>(sources: &'a Sources, problem: &'a Diagnostic) -> Group<'a> {
-    let title = Level::ERROR.primary_title(problem.message.as_str()).id(problem.code.as_str());
+    let level = if problem.code.is_warning() { Level::WARNING } else { Level::ERROR };
+    let title = level.primary_title(problem.message.as_str()).id(problem.code.as_str());
     let file = sources.file(problem.span.file);
     let mut group = if file.text.is_empty() {
         title.element(Origin::path(file.path.as_str()))

@@ -157,6 +157,13 @@ fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     for name in lacking(&then, &after.search) {
         changes.within("search").push(Effect::Internal, format!("substrings of `{name}` are indexed no more"));
     }
+    let then = renamed(&before.ordered);
+    for name in lacking(&after.ordered, &then) {
+        changes.within("ordered").push(Effect::Internal, format!("the order of `{name}` is kept"));
+    }
+    for name in lacking(&then, &after.ordered) {
+        changes.within("ordered").push(Effect::Internal, format!("the order of `{name}` is kept no more"));
+    }
 }
 
 /// What a field of the earlier resource is called in the later one.

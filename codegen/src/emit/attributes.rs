@@ -60,15 +60,19 @@ fn access(resource: &Resource) -> Vec<TokenStream> {
 }
 
 fn order(resource: &Resource) -> Vec<TokenStream> {
-    let set = |key: &str, names: &[Name]| {
+    let unique = resource.unique.iter().map(|set| {
+        let names = set.value.iter().map(Name::as_str);
+        quote!(unique(#(#names),*))
+    });
+    let indexing = resource.indexing();
+    let wanted = |key: &str, names: &[String]| {
         let key = format_ident!("{key}");
-        let names = names.iter().map(Name::as_str);
         quote!(#key(#(#names),*))
     };
-    let unique = resource.unique.iter().map(|names| set("unique", &names.value));
-    let indexes = resource.indexes.iter().map(|names| set("index", &names.value));
-    let search = (!resource.search.is_empty()).then(|| set("search", &resource.search));
-    unique.chain(indexes).chain(search).collect()
+    let indexes = indexing.sets.iter().map(|names| wanted("index", names));
+    let lists = [("ordered", &indexing.ordered), ("search", &indexing.search)];
+    let lists = lists.into_iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| wanted(key, names));
+    unique.chain(indexes).chain(lists).collect()
 }
 
 fn includes(resource: &Resource) -> Vec<TokenStream> {

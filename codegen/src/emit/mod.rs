@@ -11,17 +11,17 @@ use quote::{format_ident, quote};
 use crate::check::Checked;
 use crate::model::{Resource, Schema};
 use crate::names;
-use crate::output::{Generated, MARK, Output};
+use crate::output::{Generated, MARK};
 
 /// The name of the index.
 pub const INDEX: &str = "resources";
 
 /// One file for each declared resource, and the index.
-pub fn emit(schema: &Checked<Schema>) -> Output {
+pub fn emit(schema: &Checked<Schema>) -> Vec<Generated> {
     let mut files: Vec<Generated> = schema.declared().map(resource).collect();
     let header = format!("{MARK}by charter-codegen: the index of all resources.");
     files.push(Generated::new(INDEX, header, index::index(schema)));
-    Output::new(files)
+    files
 }
 
 fn resource(resource: &Resource) -> Generated {

@@ -52,6 +52,8 @@ pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problem
         unique: written.unique.clone(),
         indexes: written.indexes.clone(),
         search: written.search.clone(),
+        ordered: written.ordered.clone(),
+        unindexed: written.unindexed.clone(),
         filters: filters(&written.filters, problems),
         sorts: sorts(&written.sorts),
         includes: includes(&written.includes, &surroundings, problems),

@@ -108,6 +108,11 @@ fn add_index(index: &Index) -> String {
         (IndexKind::Plain, true) => format!("index_live(&[{}])", columns()),
         (IndexKind::Unique, false) => format!("unique(&[{}])", columns()),
         (IndexKind::Unique, true) => format!("unique_live(&[{}])", columns()),
+        (IndexKind::Order { text, nullable }, live) => {
+            let said = [(text, ".text()"), (nullable, ".nullable()"), (live, ".live()")];
+            let said: String = said.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
+            format!("order(by({}){said})", columns())
+        }
         (IndexKind::Search, _) => format!("search({})", columns()),
         (IndexKind::Contents, _) => format!("contents({})", columns()),
     }

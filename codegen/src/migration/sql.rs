@@ -115,6 +115,15 @@ fn add_index(table: &str, index: &Index, dialect: Dialect, online: bool) -> Opti
     Some(match index.kind {
         IndexKind::Plain => format!("CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" ({columns}){live}"),
         IndexKind::Unique => format!("CREATE UNIQUE INDEX {concurrently}\"{name}\" ON \"{table}\" ({columns}){live}"),
+        IndexKind::Order { text, nullable } => {
+            let nulls = if nullable && dialect == Postgres { " NULLS FIRST" } else { "" };
+            let keys = if text {
+                format!("charter_fold({columns}){nulls}, {columns}{nulls}")
+            } else {
+                format!("{columns}{nulls}")
+            };
+            format!("CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" ({keys}, \"id\"){live}")
+        }
         IndexKind::Search => format!(
             "CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" USING gin (charter_fold({columns}) gin_trgm_ops)"
         ),

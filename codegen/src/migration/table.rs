@@ -67,6 +67,12 @@ pub enum IndexKind {
     Unique,
     /// For substrings, on PostgreSQL.
     Search,
+    /// For lists in the order of a column; that of text on PostgreSQL alone.
+    Order {
+        text: bool,
+        /// Rows without a value stand first.
+        nullable: bool,
+    },
     /// For the contents of JSON, on PostgreSQL.
     Contents,
 }
@@ -83,6 +89,11 @@ impl Table {
         }
         indexes.extend(resource.unique.iter().map(|set| index(IndexKind::Unique, set, live)));
         indexes.extend(resource.indexes.iter().map(|set| index(IndexKind::Plain, set, live)));
+        for name in &resource.ordered {
+            let Some(field) = fields.iter().find(|field| field.name == *name) else { continue };
+            let text = matches!(field.kind, Kind::String(_) | Kind::Enum | Kind::AnyType(_));
+            indexes.push(index(IndexKind::Order { text, nullable: field.nullable }, std::slice::from_ref(name), live));
+        }
         for name in &resource.search {
             indexes.push(index(IndexKind::Search, std::slice::from_ref(name), false));
         }
@@ -142,6 +153,7 @@ impl Index {
             IndexKind::Plain => "idx",
             IndexKind::Unique => "key",
             IndexKind::Search => "trgm",
+            IndexKind::Order { .. } => "sort",
             IndexKind::Contents => "gin",
         };
         let name = format!("{table}_{}", self.columns.join("_"));
@@ -153,7 +165,7 @@ impl Index {
 
     /// Whether SQLite has it too.
     pub fn is_everywhere(&self) -> bool {
-        matches!(self.kind, IndexKind::Plain | IndexKind::Unique)
+        matches!(self.kind, IndexKind::Plain | IndexKind::Unique | IndexKind::Order { text: false, .. })
     }
 }
 

@@ -95,6 +95,10 @@ pub struct Resource {
     pub unique: Vec<Spanned<Vec<Name>>>,
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
+    /// Whose order the database keeps.
+    pub ordered: Vec<Name>,
+    /// What `filters` and `sorts` name, and no index is wanted for.
+    pub unindexed: Vec<Name>,
     pub filters: Filters,
     /// What is to go.
     pub deprecated: Vec<Deprecation>,

@@ -34,7 +34,7 @@ pub fn text() -> String {
 pub fn explanation(code: Code) -> String {
     let entry = entry(code);
     let report = match crate::compile_sources(Sources::from_example(entry.wrong)) {
-        Ok(_) => String::new(),
+        Ok(output) => output.warnings().render(),
         Err(report) => report.render(),
     };
     format!(

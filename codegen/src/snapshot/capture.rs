@@ -25,8 +25,10 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         lists
     };
     let operations: Vec<Operation> = resource.operations.iter().map(|operation| operation.value).collect();
-    let mut search: Vec<String> = resource.search.iter().map(text).collect();
-    search.sort();
+    let mut indexing = resource.indexing();
+    indexing.sets.sort();
+    indexing.ordered.sort();
+    indexing.search.sort();
     let fields = resource.fields.iter().enumerate();
     Resource {
         name: text(&resource.name),
@@ -51,8 +53,9 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
             ..field(schema, resource, written, position)
         })),
         unique: lists(&resource.unique),
-        indexes: lists(&resource.indexes),
-        search,
+        indexes: indexing.sets,
+        search: indexing.search,
+        ordered: indexing.ordered,
         includes: resource.includes.iter().map(|include| (text(&include.name), self::include(include))).collect(),
         actions: resource.actions.iter().map(|named| (text(&named.name), action(schema, resource, named))).collect(),
         deprecated: resource.deprecated.iter().map(deprecation).collect(),

@@ -78,6 +78,7 @@ impl Resource {
             unique: self.unique.clone(),
             indexes: self.indexes.clone(),
             search: self.search.clone(),
+            ordered: self.ordered.clone(),
             ..Resource::default()
         }
     }

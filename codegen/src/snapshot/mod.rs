@@ -66,6 +66,8 @@ pub struct Resource {
     pub indexes: Vec<Vec<String>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub search: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ordered: Vec<String>,
     #[serde(skip)]
     pub includes: BTreeMap<String, Include>,
     #[serde(skip)]

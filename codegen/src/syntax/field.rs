@@ -150,7 +150,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         others: Vec::new(),
         incomplete: false,
     };
-    let before = problems.len();
+    let before = problems.count();
     if let Some(text) = entry.value.scalar() {
         // Just the type, because nothing else is to be said.
         if let Some(found) = type_word::read(&text, problems) {
@@ -187,7 +187,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         field.others = others.filter_map(|name| Some(Spanned::new(name, mapping.key_span(name)?))).collect();
     }
     mapping.close();
-    field.incomplete = problems.len() > before;
+    field.incomplete = problems.count() > before;
     field
 }
 

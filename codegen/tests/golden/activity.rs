@@ -16,6 +16,7 @@ use charter_runtime::generated::*;
 #[resource(
     index("regarding_type", "regarding_id"),
     index("owned_by", "starts_at"),
+    ordered("subject", "starts_at", "ends_at", "created_at"),
     search("subject")
 )]
 #[resource(

@@ -14,6 +14,12 @@ use charter_runtime::generated::*;
 )]
 #[resource(operations("list", "show", "create", "delete"))]
 #[resource(
+    index("mime_type", "id"),
+    index("category", "id"),
+    ordered("attachable_id", "created_at", "original_name", "file_size"),
+    search("original_name")
+)]
+#[resource(
     action(
         name = "content",
         on = "record",

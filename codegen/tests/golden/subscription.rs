@@ -15,6 +15,7 @@ use charter_runtime::generated::*;
 #[resource(description = "An address that is told of events.")]
 #[resource(soft_delete, events)]
 #[resource(owner = "user_id")]
+#[resource(ordered("created_at"))]
 #[resource(
     include(
         name = "deliveries",

@@ -38,6 +38,8 @@ impl MigrationTrait for Migration {
             .await?;
         things.index_live(&["maker_id"]).await?;
         things.index_live(&["title"]).await?;
+        things.order(by("count").nullable().live()).await?;
+        things.order(by("given_at").nullable().live()).await?;
         things.search("title").await?;
         Ok(())
     }

@@ -10,6 +10,8 @@ impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let things = Table::on(manager, "things");
         things.drop_index("things_maker_id_idx").await?;
+        things.drop_index("things_count_sort").await?;
+        things.drop_index("things_given_at_sort").await?;
         things.remove("old").await?;
         let gones = Table::on(manager, "gones");
         gones.drop().await?;
@@ -68,6 +70,8 @@ impl MigrationTrait for Migration {
         things.add(text("old").nullable()).await?;
         things.fill(text("old").nullable(), "").await?;
         things.require(text("old")).await?;
+        things.order(by("given_at").nullable().live()).await?;
+        things.order(by("count").nullable().live()).await?;
         things.index_live(&["maker_id"]).await?;
         Ok(())
     }

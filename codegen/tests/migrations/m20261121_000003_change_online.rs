@@ -19,6 +19,8 @@ impl MigrationTrait for Migration {
         articles.require(timestamp("given_at")).await?;
         articles.unique_live(&["name", "maker_id"]).await?;
         articles.index_live(&["part_of"]).await?;
+        articles.order(by("name").text().live()).await?;
+        articles.order(by("weight").live()).await?;
         articles.contents("custom_fields").await?;
         Ok(())
     }
@@ -26,6 +28,8 @@ impl MigrationTrait for Migration {
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let articles = Table::online(manager, "articles");
         articles.drop_index("articles_custom_fields_gin").await?;
+        articles.drop_index("articles_weight_sort").await?;
+        articles.drop_index("articles_name_sort").await?;
         articles.drop_index("articles_part_of_idx").await?;
         articles.drop_index("articles_name_maker_id_key").await?;
         articles.change(timestamp("given_at"), timestamp("given_at").nullable()).await?;

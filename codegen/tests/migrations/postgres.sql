@@ -1,4 +1,6 @@
 DROP INDEX IF EXISTS "things_maker_id_idx";
+DROP INDEX IF EXISTS "things_count_sort";
+DROP INDEX IF EXISTS "things_given_at_sort";
 ALTER TABLE "things" DROP COLUMN "old";
 DROP TABLE "gones";
 ALTER TABLE "things" RENAME TO "articles";
@@ -38,4 +40,6 @@ ALTER TABLE "articles" ALTER COLUMN "given_at" SET NOT NULL;
 ALTER TABLE "articles" DROP CONSTRAINT "charter_required";
 CREATE UNIQUE INDEX CONCURRENTLY "articles_name_maker_id_key" ON "articles" ("name", "maker_id") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_part_of_idx" ON "articles" ("part_of") WHERE "deleted_at" IS NULL;
+CREATE INDEX CONCURRENTLY "articles_name_sort" ON "articles" (charter_fold("name"), "name", "id") WHERE "deleted_at" IS NULL;
+CREATE INDEX CONCURRENTLY "articles_weight_sort" ON "articles" ("weight", "id") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_custom_fields_gin" ON "articles" USING gin ("custom_fields" jsonb_path_ops);

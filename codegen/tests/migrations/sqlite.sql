@@ -1,4 +1,6 @@
 DROP INDEX IF EXISTS "things_maker_id_idx";
+DROP INDEX IF EXISTS "things_count_sort";
+DROP INDEX IF EXISTS "things_given_at_sort";
 ALTER TABLE "things" DROP COLUMN "old";
 DROP TABLE "gones";
 ALTER TABLE "things" RENAME TO "articles";
@@ -36,3 +38,4 @@ UPDATE sqlite_schema SET sql = replace(sql, '"given_at" timestamp_with_timezone_
 PRAGMA writable_schema = RESET;
 CREATE UNIQUE INDEX "articles_name_maker_id_key" ON "articles" ("name", "maker_id") WHERE "deleted_at" IS NULL;
 CREATE INDEX "articles_part_of_idx" ON "articles" ("part_of") WHERE "deleted_at" IS NULL;
+CREATE INDEX "articles_weight_sort" ON "articles" ("weight", "id") WHERE "deleted_at" IS NULL;

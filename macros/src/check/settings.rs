@@ -40,6 +40,10 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
         }
     }
     unrepeated(settings.search.iter(), "column", problems);
+    for name in &settings.ordered {
+        find_column(resource, name, problems);
+    }
+    unrepeated(settings.ordered.iter(), "column", problems);
     actions(resource, problems);
     deprecations(resource, problems);
 }

@@ -53,6 +53,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let unique = settings.unique.iter().map(|set| texts(set));
     let indexes = settings.indexes.iter().map(|set| texts(set));
     let search = texts(&settings.search);
+    let ordered = texts(&settings.ordered);
     let includes = settings.includes.iter().map(include);
     let actions = settings.actions.iter().map(action);
     let reveals = settings.reveals.iter().map(|(name, description)| {
@@ -89,6 +90,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     unique: &[#(#unique),*],
                     indexes: &[#(#indexes),*],
                     search: #search,
+                    ordered: #ordered,
                     includes: &[#(#includes),*],
                     actions: &[#(#actions),*],
                     reveals: &[#(#reveals),*],

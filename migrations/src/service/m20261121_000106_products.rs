@@ -48,7 +48,7 @@ impl MigrationTrait for Migration {
         products.index_live(&["product_group_id", "id"]).await?;
         products.index_live(&["sku"]).await?;
         products.index_live(&["barcode"]).await?;
-        products.order_live("name").await?;
+        products.order(by("name").text().live()).await?;
         products.search("name").await?;
         products.search("sku").await?;
         products.contents("custom_fields").await

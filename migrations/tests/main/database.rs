@@ -126,6 +126,13 @@ impl Database {
         rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect()
     }
 
+    /// The steps of one of SQLite's plans.
+    pub async fn details(&self, explain: &str) -> Vec<String> {
+        let statement = Statement::from_string(self.connection.get_database_backend(), explain.to_owned());
+        let rows = self.connection.query_all_raw(statement).await.unwrap();
+        rows.iter().map(|row| row.try_get("", "detail").unwrap()).collect()
+    }
+
     /// The first column of the only row.
     pub async fn text(&self, query: &str) -> String {
         let mut texts = self.texts(query).await;

@@ -13,6 +13,7 @@ pub struct Declared {
     pub unique: Vec<Vec<String>>,
     pub indexes: Vec<Vec<String>>,
     pub search: Vec<String>,
+    pub ordered: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -102,11 +103,12 @@ impl Declared {
             sets.retain(|set| set.iter().all(|field| field != name));
         }
         self.search.retain(|field| field != name);
+        self.ordered.retain(|field| field != name);
     }
 
     pub fn call(&mut self, old: &str, new: &str) {
         let sets = self.unique.iter_mut().chain(&mut self.indexes).flatten();
-        for name in sets.chain(&mut self.search).filter(|name| *name == old) {
+        for name in sets.chain(&mut self.search).chain(&mut self.ordered).filter(|name| *name == old) {
             *name = new.to_owned();
         }
     }
@@ -201,6 +203,18 @@ impl Declared {
         }
         self.indexes.push(set.clone());
         Some(format!("{name}: an index over {set:?}"))
+    }
+
+    pub fn change_ordered(&mut self, dice: &mut Dice) -> Option<String> {
+        let name = self.name.clone();
+        let fit = |field: &&Property| field.kind != "text" && !field.is_empty_by_itself();
+        let fields: Vec<String> = self.fields.iter().filter(fit).map(|field| field.name.clone()).collect();
+        let field = dice.pick(&fields)?;
+        match self.ordered.iter().position(|ordered| *ordered == field) {
+            Some(at) => drop(self.ordered.remove(at)),
+            None => self.ordered.push(field.clone()),
+        }
+        Some(format!("{name}: the order of {field}"))
     }
 
     pub fn change_search(&mut self, dice: &mut Dice) -> Option<String> {

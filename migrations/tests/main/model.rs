@@ -68,6 +68,7 @@ impl Model {
                 writeln!(text, "{key}: [{}]", sets.join(", ")).unwrap();
             }
             writeln!(text, "search: [{}]", resource.search.join(", ")).unwrap();
+            writeln!(text, "ordered: [{}]", resource.ordered.join(", ")).unwrap();
         }
         text
     }
@@ -98,7 +99,7 @@ impl Model {
         }
         let at = dice.below(self.resources.len());
         let name = self.resources[at].name.clone();
-        match dice.below(20) {
+        match dice.below(21) {
             0 if self.resources.len() > 3 && !self.is_referred_to(&name) => {
                 self.resources.remove(at);
                 Some(format!("remove {name}"))
@@ -153,6 +154,7 @@ impl Model {
             17 => self.resources[at].change_unique(dice),
             18 => self.resources[at].change_indexes(dice),
             19 => self.resources[at].change_search(dice),
+            20 => self.resources[at].change_ordered(dice),
             _ => None,
         }
     }

@@ -85,6 +85,12 @@ async fn add_index(table: &Table<'_>, index: &Index) -> Result<(), DbErr> {
         (IndexKind::Plain, true) => table.index_live(&columns).await,
         (IndexKind::Unique, false) => table.unique(&columns).await,
         (IndexKind::Unique, true) => table.unique_live(&columns).await,
+        (IndexKind::Order { text, nullable }, live) => {
+            let order = by(columns[0]);
+            let order = if text { order.text() } else { order };
+            let order = if nullable { order.nullable() } else { order };
+            table.order(if live { order.live() } else { order }).await
+        }
         (IndexKind::Search, _) => table.search(columns[0]).await,
         (IndexKind::Contents, _) => table.contents(columns[0]).await,
     }

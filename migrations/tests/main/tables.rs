@@ -10,6 +10,7 @@ on_both! {
     what_stands_around_a_changed_column_stays
     triggers_that_count_go_before_what_they_know
     long_names_of_indexes_stay_apart
+    the_order_of_a_list_is_read_from_its_index
 }
 
 /// The type, the nullability and the default of each column, as the database itself tells them.
@@ -191,4 +192,46 @@ async fn long_names_of_indexes_stay_apart(database: Database) {
         3,
         "{schema}"
     );
+}
+
+/// In both directions, where rows have no value too. SQLite keeps no order of text.
+async fn the_order_of_a_list_is_read_from_its_index(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    charter_migrations::platform().remove(0).up(&manager).await.unwrap();
+    let things = Table::on(&manager, "things");
+    let columns = [
+        id(),
+        string("name", 40),
+        string("code", 40).nullable(),
+        integer("size"),
+        integer("place").nullable(),
+        timestamp("deleted_at").nullable(),
+    ];
+    things.create(columns).await.unwrap();
+    things.order(by("name").text()).await.unwrap();
+    things.order(by("code").text().nullable().live()).await.unwrap();
+    things.order(by("size").live()).await.unwrap();
+    things.order(by("place").nullable().live()).await.unwrap();
+    database.run_quietly("SET enable_seqscan = off; SET enable_sort = off").await;
+    let (explain, folded) = match database.is_postgres() {
+        true => ("EXPLAIN", ["charter_fold(name), name", "charter_fold(code) NULLS, code NULLS"]),
+        false => ("EXPLAIN QUERY PLAN", ["", ""]),
+    };
+    for (index, keys) in [("name", folded[0]), ("code", folded[1]), ("size", "size"), ("place", "place NULLS")] {
+        for (direction, nulls) in [("", " NULLS FIRST"), (" DESC", " NULLS LAST")] {
+            let keys: Vec<String> =
+                keys.split(", ").map(|key| format!("{}{direction}", key.trim_end_matches(" NULLS"))).collect();
+            let nulls = if database.is_postgres() && matches!(index, "code" | "place") { nulls } else { "" };
+            let order = keys.join(&format!("{nulls}, "));
+            let query =
+                format!("{explain} SELECT * FROM things WHERE deleted_at IS NULL ORDER BY {order}{nulls}, id LIMIT 20");
+            let plan = match database.is_postgres() {
+                true => database.texts(&query).await.join("\n"),
+                false if index == "name" || index == "code" => continue,
+                false => database.details(&query).await.join("\n"),
+            };
+            assert!(plan.contains(&format!("things_{index}_sort")), "{query}\n{plan}");
+        }
+    }
+    assert_eq!(database.tables().await.iter().any(|line| line.contains("things_name_sort")), database.is_postgres());
 }

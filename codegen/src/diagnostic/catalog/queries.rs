@@ -7,7 +7,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::UnknownField,
         title: "a field that does not exist",
-        explanation: "`filters`, `sorts`, `search`, `unique`, `indexes` and `owner` name fields of this resource. A \
+        explanation: "`filters`, `sorts`, `search`, `ordered`, `unindexed`, `unique`, `indexes` and `owner` name fields of this resource. A \
             polymorphic reference `regarding` stands there by its two fields, `regarding_type` and `regarding_id`.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\nsorts: [skuu]\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\nsorts: [sku]\n",
@@ -47,8 +47,10 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::NotIndexable,
         title: "a set of fields that cannot be indexed",
-        explanation: "`unique` and `indexes` hold sets of columns that have an order. A set names each field once and stands \
-            once, and its text has at most 650 characters together, or PostgreSQL could not index every value. A single unique field says so itself: `unique: true`.",
+        explanation: "`unique` and `indexes` hold sets of columns that have an order, and `ordered` single ones. A set names each \
+            field once and stands once, and its text has at most 650 characters together, that of an ordered field 255, or \
+            PostgreSQL could not index every value. A single unique field says so itself: `unique: true`. `unindexed` names \
+            what `filters` or `sorts` names too.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  tag_list: { type: list(string(50)) }\nindexes: [[tag_list]]\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  tag: { type: string(50), nullable: true }\nindexes: [[tag]]\n",
     },
@@ -58,5 +60,15 @@ pub const ENTRIES: &[Entry] = &[
         explanation: "`owner` names the field that holds the id of the user to whom a record belongs.",
         wrong: "# resources/note.yaml\nresource: note\nowner: user_name\nfields:\n  user_name: { type: string(255), required: true }\n",
         right: "# resources/note.yaml\nresource: note\nowner: user_id\nfields:\n  user_id: { type: ref(user), default: caller }\n",
+    },
+    Entry {
+        code: Code::Unserved,
+        title: "a filter or a sort that no index serves",
+        explanation: "A warning: it works, and reads every record of a long list. What `filters` and `sorts` name gets the index \
+            that serves it, where there can be one: there is none of long texts, none of the order of a derived field, and none \
+            of the order of few values unless `ordered` names it. A filter by a derived field needs an index on both sides. \
+            `unindexed` says that it is meant. `cargo charter check --deny-warnings` fails where there is a warning.",
+        wrong: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true }\n  note: { type: text, nullable: true }\nsorts: [name, note]\n",
+        right: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true }\n  note: { type: text, nullable: true }\nsorts: [name, note]\nunindexed: [note]\n",
     },
 ];

@@ -151,11 +151,18 @@ pub static RESOURCE: Table = Table {
             "Text fields that get a substring index: `cont`, `start` and `end` stay fast on a million rows.",
         ),
         key(
+            "ordered",
+            Shape::Names,
+            "none",
+            "ordered: [name]",
+            "Fields whose order the database keeps, of text without regard to case: long lists are sorted by them without sorting. (SQLite sorts by text all the same.)",
+        ),
+        key(
             "filters",
             Shape::Filters,
             "`shown`",
             "filters: { name: all, sku: [eq, cont] }",
-            "What `q` accepts: `shown` is every field of a list item with the predicates that fit its type; `none` is nothing; a mapping names the fields, each with `all` or a list of predicates.",
+            "What `q` accepts: `shown` is every field of a list item with the predicates that fit its type; `none` is nothing; a mapping names the fields, each with `all` or a list of predicates. What is named gets the index that serves it.",
         ),
         key(
             "deprecated_filters",
@@ -169,7 +176,14 @@ pub static RESOURCE: Table = Table {
             Shape::Sorts,
             "`shown`",
             "sorts: [name, created_at]",
-            "What `sort` accepts: `shown` is every field of a list item that has an order; a list names the fields.",
+            "What `sort` accepts: `shown` is every field of a list item that has an order; a list names the fields, and the database keeps their order.",
+        ),
+        key(
+            "unindexed",
+            Shape::Names,
+            "none",
+            "unindexed: [note]",
+            "Fields that `filters` and `sorts` name and that get no index for it, because lists are short or it is seldom asked: each index makes writes dearer.",
         ),
         key(
             "includes",

@@ -1,0 +1,281 @@
+//! Which indexes a resource needs: those that it names, and those that the filters and sorts which it names ask for.
+//!
+//! `shown` names nothing: it allows every question and expects none. A column of few values is not worth an index.
+
+use super::{Access, Field, Filter, Filters, Kind, Name, Path, Resource, Rule, Schema, Sorts};
+use crate::predicate::{Predicate, fitting};
+
+/// The most characters of a text in the index of its order, which holds it twice: folded and as it is. A page of
+/// PostgreSQL takes 2,704 bytes, and a character has up to 4.
+pub const MOST_ORDERED: u32 = 255;
+
+/// The most characters of a text in an index of values.
+pub const MOST_INDEXED: u32 = 650;
+
+/// The indexes of a table, beside those that keep values apart.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Indexing {
+    /// Columns in order.
+    pub sets: Vec<Vec<String>>,
+    /// Columns whose order a list may have, each with the id behind it.
+    pub ordered: Vec<String>,
+    /// Columns of text that are searched for substrings.
+    pub search: Vec<String>,
+}
+
+/// A filter or a sort that a resource names, and that no index serves.
+#[derive(Debug)]
+pub struct Unserved {
+    pub name: Name,
+    /// It is sorted by, not filtered.
+    pub sorts: bool,
+    pub why: Why,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A text too long for an index of this kind, which takes so many characters.
+    TooLong(u32),
+    /// The order is that of another table's column, or of labels.
+    OrderedElsewhere,
+    /// The value stands in this field of another resource, and one of the two lacks an index.
+    FoundElsewhere { via: String, resource: String, field: String },
+    /// It has so few values that an index is made only where it is asked for.
+    FewValues,
+}
+
+/// What a question wants of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Records by its value, or by a stretch of values.
+    Values,
+    Substrings,
+    Order,
+}
+
+impl Resource {
+    /// The indexes of its table: those that are named first.
+    pub fn indexing(&self) -> Indexing {
+        let text = |names: &[Name]| names.iter().map(|name| name.value.clone()).collect::<Vec<_>>();
+        let mut indexing = Indexing {
+            sets: self.indexes.iter().map(|set| text(&set.value)).collect(),
+            ordered: text(&self.ordered),
+            search: text(&self.search),
+        };
+        for (name, wanted) in self.questions() {
+            let Some(field) = self.field(name.as_str()) else { continue };
+            if field.is_column() && !self.serves(&indexing, field, wanted) && unserved(field, wanted).is_none() {
+                match wanted {
+                    Wanted::Substrings => indexing.search.push(field.name.value.clone()),
+                    Wanted::Values if field.kind.is_text() => {
+                        indexing.sets.push(vec![field.name.value.clone(), "id".to_owned()]);
+                    }
+                    Wanted::Values if has_few_values(&field.kind) => {}
+                    Wanted::Values | Wanted::Order => indexing.ordered.push(field.name.value.clone()),
+                }
+            }
+        }
+        indexing
+    }
+
+    /// What it names and no index serves, in the order in which it is named.
+    pub fn unserved(&self, schema: &Schema) -> Vec<Unserved> {
+        let indexing = self.indexing();
+        let mut found: Vec<Unserved> = Vec::new();
+        for (name, wanted) in self.questions() {
+            let Some(field) = self.field(name.as_str()) else { continue };
+            let why = match &field.kind {
+                Kind::Derived(path) => self.unserved_elsewhere(schema, &indexing, path, wanted),
+                _ if !field.is_column() || self.serves(&indexing, field, wanted) => None,
+                _ => unserved(field, wanted),
+            };
+            let sorts = wanted == Wanted::Order;
+            if let Some(why) = why
+                && !found.iter().any(|other| other.name == *name && other.why == why)
+            {
+                found.push(Unserved { name: name.clone(), sorts, why });
+            }
+        }
+        found
+    }
+
+    /// What its filters and sorts ask of the fields that they name, but of those for which it wants no index.
+    fn questions(&self) -> Vec<(&Name, Wanted)> {
+        let mut questions = Vec::new();
+        if let Filters::Fields(named) = &self.filters {
+            for (name, filter) in named {
+                let fits = |wanted: &[Predicate]| match filter {
+                    // What does not fit the field is not asked: an `all` of a number has no substrings.
+                    Filter::All => self.field(name.as_str()).is_some_and(|field| {
+                        let own = fitting(&field.kind);
+                        matches!(field.kind, Kind::Derived(_)) || own.iter().any(|one| wanted.contains(one))
+                    }),
+                    Filter::Only(words) => words.iter().any(|word| wanted.contains(&word.value)),
+                };
+                use Predicate::{Cont, End, Eq, Gt, Gteq, In, Lt, Lteq, Start};
+                if fits(&[Eq, In, Lt, Lteq, Gt, Gteq]) {
+                    questions.push((name, Wanted::Values));
+                }
+                if fits(&[Cont, Start, End]) {
+                    questions.push((name, Wanted::Substrings));
+                }
+            }
+        }
+        if let Sorts::Fields(named) = &self.sorts {
+            questions.extend(named.iter().map(|name| (name, Wanted::Order)));
+        }
+        let wanted = |(name, _): &(&Name, Wanted)| !self.unindexed.iter().any(|other| other.value == name.value);
+        questions.into_iter().filter(wanted).collect()
+    }
+
+    /// Whether an index of its table serves a column.
+    fn serves(&self, indexing: &Indexing, field: &Field, wanted: Wanted) -> bool {
+        let name = &field.name.value;
+        let unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
+        let begins = |set: &Vec<String>| set.first() == Some(name);
+        let sets = indexing.sets.iter().any(begins)
+            || self.unique.iter().any(|set| set.value.first().is_some_and(|first| first.value == *name));
+        let values = name == "id" || unique || sets;
+        let ordered = indexing.ordered.contains(name);
+        match wanted {
+            Wanted::Substrings => indexing.search.contains(name),
+            Wanted::Values => values || ordered && !is_folded(&field.kind),
+            // Nulls come first in a list, and last in a plain index of PostgreSQL.
+            Wanted::Order => ordered || values && !field.nullable && !is_folded(&field.kind),
+        }
+    }
+
+    /// A derived field is found by way of the record that holds it.
+    fn unserved_elsewhere(&self, schema: &Schema, own: &Indexing, path: &Path, wanted: Wanted) -> Option<Why> {
+        let via = self.field(path.head.as_str())?;
+        if wanted == Wanted::Order {
+            return Some(Why::OrderedElsewhere);
+        }
+        let Kind::Ref(target) = &via.kind else { return None };
+        let other = schema.find(target.as_str())?;
+        let shown = other.field(path.tail.as_str()).filter(|shown| shown.access != Access::Secret)?;
+        let fits = wanted != Wanted::Substrings || shown.kind.is_text();
+        if !fits || has_few_values(&shown.kind) {
+            return None;
+        }
+        let is_served = self.serves(own, via, Wanted::Values) && other.serves(&other.indexing(), shown, wanted);
+        let elsewhere = || Why::FoundElsewhere {
+            via: via.name.value.clone(),
+            resource: other.name.value.clone(),
+            field: shown.name.value.clone(),
+        };
+        (!is_served).then(elsewhere)
+    }
+}
+
+/// Why no index is made of a column for what is wanted of it.
+fn unserved(field: &Field, wanted: Wanted) -> Option<Why> {
+    let longest = match field.kind {
+        Kind::String { max } => max,
+        Kind::Text => u32::MAX,
+        _ => 0,
+    };
+    match wanted {
+        Wanted::Order if has_few_values(&field.kind) => Some(Why::FewValues),
+        Wanted::Order if longest > MOST_ORDERED => Some(Why::TooLong(MOST_ORDERED)),
+        Wanted::Values if longest > MOST_INDEXED => Some(Why::TooLong(MOST_INDEXED)),
+        _ => None,
+    }
+}
+
+/// Whether records of one value are so many that an index hardly saves reading them.
+fn has_few_values(kind: &Kind) -> bool {
+    matches!(kind, Kind::Boolean | Kind::Enum(_) | Kind::Code(_) | Kind::PolymorphicType(_))
+}
+
+/// Whether lists have its values in the order of the folded text.
+fn is_folded(kind: &Kind) -> bool {
+    kind.is_text() || matches!(kind, Kind::Enum(_) | Kind::PolymorphicType(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Problems;
+    use crate::source::Sources;
+
+    const PRODUCT: &str = "# resources/group.yaml\nresource: group\nfields:\n  name: { type: string(80), required: true }\n\
+        # resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true }\n  \
+        sku: { type: string(64), nullable: true, unique: true }\n  note: { type: text, nullable: true }\n  \
+        kind: { type: enum, values: [a, b], default: a }\n  weight: { type: decimal(9, 2), default: 0 }\n  \
+        bought_on: { type: date, nullable: true }\n  group_id: { type: ref(group), nullable: true }\n  \
+        group_name: { from: group_id.name }\n";
+
+    fn schema(more: &str) -> Schema {
+        let sources = Sources::from_example(&format!("{PRODUCT}{more}"));
+        let mut problems = Problems::default();
+        let syntax = crate::syntax::read(&sources, &mut problems);
+        let schema = crate::lower::lower(&syntax, &sources, &mut problems);
+        assert_eq!(problems.count(), 0);
+        schema
+    }
+
+    #[track_caller]
+    fn indexing(more: &str) -> (String, String, String) {
+        let schema = schema(more);
+        let Indexing { sets, ordered, search } = schema.find("product").unwrap().indexing();
+        (sets.iter().map(|set| set.join("+")).collect::<Vec<_>>().join(" "), ordered.join(" "), search.join(" "))
+    }
+
+    fn texts(sets: &str, ordered: &str, search: &str) -> (String, String, String) {
+        (sets.to_owned(), ordered.to_owned(), search.to_owned())
+    }
+
+    #[test]
+    fn what_is_not_named_asks_for_nothing() {
+        assert_eq!(indexing("filters: shown\nsorts: shown\n"), texts("", "", ""));
+        assert_eq!(indexing("indexes: [[weight]]\nordered: [name]\nsearch: [sku]\n"), texts("weight", "name", "sku"));
+    }
+
+    #[test]
+    fn each_question_gets_the_index_that_serves_it() {
+        let asked = indexing("filters: { name: [eq, cont], weight: [gt], kind: [eq], note: [end, not_null] }\n");
+        assert_eq!(asked, texts("name+id", "weight", "name note"));
+        assert_eq!(indexing("sorts: [id, name, weight, bought_on]\n"), texts("", "name weight bought_on", ""));
+        assert_eq!(indexing("filters: { weight: all, bought_on: [null] }\nsorts: [weight]\n"), texts("", "weight", ""));
+    }
+
+    #[test]
+    fn what_is_served_gets_no_second_index() {
+        assert_eq!(indexing("filters: { sku: [eq] }\nsorts: [created_at]\n"), texts("", "created_at", ""));
+        let kept = "indexes: [[weight, name]]\nfilters: { weight: [eq] }\nsorts: [weight]\n";
+        assert_eq!(indexing(kept), texts("weight+name", "", ""));
+        // Nulls stand at the other end of a plain index, and text in another order.
+        let other = indexing("indexes: [[bought_on]]\nsorts: [bought_on, sku]\n");
+        assert_eq!(other, texts("bought_on", "bought_on sku", ""));
+    }
+
+    #[test]
+    fn what_wants_no_index_gets_none() {
+        assert_eq!(
+            indexing("unindexed: [name]\nfilters: { name: all }\nsorts: [name, weight]\n"),
+            texts("", "weight", "")
+        );
+    }
+
+    fn unserved(more: &str) -> Vec<(String, Why)> {
+        let schema = schema(more);
+        let found = schema.find("product").unwrap().unserved(&schema);
+        found.into_iter().map(|one| (one.name.value, one.why)).collect()
+    }
+
+    #[test]
+    fn what_no_index_can_serve_is_told() {
+        let found = unserved("filters: { note: [eq], group_name: [eq], kind: all }\nsorts: [note, kind, group_name]\n");
+        let elsewhere = Why::FoundElsewhere { via: "group_id".into(), resource: "group".into(), field: "name".into() };
+        let expected = [
+            ("note", Why::TooLong(MOST_INDEXED)),
+            ("group_name", elsewhere),
+            ("note", Why::TooLong(MOST_ORDERED)),
+            ("kind", Why::FewValues),
+            ("group_name", Why::OrderedElsewhere),
+        ];
+        assert_eq!(found, expected.map(|(name, why)| (name.to_owned(), why)));
+        assert_eq!(unserved("unindexed: [note]\nordered: [kind]\nsorts: [note, kind]\nfilters: { note: [eq] }\n"), []);
+    }
+}
