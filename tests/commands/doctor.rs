@@ -1,4 +1,4 @@
-//! `charter doctor`: the records that name what the application does not have any more.
+//! `charter doctor`: the records that name what the application does not have any more, and the indexes.
 
 use sea_orm::{ConnectionTrait, Database};
 use serde_json::{Value, json};
@@ -7,7 +7,12 @@ use super::{blocking, on_both, token};
 use crate::support::Client;
 use crate::support::program::Program;
 
-on_both!(what_is_lost_is_named, a_database_without_tables_is_told,);
+on_both!(
+    what_is_lost_is_named,
+    a_database_without_tables_is_told,
+    a_declared_index_that_is_gone_is_told,
+    what_the_database_does_with_its_indexes_is_advice,
+);
 
 fn what_is_lost_is_named(program: Program) {
     let serving = program.serve_first(&[]);
@@ -90,4 +95,93 @@ fn what_is_lost_is_named(program: Program) {
 fn a_database_without_tables_is_told(program: Program) {
     let said = program.run(&["doctor"]);
     assert!(said.code == 1 && said.err.starts_with("the database has no tables yet"), "{said:?}");
+}
+
+/// Runs statements that all belong to one database.
+fn run(program: &Program, statements: &[&str]) {
+    blocking(async {
+        let database = Database::connect(program.url()).await.expect("it is there");
+        for statement in statements {
+            database.execute_unprepared(statement).await.expect(statement);
+        }
+        database.close().await.expect("it was open");
+    });
+}
+
+fn is_postgres(program: &Program) -> bool {
+    program.url().starts_with("postgres")
+}
+
+/// What is found, a line for each: `problem products sku: …`.
+fn told(program: &Program, code: i32) -> (Vec<String>, String) {
+    let said = program.run(&["doctor", "--format", "json"]);
+    assert_eq!(said.code, code, "{said:?}");
+    let rows: Vec<Value> = serde_json::from_str(&said.out).expect("JSON");
+    let text = |row: &Value, key: &str| row[key].as_str().expect("a text").to_owned();
+    let line = |row: &Value| {
+        let [gravity, kind, name, problem] = ["gravity", "kind", "name", "problem"].map(|key| text(row, key));
+        format!("{gravity} {kind} {name}: {problem}")
+    };
+    (rows.iter().map(line).collect(), said.err.trim().to_owned())
+}
+
+fn a_declared_index_that_is_gone_is_told(program: Program) {
+    drop(program.serve_first(&[]));
+    assert_eq!(told(&program, 0).0, Vec::<String>::new());
+    run(&program, &["DROP INDEX products_sku_idx", "DROP INDEX product_groups_name_key"]);
+    let mut expected = vec![
+        "problem product_groups name: is declared under `unique`, and no index serves it",
+        "problem products sku: is declared under `indexes`, and no index serves it",
+    ];
+    let mut count = "2 declared indexes are not there";
+    if is_postgres(&program) {
+        // As an index is left whose making was interrupted.
+        run(&program, &["UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'products_name_sort'::regclass"]);
+        run(&program, &["DROP INDEX members_name_trgm"]);
+        expected.push("problem products name: is declared under `ordered`, and its index `products_name_sort` is not valid: make it again");
+        expected.push("problem members name: is declared under `search`, and no index serves it");
+        count = "4 declared indexes are not there";
+    }
+    let (mut found, said) = told(&program, 1);
+    found.sort();
+    expected.sort_unstable();
+    assert_eq!((found, said.as_str()), (expected.into_iter().map(String::from).collect(), count));
+    // One that goes on with other columns serves too; one of other rows does not.
+    run(&program, &["CREATE INDEX another ON products (sku, barcode) WHERE deleted_at IS NOT NULL"]);
+    assert!(told(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
+    run(&program, &["CREATE INDEX third ON products (sku, barcode) WHERE deleted_at IS NULL"]);
+    assert!(!told(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
+}
+
+fn what_the_database_does_with_its_indexes_is_advice(program: Program) {
+    drop(program.serve_first(&[]));
+    if !is_postgres(&program) {
+        // It is there, over the right column, and of no use.
+        run(
+            &program,
+            &[
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+                 INSERT INTO products (name, barcode, created_at, updated_at)
+                 SELECT 'Lamp ' || i, i, '2026-11-21 10:00:00.000 +00:00', '2026-11-21 10:00:00.000 +00:00' FROM n",
+                "DROP INDEX products_barcode_idx",
+                "CREATE INDEX products_barcode_idx ON products (barcode COLLATE RTRIM) WHERE deleted_at IS NULL",
+            ],
+        );
+        let line = "advice products barcode: is declared under `indexes`, and SQLite does not use its index `products_barcode_idx`";
+        assert_eq!(told(&program, 0), (vec![line.to_owned()], String::new()));
+        return;
+    }
+    let rows = "INSERT INTO products (name, barcode, created_at, updated_at)
+        SELECT 'Lamp ' || i, i::text, now(), now() FROM generate_series(1, 10000) i";
+    let whole =
+        "DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM count(*) FROM products WHERE description = 'x'; END LOOP; END $$";
+    let used = "DO $$ BEGIN SET LOCAL enable_seqscan = off; PERFORM id FROM products WHERE barcode = '7' AND deleted_at IS NULL; END $$";
+    run(&program, &[rows]);
+    // Statistics of rows that were written in the same session would count them twice.
+    run(&program, &["ANALYZE products", whole, used]);
+    let (found, _) = told(&program, 0);
+    let holds = |beginning: &str| found.iter().any(|line| line.starts_with(beginning));
+    assert!(holds("advice products products_sku_trgm: was never used by statistics since"), "{found:#?}");
+    assert!(holds("advice products products: was read as a whole 1"), "{found:#?}");
+    assert!(!holds("advice products products_barcode_idx"), "{found:#?}");
 }

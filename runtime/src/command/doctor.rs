@@ -1,11 +1,11 @@
-//! `doctor`: what the database holds that the application does not know any more.
+//! `doctor`: what the database holds that the application does not know any more, and how its indexes are.
 
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
-use super::{output, words};
+use super::{indexes, output, words};
 use crate::app::{App, Direction};
 use crate::auth::{self, Principal};
 use crate::context::{Context, State};
@@ -16,7 +16,10 @@ use crate::{view, webhook};
 /// The grammar of the command.
 pub fn command(format: Arg) -> Command {
     Command::new("doctor")
-        .about("Name what the database holds that the application does not know; exits with 1 when there is something")
+        .about(
+            "Name what the database holds that the application does not know, and what is wrong with its indexes; exits with \
+             1 when there is something but advice",
+        )
         .arg(format)
 }
 
@@ -33,14 +36,27 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     found.extend(custom_field::lost(&context).await?);
     found.extend(auth::lost(&context).await?);
     found.extend(words::lost(&context).await?);
-    let rows: Vec<_> = found
-        .iter()
-        .map(|one| json!({ "kind": one.kind, "id": one.id, "name": one.name, "problem": one.problem }))
-        .collect();
-    output::print(matches, &["kind", "id", "name", "problem"], &rows)?;
-    match found.len() {
-        0 => Ok(()),
-        1 => Err(Error::Internal("1 thing is left that the application does not know".into())),
-        count => Err(Error::Internal(format!("{count} things are left that the application does not know"))),
-    }
+    let row = |advice: bool, kind: &str, id: Option<i64>, name: &str, problem: &str| {
+        let gravity = if advice { "advice" } else { "problem" };
+        json!({ "gravity": gravity, "kind": kind, "id": id, "name": name, "problem": problem })
+    };
+    let mut rows: Vec<_> =
+        found.iter().map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();
+    let migrated = applied.iter().all(|(_, applied)| *applied);
+    let remarks = indexes::remarks(&context, migrated).await?;
+    rows.extend(remarks.iter().map(|one| row(one.advice, one.kind, None, &one.name, &one.problem)));
+    output::print(matches, &["gravity", "kind", "id", "name", "problem"], &rows)?;
+    let count = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
+    let left = "left that the application does not know";
+    let wrong = remarks.iter().filter(|one| !one.advice).count();
+    let said = [
+        count(found.len(), &format!("thing is {left}"), &format!("things are {left}")),
+        count(wrong, "declared index is not there", "declared indexes are not there"),
+    ];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    if said.is_empty() { Ok(()) } else { Err(Error::Internal(said.join(", and "))) }
 }

@@ -5,6 +5,7 @@ mod can;
 mod doctor;
 mod first_start;
 mod from_db;
+mod indexes;
 mod listen;
 pub(crate) mod log;
 mod migrate;

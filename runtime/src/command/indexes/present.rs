@@ -1,0 +1,79 @@
+//! The indexes that a table has, as the database tells them.
+
+use crate::context::Context;
+use crate::db::{Dialect, Sql};
+use crate::error::Result;
+
+/// An index that is there.
+#[derive(Debug)]
+pub struct Present {
+    pub name: String,
+    /// In order: columns, `folded <column>`, or any other expression as it is written.
+    pub keys: Vec<String>,
+    pub unique: bool,
+    pub partial: bool,
+    /// It holds the rows that are not deleted.
+    pub live: bool,
+    pub substrings: bool,
+    pub nulls_first: bool,
+    /// One that is not was being made when its process ended.
+    pub valid: bool,
+    /// How often it was used since the statistics began, and its size; SQLite keeps neither.
+    pub used: Option<(i64, i64)>,
+}
+
+/// The keys stand in one text, a line each: no name and no expression of ours has a line's end.
+const SQLITE: &str = "
+    SELECT i.name, i.\"unique\" = 1 AS is_unique, i.partial = 1 AS is_partial, 0 AS nulls_first, 1 AS is_valid,
+           replace(coalesce(s.sql, ''), '\"', '') LIKE '% WHERE deleted_at IS NULL' AS live, 0 AS substrings, 0 AS used, 0 AS bytes,
+           (SELECT group_concat(keyed, char(10)) FROM (
+                SELECT CASE x.coll WHEN 'NOCASE' THEN 'folded ' ELSE '' END || coalesce(x.name, 'an expression') AS keyed
+                FROM pragma_index_xinfo(i.name) AS x WHERE x.key = 1 ORDER BY x.seqno)) AS keys
+    FROM pragma_index_list({table}) AS i LEFT JOIN sqlite_schema AS s ON s.name = i.name";
+
+const POSTGRES: &str = "
+    SELECT x.relname::text AS name, i.indisunique AS is_unique, i.indpred IS NOT NULL AS is_partial,
+           i.indoption[0] & 2 = 2 AS nulls_first, i.indisvalid AS is_valid,
+           coalesce(pg_get_expr(i.indpred, i.indrelid), '') = '(deleted_at IS NULL)' AS live,
+           pg_get_indexdef(i.indexrelid) LIKE '%gin_trgm_ops%' AS substrings,
+           coalesce(s.idx_scan, 0) AS used, pg_relation_size(i.indexrelid) AS bytes,
+           (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), E'\\n' ORDER BY n)
+            FROM generate_series(1, i.indnkeyatts::int) AS n) AS keys
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
+         LEFT JOIN pg_stat_user_indexes s ON s.indexrelid = i.indexrelid
+    WHERE c.relname = {table} AND pg_table_is_visible(c.oid) ORDER BY 1";
+
+/// The indexes of a table; none where there is no such table.
+pub async fn read(context: &Context<'_>, table: &str) -> Result<Vec<Present>> {
+    let dialect = context.state().db.dialect();
+    let (before, after) =
+        if dialect == Dialect::Sqlite { SQLITE } else { POSTGRES }.split_once("{table}").unwrap_or_default();
+    let mut sql = Sql::new(dialect, before);
+    sql.bind(table).push(after);
+    let mut found = Vec::new();
+    for row in sql.all(context.db()).await? {
+        let holds = |column: &str| row.try_get::<bool>("", column);
+        let keys: Option<String> = row.try_get("", "keys")?;
+        let used = (row.try_get("", "used")?, row.try_get("", "bytes")?);
+        found.push(Present {
+            name: row.try_get("", "name")?,
+            keys: keys.unwrap_or_default().lines().map(key).collect(),
+            unique: holds("is_unique")?,
+            partial: holds("is_partial")?,
+            live: holds("live")?,
+            substrings: holds("substrings")?,
+            nulls_first: holds("nulls_first")?,
+            valid: holds("is_valid")?,
+            used: (dialect == Dialect::Postgres).then_some(used),
+        });
+    }
+    Ok(found)
+}
+
+/// `charter_fold(email::text)` is `folded email`.
+fn key(written: &str) -> String {
+    match written.strip_prefix("charter_fold(").and_then(|rest| rest.strip_suffix(')')) {
+        Some(folded) => format!("folded {}", folded.split("::").next().unwrap_or(folded).trim_matches(['"', '(', ')'])),
+        None => written.trim_matches('"').to_string(),
+    }
+}
