@@ -114,7 +114,7 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, totals, address, custom_fields_changed, custom_fields, outspoken) =
+        let (clock, webhooks, tokens, totals, address, custom_fields_changed, custom_fields, outspoken, views_changed) =
             Default::default();
         Ok(Arc::new(State {
             name: self.name,
@@ -129,6 +129,7 @@ impl App {
             attachments,
             address,
             custom_fields_changed,
+            views_changed,
             gate,
             custom_fields,
             outspoken,

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::openapi::Description;
 use crate::server::{Gate, RateLimit};
 use crate::total;
+use crate::view;
 use crate::webhook::{Exchange, Metrics};
 
 /// Attempts to sign in, counted.
@@ -49,6 +50,8 @@ pub struct State {
     pub address: OnceLock<SocketAddr>,
     /// Told when a definition of a custom field comes, changes or goes.
     pub custom_fields_changed: custom_field::index::Changed,
+    /// Told when a saved view comes, changes or goes.
+    pub views_changed: view::Changes,
     /// Whose turn it is, of the requests.
     pub gate: Arc<Gate>,
     /// The definitions of custom fields as they were last read.

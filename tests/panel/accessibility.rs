@@ -32,6 +32,11 @@ async fn judge(server: Server) {
     client.post("/activities", json!({ "subject": "Call", "participants": participants })).await.created("activity");
     let field = json!({ "entity_type": "products", "name": "colour", "field_type": "choice", "choices": ["red"] });
     client.post("/custom_fields", field).await.created("custom_field");
+    client.post("/products", json!({ "name": "Another" })).await.created("product");
+    let filters =
+        json!([{ "field": "name", "predicate": "cont", "value": "a" }, { "field": "sku", "predicate": "present" }]);
+    let view = json!({ "name": "A", "entity_type": "products", "columns": ["name"], "filters": filters });
+    client.post("/custom_views", view).await.created("custom_view");
     client.put(&format!("/products/{}", product["id"]), json!({ "weight": "2" })).await.ok();
     let Some(mut browser) = admin(&server).await else { return };
     let mut pages: Vec<String> =
@@ -53,6 +58,8 @@ async fn judge(server: Server) {
                 "/users/1",
                 "/tokens/1",
                 "/audit_entries/1",
+                "/custom_views/1/edit",
+                "/products?per_page=1",
             ])
             .map(String::from)
             .collect();

@@ -159,10 +159,11 @@ async fn columns_and_order_are_chosen_and_kept_in_a_view(server: Server) {
 async fn a_view_is_shared_copied_and_goes_on_working(server: Server) {
     some(&server).await;
     let (user, _) = server.user(&[], &["*"]).await;
+    let mut plain = visitor(&server, &user).await;
+    assert!(!plain.get("/products").await.status(200).text.contains("Rentals"), "what was seen is no answer for long");
     let filters = json!([{ "field": "product_type", "predicate": "eq", "value": "rental", "logic": "and" }]);
     let view = json!({ "name": "Rentals", "entity_type": "products", "visibility": "system", "columns": ["name"], "filters": filters });
     let view = server.admin().post("/custom_views", view).await.created("custom_view");
-    let mut plain = visitor(&server, &user).await;
     let page = plain.get(&format!("/products?view_id={}", view["id"])).await;
     page.status(200).says("Rentals").says("System").says("Table");
     assert!(!page.text.contains("Lantern") && !page.text.contains("Edit the view"), "it is the administrator's");

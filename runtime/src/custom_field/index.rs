@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, Executor, PgConnection, Row};
@@ -33,13 +34,19 @@ const DELETED: &str = "deleted_of_";
 /// How long another process is given before it is asked again whether it is done.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Tells the task that keeps the indexes that a definition has changed.
+/// Tells the task that keeps the indexes that a definition has changed, and who remembers definitions how often.
 #[derive(Debug, Default)]
-pub struct Changed(Notify);
+pub struct Changed(Notify, AtomicU64);
 
 impl Changed {
     pub(super) fn tell(&self) {
+        self.1.fetch_add(1, Ordering::SeqCst);
         self.0.notify_one();
+    }
+
+    /// What was read while this was the same is as it was, but for what other processes do.
+    pub fn count(&self) -> u64 {
+        self.1.load(Ordering::SeqCst)
     }
 }
 

@@ -35,8 +35,10 @@ pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Column>> {
     let mut columns: Vec<Column> =
         entry.meta.fields.iter().filter(|field| is_column(field)).map(|field| of_field(entry, field)).collect();
     if entry.meta.custom_fields {
-        let definitions = custom_field::load(visit.state.db.reader(), entry.meta.plural).await?;
-        columns.extend(definitions.into_iter().filter_map(of_custom));
+        let read = custom_field::load(visit.state.db.reader(), entry.meta.plural);
+        let changes = visit.state.custom_fields_changed.count();
+        let definitions = visit.remembered.definitions.get(entry.meta.plural, changes, read).await?;
+        columns.extend(definitions.iter().cloned().filter_map(of_custom));
     }
     Ok(columns)
 }

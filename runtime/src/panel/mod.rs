@@ -21,6 +21,7 @@ mod form;
 mod history;
 mod input;
 mod list;
+mod memory;
 mod page;
 mod place;
 mod plot;
@@ -61,13 +62,20 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Every path that neither the API nor the server itself has.
 pub fn router(state: &Arc<State>) -> Router {
-    let panel = || Endpoint::new(state.clone(), Panel { api: Api::new(state), zone: zone::Zone::default() });
+    let remembered = Arc::new(memory::Remembered::default());
+    let panel = || {
+        Endpoint::new(
+            state.clone(),
+            Panel { api: Api::new(state), zone: zone::Zone::default(), remembered: remembered.clone() },
+        )
+    };
     Router::new().push(Router::new().goal(panel())).push(Router::with_path("{**rest}").goal(panel()))
 }
 
 struct Panel {
     api: Api,
     zone: zone::Zone,
+    remembered: Arc<memory::Remembered>,
 }
 
 #[async_trait]
@@ -135,7 +143,7 @@ impl Panel {
             return Ok(answer);
         }
         let Some(found) = found else { return sign_in::needed(state, request, &asked).await };
-        let visit = Visit::new(state, &self.api, &self.zone, asked, found.user).await?;
+        let visit = Visit::new(state, &self.api, &self.zone, &self.remembered, asked, found.user).await?;
         self.inside(request, &visit, &segments).await
     }
 

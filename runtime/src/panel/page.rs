@@ -34,18 +34,18 @@ pub fn with_status(visit: &Visit<'_>, status: StatusCode, title: &str, content: 
     };
     html_answer(
         status,
-        &document(visit.asked.theme, title, &visit.state.name_for_people(), Some(&visit.token.shown), &body),
+        document(visit.asked.theme, title, &visit.state.name_for_people(), Some(&visit.token.shown), &body),
     )
 }
 
 /// A page for whoever is not.
 pub fn bare(state: &State, theme: Option<&str>, status: StatusCode, title: &str, content: &Markup) -> Answer {
     let body = html! { main #main .alone tabindex="-1" { (content) } };
-    html_answer(status, &document(theme, title, &state.name_for_people(), None, &body))
+    html_answer(status, document(theme, title, &state.name_for_people(), None, &body))
 }
 
-fn html_answer(status: StatusCode, page: &Markup) -> Answer {
-    Answer::page(status, page.0.clone().into_bytes())
+fn html_answer(status: StatusCode, page: Markup) -> Answer {
+    Answer::page(status, page.0.into_bytes())
 }
 
 fn document(theme: Option<&str>, title: &str, name: &str, token: Option<&str>, body: &Markup) -> Markup {

@@ -8,6 +8,7 @@ use percent_encoding::percent_decode_str;
 use salvo::Request;
 use salvo::http::StatusCode;
 
+use super::memory::Remembered;
 use super::place::Place;
 use super::visit::{Asked, Visit, is_ours, read_form, same_site};
 use super::{api::Api, cookie, form as forms, page, see, words, zone::Zone};
@@ -179,8 +180,8 @@ async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft
         is_page: true,
         ..Asked::default()
     };
-    let (api, zone) = (Api::new(state), Zone::default());
-    let visit = Visit::new(state, &api, &zone, asked, found.user).await?;
+    let (api, zone, remembered) = (Api::new(state), Zone::default(), Remembered::default());
+    let visit = Visit::new(state, &api, &zone, &remembered, asked, found.user).await?;
     forms::again(&visit, &place, &decode(draft)?).await.map(Some)
 }
 

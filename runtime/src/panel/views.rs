@@ -1,5 +1,7 @@
 //! Saved views of a list: those that the user sees, the one that is chosen, and how one is made from what is on screen.
 
+use std::sync::Arc;
+
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
@@ -18,7 +20,7 @@ const LONGEST_QUERY: usize = 64 << 10;
 /// The views of one list.
 #[derive(Debug)]
 pub struct Shelf {
-    views: Vec<Value>,
+    views: Arc<Vec<Value>>,
     /// The whole record of the one that is chosen.
     pub chosen: Option<Value>,
 }
@@ -29,14 +31,7 @@ impl Shelf {
     /// # Errors
     /// When the database fails.
     pub async fn load(visit: &Visit<'_>, place: &Place<'_>, chosen: Option<i64>) -> Result<Shelf> {
-        let plural = place.entry.meta.plural;
-        let query =
-            format!("q[entity_type_eq]={plural}&fields=id,name,visibility,user_id&sort=name&per_page=100&count=none");
-        let reply = visit.get(&format!("/custom_views?{query}")).await?;
-        let views = match reply.is_success() {
-            true => reply.json()?["custom_views"].as_array().cloned().unwrap_or_default(),
-            false => Vec::new(),
-        };
+        let views = seen(visit, place.entry.meta.plural).await?;
         let chosen = match chosen {
             Some(id) => {
                 let reply = visit.get(&format!("/custom_views/{id}")).await?;
@@ -90,7 +85,7 @@ impl Shelf {
                 nav aria-label="Saved views" {
                     ul {
                         li { a href=(place.collection()) aria-current=[(chosen.is_none() && wish.view_id.is_none()).then_some("true")] { "All" } }
-                        @for view in &self.views {
+                        @for view in self.views.iter() {
                             @let id = view["id"].as_i64();
                             li { a href={ (place.collection()) "?view_id=" (input::text(&view["id"])) } aria-current=[(id == chosen).then_some("true")] {
                                 (input::text(&view["name"]))
@@ -127,6 +122,21 @@ impl Shelf {
             }
         }
     }
+}
+
+/// The views of a list that the user sees.
+async fn seen(visit: &Visit<'_>, plural: &'static str) -> Result<Arc<Vec<Value>>> {
+    let caller = &visit.user.principal;
+    let key = (caller.user_id, caller.role_ids.clone(), plural);
+    let read = async {
+        let query = "fields=id,name,visibility,user_id&sort=name&per_page=100&count=none";
+        let reply = visit.get(&format!("/custom_views?q[entity_type_eq]={plural}&{query}")).await?;
+        match reply.is_success() {
+            true => Ok(reply.json()?["custom_views"].as_array().cloned().unwrap_or_default()),
+            false => Ok(Vec::new()),
+        }
+    };
+    visit.remembered.views.get(key, visit.state.views_changed.count(), read).await
 }
 
 fn save(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column]) -> Markup {

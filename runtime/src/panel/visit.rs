@@ -10,6 +10,7 @@ use salvo::http::StatusCode;
 use serde_json::Value;
 
 use super::api::{self, Api, Reply};
+use super::memory::Remembered;
 use super::token::Token;
 use super::zone::Zone;
 use super::{cookie, words};
@@ -52,6 +53,7 @@ pub struct Visit<'v> {
     /// What forms send back, so that no other site can send them.
     pub token: Token,
     api: &'v Api,
+    pub remembered: &'v Remembered,
 }
 
 impl Asked {
@@ -92,12 +94,13 @@ impl<'v> Visit<'v> {
         state: &'v Arc<State>,
         api: &'v Api,
         zone: &Zone,
+        remembered: &'v Remembered,
         asked: Asked,
         user: Arc<SignedIn>,
     ) -> Result<Visit<'v>> {
         let token = Token::of(state, &user.mark())?;
         let zone = zone.of(state).await?;
-        Ok(Visit { state, asked, user, zone, token, api })
+        Ok(Visit { state, asked, user, zone, token, api, remembered })
     }
 
     /// Whether the user may read a resource's records, as far as permissions say.

@@ -1,10 +1,12 @@
 //! Saved views: a list's columns, filters and order under a name, applied by `view_id`.
 
 mod apply;
+mod changes;
 mod names;
 mod record;
 
 pub use apply::{View, filtered, find};
+pub use changes::Changes;
 pub use names::lost;
 pub(crate) use record::filters;
 pub use record::{Column, Entity, route};

@@ -174,7 +174,7 @@ fn text(value: &Json) -> Result<String, String> {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(scope, list_scope, guard, check, before_delete), actions(record_created clone))
+    crate::route!(Entity, Behaviour, hooks(scope, list_scope, guard, check, before_delete, after_commit), actions(record_created clone))
 }
 
 trait Behaviour {
@@ -183,6 +183,7 @@ trait Behaviour {
     fn guard(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
     fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>)
     -> impl Future<Output = Result<()>> + Send;
 }
@@ -257,6 +258,11 @@ impl Behaviour for Entity {
             errors.add("visibility", "is system: such views cannot be deleted");
             return errors.into_result();
         }
+        Ok(())
+    }
+
+    async fn after_commit(context: &Context<'_>, _: &Model) -> Result<()> {
+        context.state().views_changed.tell();
         Ok(())
     }
 

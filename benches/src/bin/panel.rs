@@ -1,0 +1,152 @@
+//! A page of the panel beside the API's answer for the same rows: how long each takes, and what each costs the server.
+//!
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin panel` fills an SQLite file with a million products (`PRODUCTS`),
+//! signs in, and asks for each list and its page in turn, so many times a round (`BLOCK`, `ROUNDS`), one after the other on a
+//! connection that is kept. Quote the ratios of the medians: they are of one run and one machine. A page may cost one and a half
+//! times what the list does. `SERVER` is a build that is there.
+
+#[path = "../server.rs"]
+mod server;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use server::Server;
+
+/// What is asked of the API, and the page with the same rows: the address is the same, and so are its parameters.
+const CASES: [(&str, &str); 5] = [
+    ("page 1 of 20", "/products"),
+    ("page 1 of 100", "/products?per_page=100"),
+    ("by name, downwards", "/products?sort=-name"),
+    ("page 1,000", "/products?page=1000"),
+    ("one in fifty, by a word", "/products?q[name_cont]=led"),
+];
+
+/// Microseconds of a request, and of the server's CPU.
+#[derive(Clone, Copy)]
+struct Cost {
+    time: f64,
+    cpu: f64,
+}
+
+fn main() {
+    let number = |name: &str, default: usize| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
+    let (products, rounds, block) = (number("PRODUCTS", 1_000_000), number("ROUNDS", 9), number("BLOCK", 200));
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let charter = std::env::var("SERVER").map_or_else(|_| build(&root), PathBuf::from);
+    let data = std::env::temp_dir().join(format!("charter-panel-{}", std::process::id()));
+    let environment = [
+        ("CHARTER_DATA_DIR", data.to_str().expect("a UTF-8 path")),
+        ("CHARTER_LOG", "warn"),
+        ("CHARTER_RATE_LIMIT", "0"),
+    ];
+    run(&charter, &environment, &["user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin"]);
+    let token = ["token", "create", "--user", "bench@example.com", "--name", "bench", "--ability", "*"];
+    let token = run(&charter, &environment, &token);
+    let invited = run(&charter, &environment, &["user", "invite", "bench@example.com"]);
+    run(&charter, &environment, &["seed", "demo", "--products", &products.to_string()]);
+    let server = Server::start(&charter, &environment, "CHARTER_LISTEN", Some(token.trim()));
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) {
+        server.pin("0");
+    }
+    let secret = invited.split("/panel/invitation/").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a link");
+    let cookie = sign_in(&server.address, secret);
+    let mut connection = TcpStream::connect(&server.address).expect("the server listens");
+    connection.set_nodelay(true).expect("a socket option");
+    println!("{products} products on SQLite, {rounds} rounds of {block} requests each in turn; medians in microseconds\n");
+    println!("{:<26} {:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9}", "", "API", "page", "ratio", "API CPU", "page CPU", "ratio", "API kB", "page kB");
+    for (title, path) in CASES {
+        let list = server.request(&format!("/api/v1{path}"));
+        let page = format!("GET {path} HTTP/1.1\r\nHost: bench\r\nAccept: text/html\r\nCookie: {cookie}\r\n\r\n").into_bytes();
+        let mut costs = [Vec::new(), Vec::new()];
+        let mut bytes = [0, 0];
+        for round in 0..=rounds {
+            for (index, request) in [&list, &page].into_iter().enumerate() {
+                let (begun, before) = (Instant::now(), server.cpu_seconds());
+                for _ in 0..block {
+                    bytes[index] = ask(&mut connection, request);
+                }
+                let each = |seconds: f64| seconds * 1e6 / block as f64;
+                let cost = Cost { time: each(begun.elapsed().as_secs_f64()), cpu: each(server.cpu_seconds() - before) };
+                // The first of each warms it.
+                if round > 0 {
+                    costs[index].push(cost);
+                }
+            }
+        }
+        let [api, panel] = costs.map(|costs| Cost { time: median(&costs, |cost| cost.time), cpu: median(&costs, |cost| cost.cpu) });
+        println!(
+            "{title:<26} {:>9.0} {:>9.0} {:>7.2} {:>9.0} {:>9.0} {:>7.2} {:>9} {:>9}",
+            api.time, panel.time, panel.time / api.time, api.cpu, panel.cpu, panel.cpu / api.cpu, bytes[0] / 1000, bytes[1] / 1000
+        );
+    }
+    drop(server);
+    let _ = std::fs::remove_dir_all(data);
+}
+
+/// Sets a password by the link, and answers the cookie of the session.
+fn sign_in(address: &str, secret: &str) -> String {
+    let body = "password=correct+horse+battery+staple";
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    let head = format!(
+        "POST /panel/invitation/{secret} HTTP/1.1\r\nHost: bench\r\nAccept: text/html\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + body).as_bytes()).expect("the form is sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("the answer arrives");
+    let line = answer.lines().find_map(|line| line.to_ascii_lowercase().starts_with("set-cookie:").then_some(line));
+    let line = line.unwrap_or_else(|| panic!("no session: {answer}"));
+    line["set-cookie:".len()..].split(';').next().unwrap_or_default().trim().to_string()
+}
+
+/// Asks once, reads the whole answer, which tells its length, and answers how many bytes its body has.
+fn ask(stream: &mut TcpStream, request: &[u8]) -> usize {
+    stream.write_all(request).expect("the request is sent");
+    let (mut answer, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
+    let mut whole = None;
+    while whole.is_none_or(|(head, length): (usize, usize)| answer.len() < head + length) {
+        let read = stream.read(&mut buffer).expect("the answer arrives");
+        assert!(read > 0, "the server closed the connection");
+        answer.extend_from_slice(&buffer[..read]);
+        if whole.is_none() {
+            whole = lengths(&answer);
+        }
+    }
+    whole.map_or(0, |(_, length)| length)
+}
+
+/// The lengths of head and body, once the head is there.
+fn lengths(bytes: &[u8]) -> Option<(usize, usize)> {
+    let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let text = std::str::from_utf8(&bytes[..head]).expect("a head is text");
+    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+    let length = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+    });
+    Some((head, length.expect("the answer tells its length")))
+}
+
+fn median(costs: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
+    let mut values: Vec<f64> = costs.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn build(root: &Path) -> PathBuf {
+    let arguments = ["build", "--release", "--package", "charter", "--bin", "charter"];
+    let status = Command::new(env!("CARGO")).args(arguments).current_dir(root).status();
+    assert!(status.expect("cargo runs").success(), "the build failed");
+    root.join("target/release/charter")
+}
+
+fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
+    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("its output is text")
+}

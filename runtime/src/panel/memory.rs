@@ -1,0 +1,96 @@
+//! What every page of a list needs and what seldom changes, remembered while this process does not change it.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::custom_field::Definition;
+use crate::error::Result;
+
+/// What other processes change is seen within this time.
+const REMEMBERED: Duration = Duration::from_secs(5);
+/// More than this are not remembered at once.
+const MOST: usize = 10_000;
+
+/// What is remembered for pages.
+#[derive(Debug, Default)]
+pub struct Remembered {
+    /// The saved views that a user sees.
+    pub views: Memory<OfUser, Vec<Value>>,
+    /// The custom fields of a list.
+    pub definitions: Memory<&'static str, Vec<Definition>>,
+}
+
+/// A user, the roles of that user, and a list.
+type OfUser = (Option<i64>, Vec<i64>, &'static str);
+
+/// Values as they were read lately.
+#[derive(Debug)]
+pub struct Memory<K, V>(Mutex<HashMap<K, Kept<V>>>);
+
+#[derive(Debug)]
+struct Kept<V> {
+    value: Arc<V>,
+    /// How often what it was read from had changed before.
+    changes: u64,
+    until: Instant,
+}
+
+impl<K, V> Default for Memory<K, V> {
+    fn default() -> Self {
+        Memory(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V> Memory<K, V> {
+    /// The value, read anew unless it is known since as many `changes`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn get(&self, key: K, changes: u64, read: impl Future<Output = Result<V>>) -> Result<Arc<V>> {
+        let known = self
+            .lock()
+            .get(&key)
+            .filter(|kept| kept.changes == changes && kept.until > Instant::now())
+            .map(|kept| kept.value.clone());
+        if let Some(value) = known {
+            return Ok(value);
+        }
+        let value = Arc::new(read.await?);
+        let mut all = self.lock();
+        if all.len() >= MOST {
+            all.clear();
+        }
+        all.insert(key, Kept { value: value.clone(), changes, until: Instant::now() + REMEMBERED });
+        Ok(value)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, Kept<V>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[tokio::test]
+    async fn what_is_known_is_read_again_after_a_change_alone() {
+        let memory = Memory::<&str, i32>::default();
+        for (key, changes, read, expected) in
+            [("a", 0, 1, 1), ("a", 0, 2, 1), ("b", 0, 3, 3), ("a", 1, 4, 4), ("b", 0, 5, 3)]
+        {
+            assert_eq!(
+                *memory.get(key, changes, async { Ok(read) }).await.expect("it is read"),
+                expected,
+                "{key} {read}"
+            );
+        }
+        assert!(memory.get("c", 0, async { Err(Error::NotFound) }).await.is_err());
+        assert_eq!(*memory.get("c", 0, async { Ok(6) }).await.expect("it is read"), 6, "what failed is not known");
+    }
+}
