@@ -36,23 +36,34 @@ pub fn write_changes(sql: &mut Sql, tables: &[&str]) {
     };
 }
 
-/// Writes `WITH place AS (...) `: the first id of the block in which the page behind so many records begins, and how many
-/// records of that block are before the page. No row when there are not so many records.
+/// Writes `WITH ..., place AS (...) `: the first id of the block in which the page behind so many records begins, and how
+/// many records of that block are before the page. No row when there are not so many records.
+///
+/// It is looked for among 64 blocks together first: the running total of each block of ten million records takes three
+/// times as long.
 pub fn write_place(sql: &mut Sql, table: &str, offset: i64) {
-    let kept = format!("SELECT \"block\", \"live\" FROM \"record_blocks\" WHERE \"table\" = '{table}'");
-    let blocks = match sql.dialect {
-        Dialect::Sqlite => kept,
-        Dialect::Postgres => format!(
-            "SELECT \"block\", SUM(\"live\")::bigint AS \"live\" FROM ({kept} UNION ALL SELECT \"block\", \"live\" \
-             FROM \"record_changes\" WHERE \"table\" = '{table}') AS c GROUP BY \"block\""
-        ),
+    let of = |kept: &str| format!("SELECT \"block\", \"live\" FROM \"{kept}\" WHERE \"table\" = '{table}'");
+    // Sums of bigint are numeric on PostgreSQL, which is slower; one row tells of a block's records at most.
+    let (changes, small, cast) = match sql.dialect {
+        Dialect::Sqlite => (String::new(), "", ""),
+        Dialect::Postgres => (format!(" UNION ALL {}", of("record_changes")), "::int", "::bigint"),
     };
-    let cast = if sql.dialect == Dialect::Postgres { "::bigint" } else { "" };
-    sql.push(&format!("WITH place AS (SELECT \"block\" * {BLOCK} AS \"first\", "));
-    sql.bind(offset).push(&format!(
-        " - \"before\" AS \"skipped\" FROM (SELECT \"block\", \"live\", \
-         SUM(\"live\") OVER (ORDER BY \"block\"){cast} - \"live\" AS \"before\" FROM ({blocks}) AS b) AS p \
-         WHERE \"before\" + \"live\" > "
+    sql.push(&format!("WITH blocks AS ({}{changes}), ", of("record_blocks")));
+    let before = |by: &str| format!("SUM(\"live\") OVER (ORDER BY \"{by}\"){cast} - \"live\"");
+    sql.push(&format!(
+        "stretch AS (SELECT \"stretch\", \"before\" FROM (SELECT \"stretch\", \"live\", {} AS \"before\" FROM \
+         (SELECT \"block\" >> 6 AS \"stretch\", SUM(\"live\"{small}) AS \"live\" FROM blocks GROUP BY 1) AS s) AS s \
+         WHERE \"before\" + \"live\" > ",
+        before("stretch")
+    ));
+    sql.bind(offset).push(" ORDER BY \"stretch\" LIMIT 1), ");
+    sql.push(&format!("place AS (SELECT \"block\" * {BLOCK} AS \"first\", ")).bind(offset);
+    sql.push(&format!(
+        " - \"before\" AS \"skipped\" FROM (SELECT \"block\", \"live\", (SELECT \"before\" FROM stretch) + {} \
+         AS \"before\" FROM (SELECT \"block\", SUM(\"live\"{small}) AS \"live\" FROM blocks \
+         WHERE \"block\" >> 6 = (SELECT \"stretch\" FROM stretch) GROUP BY \"block\") AS b) AS p \
+         WHERE \"before\" + \"live\" > ",
+        before("block")
     ));
     sql.bind(offset).push(" ORDER BY \"block\" LIMIT 1) ");
 }
