@@ -57,6 +57,16 @@ words! {
     /// Well-known forms of text.
     Format { Url = "url", Email = "email" }
 
+    /// How people type and see a value, where its type leaves a choice.
+    Widget {
+        /// Several lines.
+        Textarea = "textarea",
+        /// All choices at once.
+        Radio = "radio",
+        /// Letters of one width.
+        Monospace = "monospace",
+    }
+
     /// Places in the life of a record where the application has its say.
     Hook {
         BeforeSave = "before_save",

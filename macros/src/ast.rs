@@ -156,7 +156,11 @@ pub struct Flags {
     pub no_sort: Option<Span>,
     pub no_filter: Option<Span>,
     pub filter: Option<Vec<Word>>,
-    /// What people read of it.
+    /// What people read of it, and how they type it.
+    pub label: Option<Word>,
+    pub help: Option<Word>,
+    pub group: Option<Word>,
+    pub widget: Option<Word>,
     pub description: Option<Word>,
     pub example: Option<Word>,
     /// A function that answers the JSON Schema of its values.

@@ -3,9 +3,13 @@
 //! Nothing here decides anything. The derive writes one [`ResourceMeta`] per resource; `catalog` links them into a
 //! graph when the application starts; the query engine, the writes, the router and the OpenAPI description read that.
 
+mod action;
 mod deprecation;
+mod widget;
 
+pub use action::{ActionMeta, ActionMethod, ActionOn, ActionOutput};
 pub use deprecation::{Deprecated, DeprecationMeta};
+pub use widget::Widget;
 
 /// One resource: its names, its fields, how it is found, what hangs on it, who may.
 #[derive(Debug)]
@@ -14,8 +18,7 @@ pub struct ResourceMeta {
     pub name: &'static str,
     /// Plural name: `exchange_rates`. The key of a list and the entity type of saved views and custom fields.
     pub plural: &'static str,
-    /// The name people read, which is also the value of a polymorphic `<name>_type`: `ExchangeRate` is `"Exchange rate"`
-    /// to people and [`ResourceMeta::type_name`] to clients.
+    /// The name people read: `Exchange rate`. In a polymorphic reference it is [`ResourceMeta::type_name`].
     pub label: &'static str,
     /// What a record is, for people; empty where its fields say it.
     pub description: &'static str,
@@ -119,6 +122,14 @@ pub struct FieldMeta {
     pub filter: Filter,
     /// Whether `sort` accepts it.
     pub sortable: bool,
+    /// What people call it; empty where its name says it.
+    pub label: &'static str,
+    /// What those read who fill it in; empty where that is its description.
+    pub help: &'static str,
+    /// The heading under which it stands; empty for none.
+    pub group: &'static str,
+    /// How people type it, where its kind leaves a choice.
+    pub widget: Option<Widget>,
     /// What it is, for people; empty where its name, kind and rules say it.
     pub description: &'static str,
     /// A value for examples, as text; empty where any value that fits will do.
@@ -141,6 +152,10 @@ impl FieldMeta {
             rules: &[],
             filter: Filter::Fitting,
             sortable: true,
+            label: "",
+            help: "",
+            group: "",
+            widget: None,
             description: "",
             example: "",
             schema: None,
@@ -341,49 +356,4 @@ pub enum IncludeTarget {
     Many { resource: &'static str, by: &'static str },
     /// The definitions and values of the record's custom fields.
     CustomFieldValues,
-}
-
-/// A named operation on a record or on the collection.
-#[derive(Debug, Clone, Copy)]
-pub struct ActionMeta {
-    /// The last segment of its path, and the method of the behaviour that implements it.
-    pub name: &'static str,
-    pub on: ActionOn,
-    pub method: ActionMethod,
-    /// Its parameters: from the query string of a GET, from the body otherwise.
-    pub input: &'static [FieldMeta],
-    pub output: ActionOutput,
-    /// What its event is called in place of `updated` when it changed the record: `deactivated`.
-    pub event: Option<&'static str>,
-    /// What it does, for people; empty where its name says it.
-    pub description: &'static str,
-    /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
-    pub apart: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActionOn {
-    /// `/<path>/{id}/<name>`
-    Record,
-    /// `/<path>/<name>`
-    Collection,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActionMethod {
-    /// Needs the read ability.
-    Get,
-    /// Needs the write ability.
-    Post,
-}
-
-/// What an action answers.
-#[derive(Debug, Clone, Copy)]
-pub enum ActionOutput {
-    /// The record that it ran on, as `show` answers it.
-    Record,
-    /// A new record of the same resource, as creating answers it: 201 with its place.
-    Created,
-    /// These fields under this key.
-    Fields { key: &'static str, fields: &'static [FieldMeta] },
 }

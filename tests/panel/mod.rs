@@ -12,6 +12,7 @@ mod signing_in;
 mod sweeps;
 mod views;
 mod visitor;
+mod words;
 
 use serde_json::{Value, json};
 

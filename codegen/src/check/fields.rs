@@ -7,11 +7,13 @@ use super::{Scope, ScopeOf, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Name, Resource, Schema};
 use crate::source::Span;
+use crate::words::{Widget, Word};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
             contradictions(field, problems);
+            described(field, problems);
             values(field, problems);
             if scope.what != ScopeOf::Output {
                 has_a_value(resource, &scope, field, problems);
@@ -47,6 +49,29 @@ fn contradictions(field: &Field, problems: &mut Problems) {
     }
     if let (Some(nullable), true) = (places.nullable, field.kind.is_list()) {
         refuse(nullable, format!("`{name}` is a list, which is empty and never null"), "remove `nullable`");
+    }
+}
+
+/// Words for people that say nothing, and an input that does not fit.
+fn described(field: &Field, problems: &mut Problems) {
+    let said = &field.described;
+    for (key, text) in [("label", &said.label), ("help", &said.help), ("group", &said.group)] {
+        if let Some(text) = text.as_ref().filter(|text| text.value.trim().is_empty()) {
+            let message = format!("the `{key}` of `{}` says nothing", field.declared);
+            let problem = Diagnostic::new(Code::Contradiction, text.span, message, "empty");
+            problems.push(problem.help(format!("leave `{key}` out, and the panel says what it says otherwise")));
+        }
+    }
+    let Some(widget) = &said.widget else { return };
+    let (fits, those) = match widget.value {
+        Widget::Textarea => (matches!(field.kind, Kind::String { .. }), "a `string`; a `text` has it already"),
+        Widget::Radio => (matches!(field.kind, Kind::Enum(_) | Kind::Code(_)), "an `enum` or a `code`"),
+        Widget::Monospace => (matches!(field.kind, Kind::String { .. } | Kind::Text), "a `string` or a `text`"),
+    };
+    if !fits && field.kind != Kind::Unknown && !matches!(field.kind, Kind::Derived(_) | Kind::Embedded { .. }) {
+        let message = format!("`{}` has a type for which there is no `{}`", field.declared, widget.value.word());
+        let problem = Diagnostic::new(Code::Contradiction, widget.span, message, "does not fit");
+        problems.push(problem.help(format!("it is for {those}: choose another, or leave `widget` out")));
     }
 }
 

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{behaviour, ident};
-use crate::model::{Access, Default, Field, Filter, IncludeTarget, Kind, Name, Resource, Rule, Shown};
+use crate::model::{Access, Default, Described, Field, Filter, IncludeTarget, Kind, Name, Resource, Rule, Shown};
 use crate::words::{Format, Operation, Word};
 
 /// The attributes of the struct, grouped as a reader asks: names, nature, access, order, relations.
@@ -242,9 +242,12 @@ fn rule(rule: &Rule) -> TokenStream {
 
 /// What people read of it.
 fn words(field: &Field) -> Vec<TokenStream> {
-    let description = field.description.iter().map(|text| text.as_str()).map(|text| quote!(description = #text));
-    let example = field.example.iter().map(|text| text.as_str()).map(|text| quote!(example = #text));
-    description.chain(example).collect()
+    let Described { label, help, group, widget, description, example } = &field.described;
+    let said = [("label", label), ("help", help), ("group", group), ("description", description), ("example", example)];
+    let said = said.into_iter().filter_map(|(key, text)| Some((format_ident!("{key}"), text.as_ref()?.as_str())));
+    let words = said.map(|(key, text)| quote!(#key = #text));
+    let widget = widget.iter().map(|widget| widget.value.word()).map(|word| quote!(widget = #word));
+    words.chain(widget).collect()
 }
 
 /// Where it is shown, and how it is found.

@@ -38,8 +38,7 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
         rules: written.rules.clone(),
         renamed_from: written.renamed_from.clone(),
         backfill: written.backfill.as_ref().map(|value| Spanned::new(default(value), value.span)),
-        description: written.description.clone(),
-        example: written.example.clone(),
+        described: written.described.clone(),
         places: FieldPlaces {
             kind: Some(match &written.source {
                 SourceSyntax::Type(found) => found.span,

@@ -1,6 +1,6 @@
 //! One field: what it holds, who writes it, where it is shown.
 
-use super::{Name, Path, Rule};
+use super::{Described, Name, Path, Rule};
 use crate::source::{Span, Spanned};
 use crate::words::TimestampForm;
 
@@ -22,9 +22,8 @@ pub struct Field {
     pub renamed_from: Option<Name>,
     /// What rows that are there get, for migrations.
     pub backfill: Option<Spanned<Default>>,
-    /// What people read of it.
-    pub description: Option<Name>,
-    pub example: Option<Name>,
+    /// What people read of it, and how they type it.
+    pub described: Described,
     pub places: FieldPlaces,
 }
 
@@ -43,8 +42,7 @@ impl Field {
             rules: Vec::new(),
             renamed_from: None,
             backfill: None,
-            description: None,
-            example: None,
+            described: Described::default(),
             places: FieldPlaces::default(),
         }
     }

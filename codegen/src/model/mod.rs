@@ -4,7 +4,7 @@ mod field;
 mod indexing;
 mod schema;
 
-pub use crate::syntax::field::{PathSyntax as Path, Rule};
+pub use crate::syntax::field::{Described, PathSyntax as Path, Rule};
 pub use field::{Access, CodeValue, Default, Field, FieldPlaces, Kind, Shown};
 pub use indexing::{MOST_INDEXED, MOST_ORDERED, Why};
 pub use schema::{

@@ -6,7 +6,7 @@ use super::tree::{Entry, Node, Value};
 use super::type_word::{self, TypeSyntax};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{Span, Spanned};
-use crate::words::{AccessWord, Format};
+use crate::words::{AccessWord, Format, Widget};
 
 /// A field of a record, a parameter or a field of an answer.
 #[derive(Debug, Clone)]
@@ -24,12 +24,32 @@ pub struct FieldSyntax {
     pub renamed_from: Option<Spanned<String>>,
     pub backfill: Option<Spanned<DefaultSyntax>>,
     pub deprecated: Option<DeprecatedSyntax>,
-    pub description: Option<Spanned<String>>,
-    pub example: Option<Spanned<String>>,
+    pub described: Described,
     /// Keys beside `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
     /// Something in it could not be read, so that what it lacks may be what was meant there.
     pub incomplete: bool,
+}
+
+/// What people read of a field, and how they type it.
+#[derive(Debug, Clone, Default)]
+pub struct Described {
+    pub label: Option<Spanned<String>>,
+    pub help: Option<Spanned<String>>,
+    pub group: Option<Spanned<String>>,
+    pub widget: Option<Spanned<Widget>>,
+    pub description: Option<Spanned<String>>,
+    pub example: Option<Spanned<String>>,
+}
+
+impl Described {
+    fn read(table: &Table, mapping: &mut Mapping<'_, '_>) -> Described {
+        let mut text = |name: &str| if table.key(name).is_some() { mapping.text(name) } else { None };
+        let (label, help, group) = (text("label"), text("help"), text("group"));
+        let (description, example) = (text("description"), text("example"));
+        let widget = if table.key("widget").is_some() { mapping.word("widget") } else { None };
+        Described { label, help, group, widget, description, example }
+    }
 }
 
 /// `deprecated:`, of anything that can be.
@@ -145,8 +165,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         renamed_from: None,
         backfill: None,
         deprecated: None,
-        description: None,
-        example: None,
+        described: Described::default(),
         others: Vec::new(),
         incomplete: false,
     };
@@ -175,11 +194,10 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         field.backfill = mapping.node("backfill").and_then(|node| default("backfill", node, mapping.problems));
         field.deprecated = DeprecatedSyntax::of(&mut mapping);
     }
-    field.description = mapping.text("description");
-    field.example = mapping.text("example");
+    field.described = Described::read(table, &mut mapping);
     let own: &[&str] = match field.source {
-        SourceSyntax::From(_) => &["from", "deprecated", "description", "example"],
-        SourceSyntax::Many { .. } => &["many", "by", "deprecated", "description"],
+        SourceSyntax::From(_) => &["from", "deprecated", "label", "group", "description", "example"],
+        SourceSyntax::Many { .. } => &["many", "by", "deprecated", "label", "description"],
         SourceSyntax::Type(_) | SourceSyntax::Unreadable => &[],
     };
     if !own.is_empty() {

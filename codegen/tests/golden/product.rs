@@ -40,7 +40,13 @@ pub struct Model {
     #[field(reference("product_group"))]
     #[derived("product_group_name", from = "product_group_id.name")]
     pub product_group_id: Option<i64>,
-    #[field(string(64))]
+    #[field(
+        string(64),
+        label = "Stock keeping unit",
+        help = "As it is printed on the box.",
+        group = "Names",
+        widget = "monospace"
+    )]
     pub sku: Option<String>,
     #[field(string(64))]
     pub barcode: Option<String>,

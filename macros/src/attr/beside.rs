@@ -23,20 +23,18 @@ pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
     }
 }
 
+/// What can be said of a derived field, and of an embedded one.
+const OF_DERIVED: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description", "example"];
+const OF_EMBEDDED: &[&str] = &["detail", "label", "description"];
+
 fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Derived> {
     let (mut from, mut flags) = (None, Flags::default());
     let (name, rest) = name(span, entries, problems);
     for entry in rest {
         match entry.key().as_str() {
             "from" => once(&mut from, text(entry, problems), entry, problems),
-            "detail" | "no_sort" | "no_filter" | "filter" | "description" | "example" => {
-                read_flag(&mut flags, entry, problems);
-            }
-            _ => unknown(
-                entry,
-                &["from", "detail", "no_sort", "no_filter", "filter", "description", "example"],
-                problems,
-            ),
+            key if OF_DERIVED.contains(&key) => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &[&["from"], OF_DERIVED].concat(), problems),
         }
     }
     let Some(from) = from else {
@@ -59,8 +57,8 @@ fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Em
         match entry.key().as_str() {
             "resource" => once(&mut resource, text(entry, problems), entry, problems),
             "by" => once(&mut by, text(entry, problems), entry, problems),
-            "detail" | "description" => read_flag(&mut flags, entry, problems),
-            _ => unknown(entry, &["resource", "by", "detail", "description"], problems),
+            key if OF_EMBEDDED.contains(&key) => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &[&["resource", "by"], OF_EMBEDDED].concat(), problems),
         }
     }
     if resource.is_none() || by.is_none() {

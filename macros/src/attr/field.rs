@@ -7,7 +7,7 @@ use super::beside::split;
 use super::entry::Entry;
 use super::resource::named_type;
 use super::{Written, any_text, flag, infer, kind, number, once, once_as, text, texts, unknown};
-use crate::ast::{Field, Fill, Flags, Kind, Rule, Says, Settings};
+use crate::ast::{Field, Fill, Flags, Kind, Rule, Says, Settings, Word};
 use crate::names::plain;
 use crate::problems::Problems;
 
@@ -22,13 +22,17 @@ const FLAGS: &[&str] = &[
     "no_sort",
     "no_filter",
     "filter",
+    "label",
+    "help",
+    "group",
+    "widget",
     "description",
     "example",
     "schema",
 ];
 
 /// What can be said even of a column that is the same everywhere.
-const QUERYING: &[&str] = &["detail", "no_sort", "no_filter", "filter", "description"];
+const QUERYING: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description"];
 
 const RULES: &[&str] = &[
     "min",
@@ -146,6 +150,10 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
         return once(&mut flags.filter, Some(predicates), entry, problems);
     }
     match key.as_str() {
+        "label" => return once(&mut flags.label, text(entry, problems), entry, problems),
+        "help" => return once(&mut flags.help, text(entry, problems), entry, problems),
+        "group" => return once(&mut flags.group, text(entry, problems), entry, problems),
+        "widget" => return once(&mut flags.widget, widget(entry, problems), entry, problems),
         "description" => return once(&mut flags.description, text(entry, problems), entry, problems),
         "example" => return once(&mut flags.example, any_text(entry, problems), entry, problems),
         "schema" => return once(&mut flags.schema, named_type(entry, problems), entry, problems),
@@ -163,6 +171,18 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
         _ => &mut flags.no_filter,
     };
     once(place, flag(entry, problems), entry, problems);
+}
+
+/// The words for an input.
+const WIDGETS: &[&str] = &["textarea", "radio", "monospace"];
+
+fn widget(entry: &Entry, problems: &mut Problems) -> Option<Word> {
+    let word = text(entry, problems)?;
+    if WIDGETS.contains(&word.text.as_str()) {
+        return Some(word);
+    }
+    problems.report(word.span, format!("write one of {}", WIDGETS.join(", ")));
+    None
 }
 
 fn read_rule(entry: &Entry, problems: &mut Problems) -> Option<Rule> {

@@ -205,13 +205,22 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     if hidden || unlisted || !ordered || flags.no_sort.is_some() {
         said.push(quote!(sortable: false));
     }
-    if let Some(description) = &flags.description {
-        let text = &description.text;
-        said.push(quote!(description: #text));
+    let words = [
+        ("label", &flags.label),
+        ("help", &flags.help),
+        ("group", &flags.group),
+        ("description", &flags.description),
+        ("example", &flags.example),
+    ];
+    for (key, word) in words {
+        if let Some(word) = word {
+            let (key, text) = (quote::format_ident!("{key}"), &word.text);
+            said.push(quote!(#key: #text));
+        }
     }
-    if let Some(example) = &flags.example {
-        let text = &example.text;
-        said.push(quote!(example: #text));
+    if let Some(word) = &flags.widget {
+        let widget = variant(&word.text);
+        said.push(quote!(widget: ::core::option::Option::Some(::charter_runtime::generated::Widget::#widget)));
     }
     if let Some(schema) = &flags.schema {
         said.push(quote!(schema: ::core::option::Option::Some(#schema)));

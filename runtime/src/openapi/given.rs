@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::digits;
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::prose;
+use super::{prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::MOST_ELEMENTS;
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule};
@@ -79,7 +79,7 @@ pub fn field(
         None => examples.of_parameter(field),
     };
     let description = prose::field(catalog, fields, field);
-    merged(forms)
+    shown::titled(merged(forms), field)
         .with_some("default", default(field).filter(|_| write != Write::Update))
         .with_some("writeOnly", matches!(field.access, Access::WriteOnly | Access::Secret).then_some(true))
         .with("description", description)

@@ -25,13 +25,19 @@ pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Nod
         _ => value(catalog, field),
     };
     let example = Examples { catalog }.of_field(entry, field);
-    finish(or_null(schema, field.nullable), described, example)
+    titled(finish(or_null(schema, field.nullable), described, example), field)
+}
+
+/// The schema of a field with what people call it, where that is said.
+pub fn titled(schema: Node, field: &FieldMeta) -> Node {
+    schema.with_some("title", (!field.label.is_empty()).then_some(field.label))
 }
 
 /// The schema of a value that no record holds: a field of an action's answer.
 pub fn output(catalog: &Catalog, fields: &'static [FieldMeta], field: &'static FieldMeta) -> Node {
     let example = Examples { catalog }.of_parameter(field);
-    finish(or_null(value(catalog, field), field.nullable), prose::field(catalog, fields, field), example)
+    let schema = or_null(value(catalog, field), field.nullable);
+    titled(finish(schema, prose::field(catalog, fields, field), example), field)
 }
 
 /// The time of deletion, which is not null where it is shown.

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::sweep::Sweep;
 use super::title::{self, Titles};
 use super::visit::{Visit, is_ours};
-use super::{choice, form as forms, page, see, sent, words};
+use super::{choice, page, see, sent, words};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::Pair;
@@ -57,7 +57,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
 /// The fields that can be the same for many records.
 fn changeable(place: &Place<'_>) -> Vec<&'static FieldMeta> {
     let fits = |field: &&FieldMeta| {
-        forms::is_given(&place.of(0), field)
+        sent::is_given(&place.of(0), field)
             && !matches!(field.kind, Kind::Embedded { .. } | Kind::CustomFields | Kind::Json)
     };
     place.entry.meta.fields.iter().filter(fits).collect()
@@ -143,6 +143,7 @@ impl Work<'_> {
             titles: &titles,
             search: input::titles(self.visit, Some(field)),
             shown: None,
+            widget: None,
         };
         html! {
             form .record method="post" action=(self.action()) novalidate {

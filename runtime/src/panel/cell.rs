@@ -7,7 +7,7 @@ use super::title::Titles;
 use super::visit::Visit;
 use super::{title, words, zone};
 use crate::catalog::Entry;
-use crate::meta::{FieldMeta, Kind, Rule};
+use crate::meta::{FieldMeta, Kind, Rule, Widget};
 
 /// Characters of a long text that a table shows.
 const SHORT: usize = 120;
@@ -74,6 +74,9 @@ pub fn of(
             Some(address) if room == Room::Page => html! { a href={ "mailto:" (address) } { (address) } },
             _ => plain(visit, kind, value, room),
         },
+        _ if field.widget == Some(Widget::Monospace) && value.is_string() => {
+            html! { code { (plain(visit, kind, value, room)) } }
+        }
         _ => plain(visit, kind, value, room),
     }
 }

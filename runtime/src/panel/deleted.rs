@@ -12,7 +12,7 @@ use super::{history, page, record, see, words};
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::header;
-use crate::meta::{FieldMeta, Kind, Operation, Shown};
+use crate::meta::{FieldMeta, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -62,7 +62,8 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         return Ok(see(&place.path()));
     }
     let record = reply.json()?[entry.meta.name].clone();
-    let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().filter(|field| is_fact(entry, field)).collect();
+    let fields: Vec<&'static FieldMeta> =
+        entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).collect();
     let titles = Titles::load(visit, &fields, std::slice::from_ref(&record)).await?;
     let called = title::of(entry, &record);
     let version = reply.etag().unwrap_or_default().to_string();
@@ -77,20 +78,12 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         }
         div .columns {
             div .main-column {
-                section .card aria-label="Fields" {
-                    dl .facts { @for field in &fields { (record::fact(visit, entry, field, &record, &titles)) } }
-                }
+                (record::facts(visit, entry, &record, &titles))
             }
             div .side-column { (history::recent(visit, place).await?) }
         }
     };
     Ok(page::answer(visit, &called, &content))
-}
-
-fn is_fact(entry: &Entry, field: &'static FieldMeta) -> bool {
-    field.shown != Shown::Never
-        && !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. })
-        && !record::is_said_already(entry, field)
 }
 
 /// Restoring is asked about, as deleting is.

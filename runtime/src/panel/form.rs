@@ -169,16 +169,6 @@ fn differences(entry: &Entry, now: &Value, sent: &Value) -> Markup {
     }
 }
 
-/// Whether a form gives a field.
-pub fn is_given(place: &Place<'_>, field: &FieldMeta) -> bool {
-    let parent = place.entry.meta.under.is_some_and(|under| under.field == field.name);
-    match field.access {
-        Access::Writable | Access::WriteOnly | Access::Secret => !parent && field.name != "id",
-        Access::Immutable => place.is_list() && !parent,
-        Access::ReadOnly | Access::Internal => false,
-    }
-}
-
 impl<'f> Form<'f> {
     async fn of(visit: &'f Visit<'f>, place: &'f Place<'f>, record: Value) -> Result<Form<'f>> {
         let fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
@@ -231,7 +221,11 @@ impl<'f> Form<'f> {
                 (page::token(self.visit))
                 input type="hidden" name="_version" value=(self.version.as_deref().unwrap_or_default());
                 @if is_new { input type="hidden" name="_key" value=(self.key); }
-                @for field in entry.meta.fields.iter().filter(|field| is_given(place, field)) { (self.field(field)) }
+                @for (group, fields) in words::grouped(entry.meta.fields.iter().filter(|field| sent::is_given(place, field))) {
+                    @if group.is_empty() { @for field in fields { (self.field(field)) } } @else {
+                        fieldset { legend { (group) } @for field in fields { (self.field(field)) } }
+                    }
+                }
                 @if !self.definitions.is_empty() {
                     fieldset { legend { "Custom fields" } @for definition in &self.definitions { (self.custom(definition)) } }
                 }
@@ -250,17 +244,18 @@ impl<'f> Form<'f> {
     fn summary(&self, problem: &Problem) -> Markup {
         let shown = |name: &str| {
             let first = name.split('.').next().unwrap_or_default();
-            self.place.entry.meta.fields.iter().any(|field| field.name == first && is_given(self.place, field))
+            self.place.entry.meta.fields.iter().any(|field| field.name == first && sent::is_given(self.place, field))
         };
+        let called = |name: &str| self.place.entry.field(name).map_or_else(|| words::label(name), words::field);
         let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !shown(name)).collect();
         html! {
             div .problem role="alert" tabindex="-1" data-focus {
                 @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "It was not saved: something is not right yet." } } }
                 ul {
                     @for (name, said) in &problem.errors {
-                        @if shown(name) { li { a href={ "#" (id_of(name)) } { (words::label(name)) } " " (said.join("; ")) } }
+                        @if shown(name) { li { a href={ "#" (id_of(name)) } { (called(name)) } " " (said.join("; ")) } }
                     }
-                    @for (name, said) in others { li { (words::label(name)) " " (said.join("; ")) } }
+                    @for (name, said) in others { li { (called(name)) " " (said.join("; ")) } }
                 }
             }
         }
@@ -283,7 +278,16 @@ impl<'f> Form<'f> {
         let required = field.required && self.place.is_list();
         let value = self.record.get(field.name).cloned().unwrap_or_default();
         let choices = choice::of_field(self.visit, self.place.entry, field);
-        self.labelled(&words::field(field), field.description, field.name, field.kind, field, required, &value, choices)
+        self.labelled(
+            &words::field(field),
+            words::help(field),
+            field.name,
+            field.kind,
+            field,
+            required,
+            &value,
+            choices,
+        )
     }
 
     #[expect(clippy::too_many_arguments, reason = "a field of a form has as many sides")]
@@ -309,7 +313,7 @@ impl<'f> Form<'f> {
         }
         let given = Given {
             id: id.clone(),
-            name: bracketed(name),
+            name: sent::bracketed(name),
             required,
             value,
             choices,
@@ -318,13 +322,21 @@ impl<'f> Form<'f> {
             titles: &self.titles,
             search: input::titles(self.visit, Some(field)),
             shown: self.polymorphic(field, value),
+            // A row of many is made of inputs that take little room.
+            widget: field.widget.filter(|_| !name.contains('.')),
         };
+        let called = html! { (label) @if required { " " span .required title="Required" { "*" } } };
+        let inner = html! {
+            (input::of(self.visit, kind, field.rules, &given))
+            @if !problems.is_empty() { p .error id=(error_id) { (label) " " (problems.join("; ")) } }
+            @if !help.is_empty() { p .help id=(help_id) { (words::described(help)) } }
+        };
+        let invalid = !problems.is_empty();
         html! {
-            div .field .invalid[!problems.is_empty()] .check[kind == Kind::Boolean] {
-                label for=(id) { (label) @if required { " " span .required title="Required" { "*" } } }
-                (input::of(self.visit, kind, field.rules, &given))
-                @if !problems.is_empty() { p .error id=(error_id) { (label) " " (problems.join("; ")) } }
-                @if !help.is_empty() { p .help id=(help_id) { (words::described(help)) } }
+            @if given.is_radio() {
+                fieldset .field.radio .invalid[invalid] aria-describedby=[&given.described] { legend #(id) tabindex="-1" { (called) } (inner) }
+            } @else {
+                div .field .invalid[invalid] .check[kind == Kind::Boolean] { label for=(id) { (called) } (inner) }
             }
         }
     }
@@ -365,7 +377,7 @@ impl<'f> Form<'f> {
                 @for (index, row) in rows.iter().chain([&blank]).enumerate() {
                     @let place = format!("{}.{index}", field.name);
                     div .embedded data-embedded {
-                        @if let Some(id) = row["id"].as_i64() { input type="hidden" name=(bracketed(&format!("{place}.id"))) value=(id); }
+                        @if let Some(id) = row["id"].as_i64() { input type="hidden" name=(sent::bracketed(&format!("{place}.id"))) value=(id); }
                         @for field in &inner {
                             @let name = format!("{place}.{}", field.name);
                             @let value = row.get(field.name).cloned().unwrap_or_default();
@@ -378,13 +390,6 @@ impl<'f> Form<'f> {
             }
         }
     }
-}
-
-/// `custom_fields.power` is the field `custom_fields[power]` of the form.
-fn bracketed(name: &str) -> String {
-    let mut parts = name.split('.');
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |name, part| format!("{name}[{part}]"))
 }
 
 fn id_of(name: &str) -> String {

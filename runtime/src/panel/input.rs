@@ -10,7 +10,7 @@ use super::title::{self, Titles};
 use super::visit::Visit;
 use super::{words, zone};
 use crate::catalog::Entry;
-use crate::meta::{FieldMeta, Kind, Rule};
+use crate::meta::{FieldMeta, Kind, Rule, Widget};
 use crate::query::{Predicate, Reads};
 
 /// The word for an input that the script knows.
@@ -91,6 +91,14 @@ pub struct Given<'g> {
     pub search: Option<String>,
     /// What the record is called that a reference to one of several types leads to.
     pub shown: Option<String>,
+    pub widget: Option<Widget>,
+}
+
+impl Given<'_> {
+    /// Whether it is a choice whose words are all seen at once.
+    pub fn is_radio(&self) -> bool {
+        self.widget == Some(Widget::Radio) && self.choices.is_some()
+    }
 }
 
 /// The input of a form for a value of this kind.
@@ -99,7 +107,9 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
     let (id, name, described) = (&given.id, &given.name, &given.described);
     let invalid = given.invalid.then_some("true");
     let required = given.required.then_some("true");
+    let (mono, tall) = (given.widget == Some(Widget::Monospace), given.widget == Some(Widget::Textarea));
     match (kind, &given.choices) {
+        (_, Some(choices)) if given.is_radio() => radio(given, choices, &text),
         (Kind::Boolean, _) => html! {
             input type="hidden" name=(name) value="false";
             input type="checkbox" id=(id) name=(name) value="true" checked[text == "true"] aria-describedby=[described];
@@ -136,8 +146,11 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
                     aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
             }
         },
+        (Kind::String { max }, _) if tall => html! {
+            textarea id=(id) name=(name) rows="3" maxlength=(max) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+        },
         (Kind::Text, _) => html! {
-            textarea id=(id) name=(name) rows="4" aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            textarea .code[mono] id=(id) name=(name) rows="4" aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Json, _) => html! {
             textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described] aria-invalid=[invalid] { "\n" (pretty(given.value)) }
@@ -159,8 +172,27 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
             };
             let most = if let Kind::String { max } = kind { Some(max) } else { None };
             html! {
-                input type=(input) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[most] autocomplete="off"
+                input .code[mono] type=(input) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[most] autocomplete="off"
                     aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+            }
+        }
+    }
+}
+
+/// All choices at once, of which one is chosen: what is stored and no longer declared is one of them too.
+fn radio(given: &Given<'_>, choices: &[Choice], value: &str) -> Markup {
+    let none: Choice = (String::new(), "None".into());
+    let stored: Choice = (value.into(), value.into());
+    let known = choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(value));
+    let none = Some(&none).filter(|_| !given.required || value.is_empty());
+    let stored = Some(&stored).filter(|_| !known && !value.is_empty());
+    html! {
+        div .choices {
+            @for (word, said) in choices.iter().chain(stored).chain(none) {
+                label .box {
+                    input type="radio" name=(given.name) value=(word) checked[word.eq_ignore_ascii_case(value)];
+                    " " (said)
+                }
             }
         }
     }

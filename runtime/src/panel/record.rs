@@ -33,19 +33,12 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).collect();
     let titles = Titles::load(visit, &fields, std::slice::from_ref(&record)).await?;
     let called = title::of(entry, &record);
-    let is_fact = |field: &&&'static FieldMeta| {
-        !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. }) && !is_said_already(entry, field)
-    };
     let version = reply.etag().unwrap_or_default().to_string();
     let content = html! {
         (head(visit, place, &called, &version))
         div .columns {
             div .main-column {
-                section .card aria-label="Fields" {
-                    dl .facts {
-                        @for field in fields.iter().filter(is_fact) { (fact(visit, entry, field, &record, &titles)) }
-                    }
-                }
+                (facts(visit, entry, &record, &titles))
                 (custom(visit, place, &record).await?)
                 @for field in fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. })) {
                     (embedded(visit, field, &record).await?)
@@ -62,18 +55,34 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     Ok(page::answer(visit, &called, &content))
 }
 
-/// A field with its value.
-pub fn fact(visit: &Visit<'_>, entry: &Entry, field: &'static FieldMeta, record: &Value, titles: &Titles) -> Markup {
+/// The fields of a record with their values, those of a group in a part of their own.
+pub fn facts(visit: &Visit<'_>, entry: &Entry, record: &Value, titles: &Titles) -> Markup {
+    let is_fact = |field: &&'static FieldMeta| {
+        field.shown != Shown::Never
+            && !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. })
+            && !is_said_already(entry, field)
+    };
     html! {
-        div .wide[field.kind == Kind::Text || field.kind == Kind::Json] {
-            dt title=[(!field.description.is_empty()).then_some(field.description)] { (words::field(field)) }
-            dd { (cell::of(visit, entry, field, record, titles, Room::Page)) }
+        @for (group, fields) in words::grouped(entry.meta.fields.iter().filter(is_fact)) {
+            @if !fields.is_empty() {
+                section .card aria-label=(if group.is_empty() { "Fields" } else { group }) {
+                    @if !group.is_empty() { h2 { (group) } }
+                    dl .facts {
+                        @for field in fields {
+                            div .wide[field.kind == Kind::Text || field.kind == Kind::Json] {
+                                dt title=[(!field.description.is_empty()).then_some(field.description)] { (words::field(field)) }
+                                dd { (cell::of(visit, entry, field, record, titles, Room::Page)) }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }
 
 /// Whether a derived field says what the field that it comes through says: a code's label, a reference's title.
-pub fn is_said_already(entry: &Entry, field: &'static FieldMeta) -> bool {
+fn is_said_already(entry: &Entry, field: &'static FieldMeta) -> bool {
     let Kind::Derived { via, field: of } = field.kind else { return false };
     let through = entry.field(via).filter(|via| via.shown != Shown::Never).map(|via| via.kind);
     matches!(through, Some(Kind::Code { .. })) || (matches!(through, Some(Kind::Ref { .. })) && of == "name")
@@ -293,13 +302,13 @@ fn asking(
                 @let given = input::Given {
                     id: id.clone(), name: field.name.into(), required: field.required, value: &value,
                     choices: choice::of_kind(&visit.state.catalog, field.kind), described: problems.map(|_| format!("{id}-error")),
-                    invalid: problems.is_some(), titles: &titles, search: input::titles(visit, Some(field)), shown: None,
+                    invalid: problems.is_some(), titles: &titles, search: input::titles(visit, Some(field)), shown: None, widget: None,
                 };
                 div .field .invalid[problems.is_some()] {
                     label for=(id) { (words::field(field)) @if field.required { " " span .required { "*" } } }
                     (input::of(visit, field.kind, field.rules, &given))
                     @if let Some(said) = problems { p .error id={ (id) "-error" } { (words::field(field)) " " (said.join("; ")) } }
-                    @if !field.description.is_empty() { p .help { (words::described(field.description)) } }
+                    @if !words::help(field).is_empty() { p .help { (words::described(words::help(field))) } }
                 }
             }
             div .buttons { button .primary { (label) } a .button href=(place.path()) { "Back" } }

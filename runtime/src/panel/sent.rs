@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::place::Place;
 use super::zone;
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, Definition};
@@ -132,4 +133,21 @@ pub fn numbered(fields: &[&'static FieldMeta], record: &Value) -> Value {
         }
     }
     record
+}
+
+/// `custom_fields.power` is the field `custom_fields[power]` of the form.
+pub fn bracketed(name: &str) -> String {
+    let mut parts = name.split('.');
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |name, part| format!("{name}[{part}]"))
+}
+
+/// Whether a form gives a field.
+pub fn is_given(place: &Place<'_>, field: &FieldMeta) -> bool {
+    let parent = place.entry.meta.under.is_some_and(|under| under.field == field.name);
+    match field.access {
+        Access::Writable | Access::WriteOnly | Access::Secret => !parent && field.name != "id",
+        Access::Immutable => place.is_list() && !parent,
+        Access::ReadOnly | Access::Internal => false,
+    }
 }

@@ -25,8 +25,11 @@ pub fn singular(meta: &ResourceMeta) -> String {
     prose::noun(meta)
 }
 
-/// `product_group_id` is `Product group`, `is_active` is `Active`.
+/// What its declaration calls it; else `product_group_id` is `Product group`, `is_active` is `Active`.
 pub fn field(field: &FieldMeta) -> String {
+    if !field.label.is_empty() {
+        return field.label.to_string();
+    }
     let name = match field.kind {
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::Code { .. } => {
             field.name.strip_suffix("_id").unwrap_or(field.name)
@@ -74,6 +77,23 @@ pub fn number(text: &str) -> String {
         grouped.push_str(part);
     }
     grouped
+}
+
+/// What stands below an input.
+pub fn help(field: &FieldMeta) -> &'static str {
+    if field.help.is_empty() { field.description } else { field.help }
+}
+
+/// Fields by the heading under which they stand, those without one first.
+pub fn grouped(fields: impl Iterator<Item = &'static FieldMeta>) -> Vec<(&'static str, Vec<&'static FieldMeta>)> {
+    let mut groups: Vec<(&'static str, Vec<&'static FieldMeta>)> = vec![("", Vec::new())];
+    for field in fields {
+        match groups.iter_mut().find(|(group, _)| *group == field.group) {
+            Some((_, fields)) => fields.push(field),
+            None => groups.push((field.group, vec![field])),
+        }
+    }
+    groups
 }
 
 /// A description, whose names of fields and values stand between backticks.

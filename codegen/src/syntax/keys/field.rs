@@ -1,7 +1,7 @@
 //! The keys of fields, parameters and answers.
 
 use super::{Key, Shape, Table, key};
-use crate::words::{AccessWord, Format};
+use crate::words::{AccessWord, Format, Widget};
 
 const TYPE: Key = key(
     "type",
@@ -109,6 +109,35 @@ const EXAMPLE: Key = key(
     "A value for the examples of the API's description.",
 );
 
+const LABEL: Key = key(
+    "label",
+    Shape::Text,
+    "the name with spaces and a capital, without `_id` and `is_`",
+    "label: Stock keeping unit",
+    "What people call it: in the panel, and as `title` in the API's description.",
+);
+const HELP: Key = key(
+    "help",
+    Shape::Text,
+    "the `description`",
+    "help: As it is printed on the box.",
+    "What stands below its input in the panel, for those who fill it in.",
+);
+const GROUP: Key = key(
+    "group",
+    Shape::Text,
+    "none: it stands before all groups",
+    "group: Money",
+    "Under which heading it stands in the panel, in its forms and on the page of a record. Groups stand in the order in which they are first named.",
+);
+const WIDGET: Key = key(
+    "widget",
+    Shape::Word(Widget::WORDS),
+    "the input that fits its type",
+    "widget: radio",
+    "How people type it in the panel: `textarea`, a `string` in several lines; `radio`, all choices of an `enum` or `code` at once; `monospace`, a `string` or `text` in letters of one width, also where it is shown.",
+);
+
 pub const DEPRECATION: Key = key(
     "deprecated",
     Shape::Deprecated,
@@ -181,14 +210,14 @@ pub static FIELD: Table = Table {
             Shape::Path,
             "none",
             "from: product_group_id.name",
-            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. Of the other keys only `deprecated`, `description` and `example` stand beside it.",
+            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. Of the other keys only `deprecated`, `label`, `group`, `description` and `example` stand beside it.",
         ),
         key(
             "many",
             Shape::Name,
             "none",
             "many: activity_participant",
-            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by`, `deprecated` and `description` stand beside it.",
+            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by`, `deprecated`, `label` and `description` stand beside it.",
         ),
         key(
             "by",
@@ -198,6 +227,10 @@ pub static FIELD: Table = Table {
             "With `many`: the `ref` field of the other resource that refers to this one.",
         ),
         DEPRECATION,
+        LABEL,
+        HELP,
+        GROUP,
+        WIDGET,
         DESCRIPTION,
         EXAMPLE,
     ],
@@ -224,6 +257,8 @@ pub static INPUT: Table = Table {
         DIFFERS_FROM,
         AFTER,
         NOT_BEFORE,
+        LABEL,
+        HELP,
         DESCRIPTION,
         EXAMPLE,
     ],
@@ -231,4 +266,4 @@ pub static INPUT: Table = Table {
 
 /// A field of an action's answer.
 pub static OUTPUT: Table =
-    Table { what: "a field of an answer", keys: &[TYPE, VALUES, NULLABLE, DESCRIPTION, EXAMPLE] };
+    Table { what: "a field of an answer", keys: &[TYPE, VALUES, NULLABLE, LABEL, DESCRIPTION, EXAMPLE] };

@@ -1,0 +1,48 @@
+//! What is declared of an action: its path, its parameters, its answer.
+
+use super::FieldMeta;
+
+/// A named operation on a record or on the collection.
+#[derive(Debug, Clone, Copy)]
+pub struct ActionMeta {
+    /// The last segment of its path, and the method of the behaviour that implements it.
+    pub name: &'static str,
+    pub on: ActionOn,
+    pub method: ActionMethod,
+    /// Its parameters: from the query string of a GET, from the body otherwise.
+    pub input: &'static [FieldMeta],
+    pub output: ActionOutput,
+    /// What its event is called in place of `updated` when it changed the record: `deactivated`.
+    pub event: Option<&'static str>,
+    /// What it does, for people; empty where its name says it.
+    pub description: &'static str,
+    /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
+    pub apart: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionOn {
+    /// `/<path>/{id}/<name>`
+    Record,
+    /// `/<path>/<name>`
+    Collection,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionMethod {
+    /// Needs the read ability.
+    Get,
+    /// Needs the write ability.
+    Post,
+}
+
+/// What an action answers.
+#[derive(Debug, Clone, Copy)]
+pub enum ActionOutput {
+    /// The record that it ran on, as `show` answers it.
+    Record,
+    /// A new record of the same resource, as creating answers it: 201 with its place.
+    Created,
+    /// These fields under this key.
+    Fields { key: &'static str, fields: &'static [FieldMeta] },
+}
