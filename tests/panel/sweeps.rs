@@ -11,6 +11,7 @@ on_both!(
     what_is_refused_is_told_with_its_reason_and_the_rest_is_done,
     what_is_made_meanwhile_is_left_alone_and_what_is_gone_is_told,
     conditions_that_make_no_sense_change_nothing,
+    a_list_that_is_not_sorted_by_id_is_gone_through_to_its_end,
 );
 
 async fn bulks(server: &Server, count: usize) {
@@ -66,6 +67,21 @@ async fn all_that_match_are_changed_in_portions(server: Server) {
     browser.sees("231 products were deleted");
     assert_eq!(total(&server, "").await, 0);
     browser.is_clean();
+}
+
+async fn a_list_that_is_not_sorted_by_id_is_gone_through_to_its_end(server: Server) {
+    for number in 0..3 {
+        let activity = json!({ "subject": format!("Call {number}"), "starts_at": "2026-03-21T10:00:00Z" });
+        server.admin().post("/activities", activity).await.created("activity");
+    }
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let known = [("_all", "1"), ("_query", "")];
+    let page = admin.submit("/activities/bulk", &[&known[..], &[("_step", "delete")]].concat()).await;
+    page.status(200).says("3 activities will be deleted");
+    let progress = progress(&page);
+    let next = [("_step", "apply-delete"), ("_progress", progress.as_str())];
+    let page = admin.submit("/activities/bulk", &[&known[..], &next].concat()).await;
+    page.status(200).says("3 activities were deleted");
 }
 
 async fn what_is_refused_is_told_with_its_reason_and_the_rest_is_done(server: Server) {

@@ -20,8 +20,12 @@ async fn a_view_that_is_opened_and_saved_is_not_changed(server: Server) {
     ]);
     // An element with a comma has no input: it stays the text that it was.
     let commas = json!([{ "field": "name", "predicate": "in", "value": ["a,b", "c"], "logic": "and" }]);
+    // Nor has a field of a related record, or a beginning that no list begins with.
+    let related = json!([{ "field": "product_group.name", "predicate": "eq", "value": "Lamps", "logic": "and" }]);
+    let turned = json!([{ "field": "name", "predicate": "cont", "value": "la", "logic": "nor" }]);
     let Some(mut browser) = admin(&server).await else { return };
-    for (id, filters, is_built) in [(1, numbers, true), (2, commas, false), (3, json!([]), true)] {
+    let views = [(numbers, true), (commas, false), (json!([]), true), (related, false), (turned, false)];
+    for (id, (filters, is_built)) in (1..).zip(views) {
         let view = json!({ "name": "A view", "entity_type": "products", "columns": ["name"], "filters": filters });
         client.post("/custom_views", view).await.created("custom_view");
         let path = format!("/custom_views/{id}");

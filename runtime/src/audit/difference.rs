@@ -16,7 +16,9 @@ const SECRET: &str = "[secret]";
 pub fn write_difference(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
     out.push(b'{');
     let mut first = true;
-    for (field, new) in changes.iter().filter(|(field, _)| is_told(field) || is_mark(field)) {
+    for (field, new) in
+        changes.iter().filter(|(field, _)| is_told(field) || (changes.before.is_some() && is_mark(field)))
+    {
         let old = match &changes.before {
             Some(row) => stored(row, field)?,
             None => None,

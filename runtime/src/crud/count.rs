@@ -178,15 +178,15 @@ async fn carry(
     let mut sql = stating(sql, reading, basis);
     sql.push(", \"complete\", (SELECT ");
     total::write_ids(&mut sql, "\"id\"");
-    sql.push(" FROM changed) AS \"changed\", (SELECT ");
+    sql.push(" FROM charter_changed) AS \"changed\", (SELECT ");
     total::write_ids(&mut sql, "t.\"id\"");
     write_found(&mut sql, reading);
     sql.push(match sql.dialect {
         // An array, so that PostgreSQL looks up ids, whatever it believes of the condition.
-        Dialect::Postgres => " AND t.\"id\" = ANY(ARRAY(SELECT \"id\" FROM changed))",
-        Dialect::Sqlite => " AND t.\"id\" IN (SELECT \"id\" FROM changed)",
+        Dialect::Postgres => " AND t.\"id\" = ANY(ARRAY(SELECT \"id\" FROM charter_changed))",
+        Dialect::Sqlite => " AND t.\"id\" IN (SELECT \"id\" FROM charter_changed)",
     });
-    sql.push(") AS \"found\" FROM recent");
+    sql.push(") AS \"found\" FROM charter_recent");
     let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
     if !row.try_get::<Option<bool>>("", "complete")?.unwrap_or(false) {
         return Ok(None);

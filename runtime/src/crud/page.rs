@@ -199,7 +199,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>,
         _ => write_condition(sql, condition),
     }
     if deep {
-        sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM place)");
+        sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM charter_place)");
     }
     let ranking = plan.ranking();
     if let Part::Behind { place: Some((place, stretch)), .. } = part {
@@ -213,7 +213,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>,
             sql.push(" LIMIT ").push(&plan.per_page.to_string());
             // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
             if deep {
-                sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM place), 0)");
+                sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM charter_place), 0)");
             } else if plan.page > 1 {
                 sql.push(" OFFSET ").bind(plan.offset());
             }

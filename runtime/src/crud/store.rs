@@ -200,7 +200,10 @@ pub fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
 pub fn taken(error: Error, changes: &Changes) -> Error {
     match error {
         Error::Conflict(message) if message == crate::error::TAKEN => {
-            let alone = changes.iter().map(|(f, _)| f).find(|f| f.rules.contains(&crate::meta::Rule::Unique));
+            // A record that returns brings all of its values back.
+            let returns = changes.before.is_some() && changes.get("deleted_at").is_some();
+            let mut given = changes.meta.fields.iter().filter(|f| returns || changes.get(f.name).is_some());
+            let alone = given.find(|f| f.rules.contains(&crate::meta::Rule::Unique));
             let together = changes.meta.unique.iter().filter_map(|set| set.last().copied()).next();
             match alone.map(|f| f.name).or(together) {
                 Some(field) => Error::invalid(field, "is already taken"),

@@ -222,8 +222,8 @@ async fn present(state: &State) -> Result<Vec<String>> {
     Ok(names.into_iter().filter(|name| is_ours(name.trim_start_matches('!'))).collect())
 }
 
-/// `cf_17_a_1f3c9a2b`, `deleted_of_products_1f3c9a2b`
-fn is_ours(name: &str) -> bool {
+/// Whether the server keeps this index itself: `cf_17_a_1f3c9a2b`, `deleted_of_products_1f3c9a2b`.
+pub(crate) fn is_ours(name: &str) -> bool {
     let is_print = |print: &str| print.len() == 8 && u32::from_str_radix(print, 16).is_ok();
     if let Some((_, print)) = name.strip_prefix(DELETED).and_then(|rest| rest.rsplit_once('_')) {
         return is_print(print);

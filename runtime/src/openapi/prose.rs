@@ -49,9 +49,9 @@ pub fn tag(meta: &ResourceMeta) -> String {
 
 /// What a field is, in one or more sentences: the words of its declaration, or those that follow from its name.
 pub fn field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String {
-    let mut text = match (field.description, field.help) {
-        ("", "") => meaning(catalog, fields, field),
-        ("", said) | (said, _) => sentence(said),
+    let mut text = match field.description {
+        "" => meaning(catalog, fields, field),
+        said => sentence(said),
     };
     for more in [form(catalog, field), rules(catalog, field)].into_iter().filter(|more| !more.is_empty()) {
         text.push(' ');

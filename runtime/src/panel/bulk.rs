@@ -9,7 +9,7 @@ use super::place::Place;
 use super::sweep::Sweep;
 use super::title::{self, Titles};
 use super::visit::{Visit, is_ours};
-use super::{choice, page, see, sent, words};
+use super::{choice, page, see, sent, several, words};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::Pair;
@@ -164,10 +164,7 @@ impl Work<'_> {
             Chosen::These(ids) => ids,
             Chosen::All(sweep) => return Ok(sweep.sample.clone()),
         };
-        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-        let query = format!("q[id_in]={}&per_page={MOST}&count=none", ids.join(","));
-        let body = self.visit.read(&format!("{}?{query}", self.place.collection())).await?;
-        Ok(body[self.place.entry.meta.plural].as_array().cloned().unwrap_or_default())
+        several::records(self.visit, self.place.entry, &self.place.collection(), ids, "").await
     }
 
     async fn about_to_delete(&self) -> Result<Answer> {

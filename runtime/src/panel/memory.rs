@@ -12,6 +12,8 @@ use crate::error::Result;
 
 /// What other processes change is seen within this time.
 const REMEMBERED: Duration = Duration::from_secs(5);
+/// From so many on those go that are over.
+const MANY: usize = 256;
 /// More than this are not remembered at once.
 const MOST: usize = 10_000;
 
@@ -61,6 +63,10 @@ impl<K: Eq + Hash, V> Memory<K, V> {
         }
         let value = Arc::new(read.await?);
         let mut all = self.lock();
+        if all.len() >= MANY {
+            let now = Instant::now();
+            all.retain(|_, kept| kept.until > now);
+        }
         if all.len() >= MOST {
             all.clear();
         }

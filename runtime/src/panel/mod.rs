@@ -29,6 +29,7 @@ mod recent;
 mod record;
 mod related;
 mod sent;
+mod several;
 mod sign_in;
 mod sweep;
 mod title;
@@ -178,7 +179,9 @@ impl Panel {
                     (true, []) if place.is_list() => form::create(visit, &place, &form).await,
                     (true, []) => form::update(visit, &place, &form).await,
                     (true, ["delete"]) if !place.is_list() => record::delete(visit, &place, &form).await,
-                    (true, ["restore"]) if !place.is_list() => deleted::restore(visit, &place, &form).await,
+                    (true, ["restore"]) if !place.is_list() && place.entry.meta.keeps_deleted() => {
+                        deleted::restore(visit, &place, &form).await
+                    }
                     (true, ["views"]) if place.is_list() => views::save_or_clone(visit, &place, &form).await,
                     (true, ["bulk"]) if place.is_list() => bulk::answer(visit, &place, &form).await,
                     (true, [path, id, "delete"]) if !place.is_list() => files::delete(visit, &place, path, id).await,

@@ -9,6 +9,7 @@ use super::condition::{self, Wish};
 use super::place::Place;
 use super::visit::Visit;
 use super::{filter, words};
+use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 
@@ -28,7 +29,7 @@ pub struct Sweep {
     /// The list's address without its path.
     pub query: String,
     wish: Wish,
-    /// The latest of them, before it begins.
+    /// Some of them, before it begins.
     pub sample: Vec<Value>,
     pub progress: Progress,
 }
@@ -63,9 +64,12 @@ impl Sweep {
             sweep.progress = serde_json::from_str(text).map_err(unread)?;
             return Ok(sweep);
         }
+        // Before they are counted: what is made later has a greater id. A list need not be sorted by it.
+        let last = format!("SELECT MAX(\"id\") AS \"id\" FROM \"{}\"", place.entry.meta.table);
+        let last = Sql::new(visit.state.db.dialect(), last).one(visit.state.db.reader()).await?;
+        sweep.progress.until = last.and_then(|row| row.try_get("", "id").ok()).flatten().unwrap_or_default();
         let body = visit.read(&sweep.address(place, "-id", &[("per_page", &SAMPLE.to_string())])).await?;
         sweep.sample = body[place.entry.meta.plural].as_array().cloned().unwrap_or_default();
-        sweep.progress.until = sweep.sample.first().and_then(|record| record["id"].as_i64()).unwrap_or_default();
         sweep.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
         Ok(sweep)
     }
@@ -80,14 +84,20 @@ impl Sweep {
         condition::address(&place.collection(), &pairs)
     }
 
+    /// The conditions for which the panel has no words.
+    fn unshaped(&self) -> impl Iterator<Item = &Pair> {
+        self.wish.others.iter().filter(|pair| pair.name.starts_with("q[") || pair.name == "filters")
+    }
+
     /// The conditions in words.
     pub async fn told(&self, visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
         let columns = columns::all(visit, place.entry).await?;
         Ok(html! {
-            @if !self.wish.rows.is_empty() || self.wish.view_id.is_some() {
+            @if !self.wish.rows.is_empty() || self.wish.view_id.is_some() || self.unshaped().next().is_some() {
                 ul .chips aria-label="Conditions" {
                     @if self.wish.view_id.is_some() { li { "Those of the view" } }
                     @for row in &self.wish.rows { li { (filter::sentence(visit, row, &columns)) } }
+                    @for pair in self.unshaped() { li { code { (pair.name) "=" (pair.value) } } }
                 }
             }
         })

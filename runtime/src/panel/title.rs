@@ -6,7 +6,7 @@ use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::visit::Visit;
-use super::words;
+use super::{several, words};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
@@ -74,19 +74,13 @@ impl Titles {
 
     async fn add(&mut self, visit: &Visit<'_>, entry: &Entry, ids: &BTreeSet<i64>) -> Result<()> {
         let Some(field) = field(entry).filter(|_| is_reached(visit, entry)) else { return Ok(()) };
-        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-        for part in ids.chunks(100) {
-            let query = format!("q[id_in]={}&fields=id,{}&per_page=100&count=none", part.join(","), field.name);
-            let reply = visit.get(&format!("/{}?{query}", entry.meta.path)).await?;
-            // It may have become unreadable meanwhile; its id is shown instead.
-            if reply.status != StatusCode::OK {
-                continue;
-            }
-            let body = reply.json()?;
-            for record in body[entry.meta.plural].as_array().into_iter().flatten() {
-                if let Some(id) = record["id"].as_i64() {
-                    self.0.insert((entry.meta.name, id), of(entry, record));
-                }
+        let ids: Vec<i64> = ids.iter().copied().collect();
+        let with = format!("&fields=id,{}", field.name);
+        // They may have become unreadable meanwhile; their ids are shown instead.
+        let found = several::records(visit, entry, &format!("/{}", entry.meta.path), &ids, &with).await;
+        for record in found.unwrap_or_default() {
+            if let Some(id) = record["id"].as_i64() {
+                self.0.insert((entry.meta.name, id), of(entry, &record));
             }
         }
         Ok(())

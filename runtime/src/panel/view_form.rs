@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::columns;
-use super::condition::{Wish, from_json, is_form_field};
-use super::filter;
+use super::columns::{self, Column};
+use super::condition::{LOGICS, Row, Wish, from_json, is_form_field};
 use super::visit::Visit;
+use super::{filter, zone};
 use crate::catalog::Entry;
 use crate::error::Result;
+use crate::meta::Kind;
 use crate::query::Pair;
 
 /// The field of the form that says of which list the conditions are.
@@ -35,6 +36,9 @@ pub async fn inputs(visit: &Visit<'_>, entry: &Entry, record: &Value) -> Result<
     };
     let Some(rows) = from_json(&filters) else { return Ok(None) };
     let columns = columns::all(visit, target).await?;
+    if !rows.iter().enumerate().all(|(index, row)| has_inputs(visit, index, row, &columns)) {
+        return Ok(None);
+    }
     Ok(Some(html! {
         fieldset #field-filters tabindex="-1" {
             legend { "Conditions" }
@@ -45,6 +49,24 @@ pub async fn inputs(visit: &Visit<'_>, entry: &Entry, record: &Value) -> Result<
             p .help { "What its records must meet, joined from the first to the last." }
         }
     }))
+}
+
+/// Whether the form gives a condition back as it is: its field and question are offered, its value is none that is left
+/// out, and its time none that the company's clock shows twice.
+fn has_inputs(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) -> bool {
+    let joins = LOGICS.contains(&row.logic.as_str()) && (index > 0 || matches!(row.logic.as_str(), "and" | "nand"));
+    let Some(column) = columns.iter().find(|column| column.name == row.field) else { return false };
+    let Some(predicate) = column.predicates.iter().find(|predicate| predicate.name() == row.predicate) else {
+        return false;
+    };
+    let instant = |time: &str| chrono::DateTime::parse_from_rfc3339(time).ok();
+    let returns = |time: &str| {
+        let local = zone::local(visit.zone, time);
+        local.is_none_or(|local| instant(&zone::utc(visit.zone, &local)) == instant(time))
+    };
+    let is_time = matches!(column.kind, Kind::Timestamp { .. });
+    let keeps = !row.value.trim().is_empty() && (!is_time || row.value.split(',').all(|time| returns(time.trim())));
+    joins && (predicate.is_switch() || keeps)
 }
 
 /// The conditions that a form of a view has, and of which list they are.

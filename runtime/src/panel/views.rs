@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::columns::{self, Column};
@@ -131,12 +132,13 @@ async fn seen(visit: &Visit<'_>, plural: &'static str) -> Result<Arc<Vec<Value>>
     let read = async {
         let query = "fields=id,name,visibility,user_id&sort=name&per_page=100&count=none";
         let reply = visit.get(&format!("/custom_views?q[entity_type_eq]={plural}&{query}")).await?;
-        match reply.is_success() {
-            true => Ok(reply.json()?["custom_views"].as_array().cloned().unwrap_or_default()),
-            false => Ok(Vec::new()),
+        match reply.status {
+            StatusCode::FORBIDDEN => Ok(Vec::new()),
+            _ => Ok(reply.json()?["custom_views"].as_array().cloned().unwrap_or_default()),
         }
     };
-    visit.remembered.views.get(key, visit.state.views_changed.count(), read).await
+    // A list is a list without its views; but what was refused for a moment is not remembered.
+    Ok(visit.remembered.views.get(key, visit.state.views_changed.count(), read).await.unwrap_or_default())
 }
 
 fn save(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column]) -> Markup {

@@ -90,13 +90,14 @@ pub fn router(state: &Arc<State>) -> Router {
     // Not what monitors ask for, and not files: those have ranges and tags of their bytes, and most are compressed already.
     let texts = Router::new()
         .hoop(Encoding::new())
-        .push(endpoint(openapi::PATH, Router::new().goal(Endpoint::new(state.clone(), Described))))
         .push(page("docs", Page::Html))
         .push(page("docs/begin.js", Page::Begin))
-        .push(page("docs/viewer.js", Page::Viewer))
         .push(crud::router(state))
         .push(panel::router(state));
-    Router::new().hoop(RequestId::new()).push(health).push(files).push(texts)
+    // Megabytes for anyone who asks, without a turn at the gate: they would be compressed anew for each.
+    let described = endpoint(openapi::PATH, Router::new().goal(Endpoint::new(state.clone(), Described)))
+        .push(page("docs/viewer.js", Page::Viewer));
+    Router::new().hoop(RequestId::new()).push(health).push(files).push(described).push(texts)
 }
 
 impl Running {

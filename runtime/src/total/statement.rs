@@ -36,7 +36,7 @@ pub fn write_changes(sql: &mut Sql, tables: &[&str]) {
     };
 }
 
-/// Writes `WITH ..., place AS (...) `: the first id of the block in which the page behind so many records begins, and how
+/// Writes `WITH ..., charter_place AS (...) `: the first id of the block in which the page behind so many records begins, and how
 /// many records of that block are before the page. No row when there are not so many records.
 ///
 /// It is looked for among 64 blocks together first: the running total of each block of ten million records takes three
@@ -48,20 +48,20 @@ pub fn write_place(sql: &mut Sql, table: &str, offset: i64) {
         Dialect::Sqlite => (String::new(), "", ""),
         Dialect::Postgres => (format!(" UNION ALL {}", of("record_changes")), "::int", "::bigint"),
     };
-    sql.push(&format!("WITH blocks AS ({}{changes}), ", of("record_blocks")));
+    sql.push(&format!("WITH charter_blocks AS ({}{changes}), ", of("record_blocks")));
     let before = |by: &str| format!("SUM(\"live\") OVER (ORDER BY \"{by}\"){cast} - \"live\"");
     sql.push(&format!(
-        "stretch AS (SELECT \"stretch\", \"before\" FROM (SELECT \"stretch\", \"live\", {} AS \"before\" FROM \
-         (SELECT \"block\" >> 6 AS \"stretch\", SUM(\"live\"{small}) AS \"live\" FROM blocks GROUP BY 1) AS s) AS s \
+        "charter_stretch AS (SELECT \"stretch\", \"before\" FROM (SELECT \"stretch\", \"live\", {} AS \"before\" FROM \
+         (SELECT \"block\" >> 6 AS \"stretch\", SUM(\"live\"{small}) AS \"live\" FROM charter_blocks GROUP BY 1) AS s) AS s \
          WHERE \"before\" + \"live\" > ",
         before("stretch")
     ));
     sql.bind(offset).push(" ORDER BY \"stretch\" LIMIT 1), ");
-    sql.push(&format!("place AS (SELECT \"block\" * {BLOCK} AS \"first\", ")).bind(offset);
+    sql.push(&format!("charter_place AS (SELECT \"block\" * {BLOCK} AS \"first\", ")).bind(offset);
     sql.push(&format!(
-        " - \"before\" AS \"skipped\" FROM (SELECT \"block\", \"live\", (SELECT \"before\" FROM stretch) + {} \
-         AS \"before\" FROM (SELECT \"block\", SUM(\"live\"{small}) AS \"live\" FROM blocks \
-         WHERE \"block\" >> 6 = (SELECT \"stretch\" FROM stretch) GROUP BY \"block\") AS b) AS p \
+        " - \"before\" AS \"skipped\" FROM (SELECT \"block\", \"live\", (SELECT \"before\" FROM charter_stretch) + {} \
+         AS \"before\" FROM (SELECT \"block\", SUM(\"live\"{small}) AS \"live\" FROM charter_blocks \
+         WHERE \"block\" >> 6 = (SELECT \"stretch\" FROM charter_stretch) GROUP BY \"block\") AS b) AS p \
          WHERE \"before\" + \"live\" > ",
         before("block")
     ));
@@ -97,36 +97,57 @@ pub fn write_lasting(sql: &mut Sql, table: &str) {
     };
 }
 
-/// Writes `WITH recent AS (...), changed AS (...) `: in `recent` in its only row whether all records are known that changed
-/// since these were found, and are few enough to look at each; in `changed` their ids, if so.
+/// Writes `WITH charter_recent AS (...), charter_changed AS (...) `: in the first in its only row whether all records are known that changed
+/// since these were found, and are few enough to look at each; in the second their ids, if so.
 pub fn write_changed(sql: &mut Sql, table: &str, since: &Matches) {
     match sql.dialect {
         Dialect::Postgres => {
-            sql.push("WITH seen AS MATERIALIZED (SELECT ")
+            sql.push("WITH charter_seen AS MATERIALIZED (SELECT ")
                 .bind(since.snapshot())
                 .push("::pg_snapshot AS \"before\"), ");
             // Rows of transactions that were under way then are behind the oldest of them.
             sql.push(&format!(
-                "batch AS MATERIALIZED (SELECT \"ids\" FROM seen, \"record_recent\" WHERE \"table\" = '{table}' \
+                "charter_batch AS MATERIALIZED (SELECT \"ids\" FROM charter_seen, \"record_recent\" WHERE \"table\" = '{table}' \
                  AND \"xid\" >= pg_snapshot_xmin(\"before\") AND NOT pg_visible_in_snapshot(\"xid\", \"before\") \
-                 UNION ALL SELECT \"ids\" FROM seen, \"record_changes\" WHERE \"table\" = '{table}' \
+                 UNION ALL SELECT \"ids\" FROM charter_seen, \"record_changes\" WHERE \"table\" = '{table}' \
                  AND NOT pg_visible_in_snapshot(\"xid\", \"before\") LIMIT {MOST}), \
-                 recent AS MATERIALIZED (SELECT COUNT(*) < {MOST} AND COUNT(*) = COUNT(\"ids\") \
+                 charter_recent AS MATERIALIZED (SELECT COUNT(*) < {MOST} AND COUNT(*) = COUNT(\"ids\") \
                  AND COALESCE(SUM(cardinality(\"ids\")), 0) < {MOST} AND (SELECT \"floor\" IS NULL \
-                 OR \"floor\" < pg_snapshot_xmin(\"before\") FROM seen, \"record_totals\" WHERE \"table\" = '{table}') \
-                 AS \"complete\" FROM batch), \
-                 changed AS MATERIALIZED (SELECT DISTINCT unnest(\"ids\") AS \"id\" FROM batch \
-                 WHERE (SELECT \"complete\" FROM recent)) "
+                 OR \"floor\" < pg_snapshot_xmin(\"before\") FROM charter_seen, \"record_totals\" WHERE \"table\" = '{table}') \
+                 AS \"complete\" FROM charter_batch), \
+                 charter_changed AS MATERIALIZED (SELECT DISTINCT unnest(\"ids\") AS \"id\" FROM charter_batch \
+                 WHERE (SELECT \"complete\" FROM charter_recent)) "
             ));
         }
         Dialect::Sqlite => {
-            sql.push("WITH recent AS MATERIALIZED (SELECT ").bind(since.changes());
+            sql.push("WITH charter_recent AS MATERIALIZED (SELECT ").bind(since.changes());
             sql.push(&format!(
                 " >= MAX(COALESCE(\"floor\", 0), \"changes\" - {MOST}) AS \"complete\" FROM \"record_totals\" \
-                 WHERE \"table\" = '{table}'), changed AS MATERIALIZED (SELECT DISTINCT \"id\" FROM \"record_recent\" \
-                 WHERE \"table\" = '{table}' AND (SELECT \"complete\" FROM recent) AND \"change\" > "
+                 WHERE \"table\" = '{table}'), charter_changed AS MATERIALIZED (SELECT DISTINCT \"id\" FROM \"record_recent\" \
+                 WHERE \"table\" = '{table}' AND (SELECT \"complete\" FROM charter_recent) AND \"change\" > "
             ));
             sql.bind(since.changes()).push(") ");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_statement_is_called_as_a_table_may_be() {
+        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+            let mut sql = Sql::new(dialect, "");
+            write_place(&mut sql, "blocks", 5_000);
+            write_changed(&mut sql, "blocks", &Matches::read(1, "1:1:", Some("1")).expect("a set"));
+            let text = sql.text;
+            let names: Vec<&str> = text
+                .match_indices(" AS ")
+                .filter(|(at, _)| [" AS (SELECT", " AS MATERIALIZED"].iter().any(|w| text[*at..].starts_with(w)))
+                .map(|(at, _)| text[..at].rsplit([' ', '(']).next().unwrap_or_default())
+                .collect();
+            assert!(names.len() > 4 && names.iter().all(|name| name.starts_with("charter_")), "{names:?}");
         }
     }
 }

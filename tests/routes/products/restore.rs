@@ -140,6 +140,8 @@ async fn a_restore_is_told_by_an_event_and_an_entry(server: Server) {
     let entries = admin.get("/audit_entries?q[entity_type_eq]=products&sort=-id").await.records("audit_entries");
     assert_eq!((&entries[0]["action"], &entries[0]["record_id"]), (&json!("restore"), &lamp["id"]));
     assert_eq!(entries[0]["changes"], json!({ "deleted_at": { "old": at, "new": null } }));
+    // It was created, deleted and restored; only the last was about that.
+    assert_eq!((&entries[2]["action"], entries[2]["changes"].get("deleted_at")), (&json!("create"), None));
 }
 
 async fn restoring_twice_changes_nothing_more(server: Server) {

@@ -3,6 +3,7 @@
 use super::present::Present;
 use super::{Remark, Wanted};
 use crate::context::Context;
+use crate::custom_field::index::is_ours;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
 use crate::meta::ResourceMeta;
@@ -42,7 +43,7 @@ pub async fn unused(context: &Context<'_>, meta: &'static ResourceMeta, there: &
     let mut advise = |name: &str, problem: String| {
         found.push(Remark { kind: meta.plural, name: name.to_string(), problem, advice: true })
     };
-    for index in there.iter().filter(|index| index.valid && !index.unique) {
+    for index in there.iter().filter(|index| index.valid && !index.unique && !is_ours(&index.name)) {
         if let Some((0, bytes)) = index.used {
             advise(&index.name, format!("was never used by statistics since {since}, and takes {} KiB", bytes / 1024));
         }
