@@ -4,11 +4,10 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use charter_migrations::prelude::*;
-use charter_runtime::App;
 use serde_json::{Value, json};
 
 use crate::panel::visitor;
-use crate::support::{Client, Database, Fixture, Prepared, Server, create, on_both};
+use crate::support::{Client, Database, Fixture, Prepared, Server, create, on_both, with_own};
 
 mod rack {
     use charter_runtime::crud::Route;
@@ -109,8 +108,7 @@ impl Fixture for Racks {
         static SQLITE: OnceLock<Prepared> = OnceLock::new();
         static POSTGRES: OnceLock<Prepared> = OnceLock::new();
         let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let routes = charter::generated::routes().into_iter().chain([rack::route(), tray::route()]).collect();
-        let app = App::new::<Migrator>("charter-test", routes).seeds(charter::generated::seeds());
+        let app = with_own::<Migration>([rack::route(), tray::route()]);
         let fill =
             |state: &std::sync::Arc<charter_runtime::context::State>| -> charter_runtime::crud::BoxFuture<'_, ()> {
                 let state = state.clone();
@@ -127,16 +125,7 @@ impl Fixture for Racks {
 }
 
 /// Their tables, behind those of the service.
-struct Migrator;
-
-impl MigratorTrait for Migrator {
-    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        let mut migrations = <charter::Migrator as MigratorTrait>::migrations();
-        migrations.push(Atomic::boxed(Migration));
-        migrations
-    }
-}
-
+#[derive(Default)]
 struct Migration;
 
 impl MigrationName for Migration {

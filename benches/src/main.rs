@@ -8,10 +8,9 @@ mod load;
 mod postgres;
 mod server;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use server::Server;
+use server::{Server, build, built, run};
 
 /// What is asked of both servers.
 const CASES: [(&str, &str); 3] = [
@@ -38,12 +37,8 @@ fn main() {
     };
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     // Another build of the server, to see what a setting of its profile buys.
-    let other = std::env::var("SERVER").ok().map(PathBuf::from);
-    if other.is_none() {
-        build(&root, &["--package", "charter", "--bin", "charter"]);
-    }
+    let charter = built(&root);
     build(&root, &["--manifest-path", "benches/Cargo.toml", "--bin", "hand-written"]);
-    let charter = other.unwrap_or_else(|| root.join("target/release/charter"));
     let peer = root.join("benches/target/release/hand-written");
 
     let postgres = postgres::server().expect("PostgreSQL is installed");
@@ -106,15 +101,4 @@ fn median(figures: &mut [f64]) -> f64 {
 
 fn setting(name: &str, default: f64) -> f64 {
     std::env::var(name).ok().map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
-}
-
-fn build(root: &Path, arguments: &[&str]) {
-    let status = Command::new(env!("CARGO")).args(["build", "--release"]).args(arguments).current_dir(root).status();
-    assert!(status.expect("cargo runs").success(), "the build failed");
-}
-
-fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
-    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("its output is text")
 }

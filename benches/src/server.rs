@@ -5,9 +5,33 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// Builds the server, unless the variable SERVER says where another build of it is, and answers where it is.
+pub fn built(root: &Path) -> PathBuf {
+    std::env::var("SERVER").map_or_else(
+        |_| {
+            build(root, &["--package", "charter", "--bin", "charter"]);
+            root.join("target/release/charter")
+        },
+        PathBuf::from,
+    )
+}
+
+/// Builds what the arguments say, for release.
+pub fn build(root: &Path, arguments: &[&str]) {
+    let status = Command::new(env!("CARGO")).args(["build", "--release"]).args(arguments).current_dir(root).status();
+    assert!(status.expect("cargo runs").success(), "the build failed");
+}
+
+/// Runs one of the server's commands to its end, and answers what it prints.
+pub fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
+    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("its output is text")
+}
 
 pub struct Server {
     child: Child,

@@ -14,6 +14,7 @@ use crate::crud::{Outspoken, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db};
 use crate::error::Result;
+use crate::index;
 use crate::openapi::Description;
 use crate::server::{Gate, RateLimit};
 use crate::total;
@@ -49,7 +50,7 @@ pub struct State {
     /// Where the server listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// Told when a definition of a custom field comes, changes or goes.
-    pub custom_fields_changed: custom_field::index::Changed,
+    pub custom_fields_changed: index::Changed,
     /// Told when a saved view comes, changes or goes.
     pub views_changed: view::Changes,
     /// Whose turn it is, of the requests.

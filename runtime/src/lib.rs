@@ -28,6 +28,7 @@ pub mod finding;
 pub mod generated;
 pub mod header;
 pub mod idempotency;
+pub mod index;
 pub mod meta;
 pub mod number;
 pub mod openapi;

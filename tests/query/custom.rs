@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use charter_runtime::auth::Principal;
 use charter_runtime::context::{Context, State};
-use charter_runtime::custom_field::{index, load_types};
+use charter_runtime::custom_field::load_types;
 use charter_runtime::db::{Dialect, Sql};
+use charter_runtime::index;
 use charter_runtime::query::{Planner, Ranking, parse, write_condition};
 use serde_json::{Value, json};
 

@@ -5,13 +5,12 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use charter_migrations::prelude::*;
-use charter_runtime::App;
 use charter_runtime::crud::Route;
 use charter_runtime::generated::Resource;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
 use super::server::Fixture;
-use super::{Database, Prepared, Server};
+use super::{Database, Prepared, Server, with_own};
 
 /// What people come together for.
 pub mod gathering {
@@ -91,8 +90,7 @@ impl Fixture for Gatherings {
         static POSTGRES: OnceLock<Prepared> = OnceLock::new();
         let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
         let own = [Route::of::<gathering::Entity>(), Route::of::<guest::Entity>()];
-        let routes = charter::generated::routes().into_iter().chain(own).collect();
-        let app = App::new::<Migrator>("charter-test", routes).seeds(charter::generated::seeds());
+        let app = with_own::<Migration>(own);
         Gatherings(Server::open(app, database, place, |_| Box::pin(async {}), |_| {}).await)
     }
 
@@ -102,16 +100,7 @@ impl Fixture for Gatherings {
 }
 
 /// The two tables, behind those of the service.
-struct Migrator;
-
-impl MigratorTrait for Migrator {
-    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        let mut migrations = <charter::Migrator as MigratorTrait>::migrations();
-        migrations.push(Atomic::boxed(Migration));
-        migrations
-    }
-}
-
+#[derive(Default)]
 struct Migration;
 
 impl MigrationName for Migration {

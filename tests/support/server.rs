@@ -10,8 +10,8 @@ use charter_runtime::auth::Principal;
 use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
 use charter_runtime::crud::{self, Body, BoxFuture, Transaction};
-use charter_runtime::custom_field;
 use charter_runtime::db::Sql;
+use charter_runtime::index;
 use charter_runtime::server::{self, Running};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
@@ -265,7 +265,7 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         let token = make_ready(app, &state).await;
         fill(&state).await;
         // A copy has them, and no server over it begins with making them.
-        custom_field::index::settle(&state).await.expect("the indexes of custom fields are made");
+        index::settle(&state).await.expect("the indexes of custom fields are made");
         state.db.close().await;
         Prepared { template: database.template(url, &folder), token }
     })

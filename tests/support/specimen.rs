@@ -4,16 +4,16 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use charter_migrations::prelude::*;
+use charter_runtime::Result;
 use charter_runtime::context::State;
 use charter_runtime::crud::{BoxFuture, Context, Draft, Route};
 use charter_runtime::generated::{Decimal, Resource};
-use charter_runtime::{App, Result};
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json};
 use serde_json::json;
 
 use super::server::{Fixture, create};
-use super::{Database, Prepared, Server};
+use super::{Database, Prepared, Server, with_own};
 
 // Both actions run on a record, which each says.
 #[allow(clippy::duplicated_attributes)]
@@ -86,8 +86,7 @@ impl Fixture for Specimens {
         static SQLITE: OnceLock<Prepared> = OnceLock::new();
         static POSTGRES: OnceLock<Prepared> = OnceLock::new();
         let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let routes = charter::generated::routes().into_iter().chain([route()]).collect();
-        let app = App::new::<Migrator>("charter-test", routes).seeds(charter::generated::seeds());
+        let app = with_own::<Migration>([route()]);
         Specimens(Server::open(app, database, place, fill, |_| {}).await)
     }
 
@@ -97,16 +96,7 @@ impl Fixture for Specimens {
 }
 
 /// The table of the specimens, behind those of the service.
-struct Migrator;
-
-impl MigratorTrait for Migrator {
-    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        let mut migrations = <charter::Migrator as MigratorTrait>::migrations();
-        migrations.push(Atomic::boxed(Migration));
-        migrations
-    }
-}
-
+#[derive(Default)]
 struct Migration;
 
 impl MigrationName for Migration {

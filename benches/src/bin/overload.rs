@@ -14,12 +14,12 @@ mod server;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread::{Builder, scope, sleep};
 use std::time::{Duration, Instant};
 
-use server::Server;
+use server::{Server, built, run};
 
 /// With so many connections the best rate is looked for.
 const BEST: [usize; 4] = [8, 16, 32, 64];
@@ -42,7 +42,7 @@ fn main() {
     let (rounds, seconds, products) = (number("ROUNDS", 5.0) as usize, number("SECONDS", 3.0), number("PRODUCTS", 10_000.0));
     let path = std::env::var("ASK").unwrap_or_else(|_| "/api/v1/products".into());
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let charter = std::env::var("SERVER").map_or_else(|_| build(&root), PathBuf::from);
+    let charter = built(&root);
     let data = std::env::temp_dir().join(format!("charter-overload-{}", std::process::id()));
     let mut environment = vec![("CHARTER_DATA_DIR", data.display().to_string())];
     let on_postgres = std::env::var("DATABASE").is_ok_and(|database| database == "postgres");
@@ -190,17 +190,4 @@ fn spread(times: &mut [Duration]) -> String {
 fn pin(process: u32, cpu: &str) {
     let done = Command::new("taskset").args(["-a", "-p", "-c", cpu, &process.to_string()]).output();
     assert!(done.is_ok_and(|done| done.status.success()), "taskset is there");
-}
-
-fn build(root: &Path) -> PathBuf {
-    let arguments = ["build", "--release", "--package", "charter", "--bin", "charter"];
-    let status = Command::new(env!("CARGO")).args(arguments).current_dir(root).status();
-    assert!(status.expect("cargo runs").success(), "the build failed");
-    root.join("target/release/charter")
-}
-
-fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
-    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("its output is text")
 }

@@ -10,11 +10,10 @@ mod server;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use server::Server;
+use server::{Server, built, run};
 
 /// What is asked of the API, and the page with the same rows: the address is the same, and so are its parameters.
 const CASES: [(&str, &str); 5] = [
@@ -36,7 +35,7 @@ fn main() {
     let number = |name: &str, default: usize| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let (products, rounds, block) = (number("PRODUCTS", 1_000_000), number("ROUNDS", 9), number("BLOCK", 200));
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let charter = std::env::var("SERVER").map_or_else(|_| build(&root), PathBuf::from);
+    let charter = built(&root);
     let data = std::env::temp_dir().join(format!("charter-panel-{}", std::process::id()));
     let environment = [
         ("CHARTER_DATA_DIR", data.to_str().expect("a UTF-8 path")),
@@ -136,17 +135,4 @@ fn median(costs: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
     let mut values: Vec<f64> = costs.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-fn build(root: &Path) -> PathBuf {
-    let arguments = ["build", "--release", "--package", "charter", "--bin", "charter"];
-    let status = Command::new(env!("CARGO")).args(arguments).current_dir(root).status();
-    assert!(status.expect("cargo runs").success(), "the build failed");
-    root.join("target/release/charter")
-}
-
-fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
-    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("its output is text")
 }

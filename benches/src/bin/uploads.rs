@@ -8,12 +8,11 @@ mod server;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use server::Server;
+use server::{Server, built, run};
 
 const BOUNDARY: &str = "----charter-bench";
 const MIB: u64 = 1 << 20;
@@ -25,12 +24,7 @@ fn main() {
     let (clients, bytes) = (setting("UPLOADS", 200), setting("BYTES", 20 * MIB));
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     // Another build of the server, such as a debug build.
-    let program = std::env::var("SERVER").ok().map(PathBuf::from).unwrap_or_else(|| {
-        let arguments = ["build", "--release", "--package", "charter", "--bin", "charter"];
-        let built = Command::new(env!("CARGO")).args(arguments).current_dir(&root).status();
-        assert!(built.expect("cargo runs").success(), "the build failed");
-        root.join("target/release/charter")
-    });
+    let program = built(&root);
     let data = std::env::temp_dir().join(format!("charter-uploads-{}", std::process::id()));
     let environment = [("CHARTER_DATA_DIR", data.to_str().expect("a UTF-8 path")), ("CHARTER_LOG", "warn")];
     run(&program, &environment, &["user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin"]);
@@ -113,13 +107,6 @@ fn send(server: &Server, token: &str, path: &str, kind: &str, body: &[&[u8]], st
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("the server answers");
     assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
-}
-
-fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
-    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output();
-    let output = output.expect("the command runs");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("its output is text")
 }
 
 /// Bytes without a pattern (xorshift).

@@ -1,13 +1,12 @@
 //! Custom fields: values that the operators of a service define by name and type while it runs.
 
 mod definition;
-pub mod index;
 mod known;
 mod value;
 
 use std::collections::HashMap;
 
-pub use definition::{ActiveModel, Definition, Entity, load, lost, route};
+pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
 pub use known::{Definitions, Known, write_text};
 use sea_orm::Value;
 pub use value::merge;

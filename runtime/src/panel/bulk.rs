@@ -164,7 +164,10 @@ impl Work<'_> {
             Chosen::These(ids) => ids,
             Chosen::All(sweep) => return Ok(sweep.sample.clone()),
         };
-        several::records(self.visit, self.place.entry, &self.place.collection(), ids, "").await
+        let entry = self.place.entry;
+        let replies = several::ask(self.visit, entry, &self.place.collection(), ids, "").await?;
+        let records = replies.iter().map(|reply| several::records(entry, reply)).collect::<Result<Vec<_>>>()?;
+        Ok(records.into_iter().flatten().collect())
     }
 
     async fn about_to_delete(&self) -> Result<Answer> {

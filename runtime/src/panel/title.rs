@@ -76,11 +76,15 @@ impl Titles {
         let Some(field) = field(entry).filter(|_| is_reached(visit, entry)) else { return Ok(()) };
         let ids: Vec<i64> = ids.iter().copied().collect();
         let with = format!("&fields=id,{}", field.name);
-        // They may have become unreadable meanwhile; their ids are shown instead.
-        let found = several::records(visit, entry, &format!("/{}", entry.meta.path), &ids, &with).await;
-        for record in found.unwrap_or_default() {
-            if let Some(id) = record["id"].as_i64() {
-                self.0.insert((entry.meta.name, id), of(entry, &record));
+        for reply in several::ask(visit, entry, &format!("/{}", entry.meta.path), &ids, &with).await? {
+            // They may have become unreadable meanwhile; their ids are shown instead.
+            if reply.status != StatusCode::OK {
+                continue;
+            }
+            for record in several::records(entry, &reply)? {
+                if let Some(id) = record["id"].as_i64() {
+                    self.0.insert((entry.meta.name, id), of(entry, &record));
+                }
             }
         }
         Ok(())

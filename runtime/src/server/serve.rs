@@ -18,13 +18,14 @@ use super::health::{Figures, Live, Ready};
 use super::reference::{Described, Page};
 use crate::attachment;
 use crate::context::State;
+use crate::crud;
 use crate::error::{Error, Result};
 use crate::idempotency;
+use crate::index;
 use crate::openapi;
 use crate::panel;
 use crate::total;
 use crate::webhook::Engine;
-use crate::{crud, custom_field};
 
 /// What is under way has so long to finish once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(15);
@@ -74,7 +75,7 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let engine = Engine::start(state.clone(), state.sender.clone(), slots);
     let sweeper = tokio::spawn(attachment::sweep(state.clone()));
     let pruning = tokio::spawn(idempotency::keep_pruned(state.clone()));
-    let keeper = tokio::spawn(custom_field::index::keep(state.clone()));
+    let keeper = tokio::spawn(index::keep(state.clone()));
     let folding = tokio::spawn(total::keep_folded(state.clone()));
     Ok(Running { address, handle, task, engine, sweeper, closer, pruning, keeper, folding, state })
 }

@@ -99,12 +99,10 @@ pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
     let mut waiting = Sql::new(dialect, "");
     write_waiting(&mut waiting);
     // Looking costs no transaction, nor SQLite's only writer.
-    if waiting.one(db.reader()).await?.is_none() {
+    if waiting.clone().one(db.reader()).await?.is_none() {
         return Ok(0);
     }
     let transaction = db.begin().await?;
-    let mut waiting = Sql::new(dialect, "");
-    write_waiting(&mut waiting);
     if dialect == Dialect::Postgres {
         waiting.push(" FOR UPDATE SKIP LOCKED");
     }

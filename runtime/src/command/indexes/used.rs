@@ -3,9 +3,9 @@
 use super::present::Present;
 use super::{Remark, Wanted};
 use crate::context::Context;
-use crate::custom_field::index::is_ours;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
+use crate::index::is_ours;
 use crate::meta::ResourceMeta;
 use crate::total;
 

@@ -2,9 +2,8 @@
 //! dropped when it has gone, and one of the deleted records of each table that keeps them.
 //!
 //! Nothing is noted anywhere: what should be there follows from the definitions and the metadata, what is there from the
-//! database. So a
-//! server that starts finds what is missing, whoever was interrupted, and the name of an index holds a fingerprint of
-//! its statement, so that another spelling of a later release makes it anew.
+//! database. So a server that starts finds what is missing, whoever was interrupted, and the name of an index holds a
+//! fingerprint of its statement, so that another spelling of a later release makes it anew.
 //!
 //! On SQLite the indexes of texts and decimals depend on functions that the application brings (`db/functions.rs`).
 
@@ -17,10 +16,9 @@ use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, Executor, Pg
 use sea_orm::{ConnectionTrait, EntityTrait};
 use tokio::sync::Notify;
 
-use super::CustomFieldType;
-use super::definition::{Entity, Model};
 use crate::catalog::Entry;
 use crate::context::State;
+use crate::custom_field::{CustomFieldType, Entity, Model};
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::query::indexes;
@@ -39,7 +37,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub struct Changed(Notify, AtomicU64);
 
 impl Changed {
-    pub(super) fn tell(&self) {
+    pub(crate) fn tell(&self) {
         self.1.fetch_add(1, Ordering::SeqCst);
         self.0.notify_one();
     }
@@ -235,8 +233,8 @@ pub(crate) fn is_ours(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TYPES;
     use super::*;
+    use crate::custom_field::TYPES;
 
     #[test]
     fn the_indexes_that_are_made_here_are_told_from_others_by_their_names() {
