@@ -22,6 +22,7 @@ mod restores;
 mod routes;
 mod server;
 mod support;
+mod together;
 mod versions;
 mod webhooks;
 mod writes;

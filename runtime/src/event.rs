@@ -7,7 +7,7 @@ use crate::audit::write_difference;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::crud::{Changes, wrap};
-use crate::db::Sql;
+use crate::db::{Operand, Sql};
 use crate::error::{Error, Result};
 use crate::meta::TimestampForm;
 use crate::record::{write_text, write_timestamp};
@@ -57,20 +57,25 @@ pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8])
         return Ok(());
     }
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_insert(&mut sql, context, entry, what, data);
+    let name = name(entry, what);
+    let body = body(&name, context.now(), data);
+    write_insert(&mut sql, name, Operand::Bound(body.into()), Operand::Bound(context.now().into()));
     sql.run(context.db()).await?;
     context.db().announce();
     Ok(())
 }
 
+/// `product.updated`
+pub fn name(entry: &Entry, what: &str) -> String {
+    format!("{}.{what}", entry.meta.name)
+}
+
 /// Writes `INSERT INTO "events" (...) SELECT ...`, behind which a `FROM` may follow.
 ///
-/// The body is serialised here and never again, so that every delivery sends and signs the same bytes.
-pub fn write_insert(sql: &mut Sql, context: &Context<'_>, entry: &Entry, what: &str, data: &[u8]) {
-    let name = format!("{}.{what}", entry.meta.name);
-    let body = body(&name, context.now(), data);
+/// The body is serialised once and never again, so that every delivery sends and signs the same bytes.
+pub fn write_insert(sql: &mut Sql, name: String, body: Operand<'_>, at: Operand<'_>) {
     sql.push("INSERT INTO \"events\" (\"name\", \"body\", \"created_at\") SELECT ");
-    sql.bind(name).push(", ").bind(body).push(", ").bind(context.now());
+    sql.bind(name).push(", ").operand(body).push(", ").operand(at);
 }
 
 /// The body of an event, with its data as a JSON object.

@@ -48,6 +48,11 @@ BEGIN
         END IF;
     END IF;"#;
 
+/// The statement that makes a function which does that first.
+pub(super) fn with_one(name: &str, live: &str) -> String {
+    function(name, live, true).replacen("\nBEGIN", &ONE.replace("{live}", live), 1)
+}
+
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
@@ -55,8 +60,7 @@ impl MigrationTrait for Migration {
             let connection = manager.get_connection();
             connection.execute_unprepared(ROOM).await?;
             for (name, live) in FUNCTIONS {
-                let one = ONE.replace("{live}", live);
-                connection.execute_unprepared(&function(name, live, true).replacen("\nBEGIN", &one, 1)).await?;
+                connection.execute_unprepared(&with_one(name, live)).await?;
             }
         }
         let events = Table::on(manager, "events");

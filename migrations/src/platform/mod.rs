@@ -20,6 +20,7 @@ mod m20261121_000012_platform_totals;
 mod m20261121_000013_platform_recent;
 mod m20261121_000014_platform_sessions;
 mod m20261121_000015_platform_room;
+mod m20261121_000016_platform_together;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -39,5 +40,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000013_platform_recent::Migration),
         Atomic::boxed(m20261121_000014_platform_sessions::Migration),
         Atomic::boxed(m20261121_000015_platform_room::Migration),
+        Atomic::boxed(m20261121_000016_platform_together::Migration),
     ]
 }

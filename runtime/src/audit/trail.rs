@@ -1,12 +1,12 @@
 //! Entries into the trail: in the transaction of the change that they tell of.
 
-use sea_orm::QueryResult;
+use sea_orm::{QueryResult, Value};
 
 use super::difference::{write_difference, write_removal};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::crud::Changes;
-use crate::db::{Dialect, Sql};
+use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
 
 /// Enters a new or changed record.
@@ -25,20 +25,36 @@ pub async fn removed(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryR
 
 async fn enter(context: &Context<'_>, entry: &Entry, action: &str, id: i64, difference: Vec<u8>) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_insert(&mut sql, context, entry, action, id, &difference);
+    let values = values(context, id, &difference).map(|(_, value)| Operand::Bound(value));
+    write_insert(&mut sql, entry, action, values);
     sql.run(context.db()).await.map(drop)
 }
 
-/// Writes `INSERT INTO "audit_entries" (...) SELECT ...`, behind which a `FROM` may follow.
-pub fn write_insert(sql: &mut Sql, context: &Context<'_>, entry: &Entry, action: &str, id: i64, difference: &[u8]) {
+/// What an entry says beside what happened to what, by column: the record, who changed it and in which request, the
+/// difference, and when.
+pub fn values(context: &Context<'_>, id: i64, difference: &[u8]) -> [(&'static str, Value); 6] {
+    [
+        ("record_id", id.into()),
+        ("user_id", context.caller().user_id.into()),
+        ("token_id", context.caller().token_id.into()),
+        ("request_id", context.request_id().map(str::to_string).into()),
+        ("changes", String::from_utf8_lossy(difference).into_owned().into()),
+        ("created_at", context.now().into()),
+    ]
+}
+
+/// Writes `INSERT INTO "audit_entries" (...) SELECT ...`, behind which a `FROM` may follow; with what stands for each of
+/// [`values`].
+pub fn write_insert(sql: &mut Sql, entry: &Entry, action: &str, values: [Operand<'_>; 6]) {
     sql.push(
         "INSERT INTO \"audit_entries\" (\"action\", \"entity_type\", \"record_id\", \"user_id\", \"token_id\", \
          \"request_id\", \"changes\", \"created_at\") SELECT ",
     );
-    sql.bind(action).push(", ").bind(entry.meta.plural).push(", ").bind(id).push(", ");
-    sql.bind(context.caller().user_id).push(", ").bind(context.caller().token_id).push(", ");
-    sql.bind(context.request_id().map(str::to_string)).push(", ");
-    sql.bind(String::from_utf8_lossy(difference).into_owned());
+    let [record, user, token, request, changes, at] = values;
+    sql.bind(action).push(", ").bind(entry.meta.plural);
+    for operand in [record, user, token, request, changes] {
+        sql.push(", ").operand(operand);
+    }
     // It is JSON already, and need not be read to be written.
-    sql.push(if sql.dialect == Dialect::Postgres { "::text::jsonb, " } else { ", " }).bind(context.now());
+    sql.push(if sql.dialect == Dialect::Postgres { "::text::jsonb, " } else { ", " }).operand(at);
 }

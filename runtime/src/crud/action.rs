@@ -1,5 +1,7 @@
 //! Named actions: parameters read by metadata, the resource's own method, the answer by metadata.
 
+use std::sync::Arc;
+
 use sea_orm::{QueryResult, Value};
 
 use super::behaviour::BoxFuture;
@@ -84,7 +86,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
 }
 
 /// The record that an action reads.
-async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<QueryResult> {
+async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<Arc<QueryResult>> {
     let condition = store::visible(context, entry)?.and(call.within.clone());
     let lock = !call.conditions.is_empty() && context.transaction().is_some();
     let row = store::load(context, entry, id, &condition, lock).await?.ok_or(Error::NotFound)?;

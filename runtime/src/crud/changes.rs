@@ -1,6 +1,7 @@
 //! What a write will store: the values by field, beside the row as it was; and the typed view of it that hooks get.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
@@ -19,7 +20,7 @@ use crate::resource::Resource;
 pub struct Changes {
     pub meta: &'static ResourceMeta,
     /// The stored row with every column; `None` when the record is new.
-    pub before: Option<QueryResult>,
+    pub before: Option<Arc<QueryResult>>,
     values: Vec<Option<Value>>,
     pub errors: FieldErrors,
     /// What was given as it is stored already: nothing to write, but a behaviour is to see that it was given.
@@ -33,7 +34,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    pub fn new(meta: &'static ResourceMeta, before: Option<QueryResult>) -> Changes {
+    pub fn new(meta: &'static ResourceMeta, before: Option<Arc<QueryResult>>) -> Changes {
         let values = vec![None; meta.fields.len()];
         let errors = FieldErrors::default();
         let (resent, revealed, emitted, embedded) = Default::default();
@@ -115,7 +116,7 @@ impl Changes {
         R: Resource,
         R::Model: IntoActiveModel<R::ActiveModel> + Clone,
     {
-        let before = self.before.as_ref().map(model::<R>).transpose()?;
+        let before = self.before.as_deref().map(model::<R>).transpose()?;
         let mut typed = match &before {
             Some(model) => model.clone().into_active_model(),
             None => <R::ActiveModel as ActiveModelTrait>::default(),
@@ -187,9 +188,7 @@ pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
         }
         Kind::Boolean => row.try_get::<Option<bool>>("", name)?.map(Value::from),
         Kind::Decimal { places, .. } => {
-            let position = row.column_names().iter().position(|column| column == name);
-            let position = position.ok_or_else(|| Error::internal(format!("the row has no `{name}`")))?;
-            let scaled = Cell::new(row, position)?.scaled(u32::from(places))?;
+            let scaled = Cell::named(row, name)?.scaled(u32::from(places))?;
             scaled.map(|n| Decimal::from_i128_with_scale(i128::from(n), u32::from(places)).into())
         }
         Kind::Timestamp { .. } => row.try_get::<Option<DateTime<Utc>>>("", name)?.map(Value::from),

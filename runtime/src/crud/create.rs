@@ -129,7 +129,7 @@ fn check_owner(context: &Context<'_>, changes: &mut Changes) {
 pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     if let Some(hook) = entry.route.hooks.after_save {
         let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
-        hook(context, &row.ok_or(Error::NotFound)?).await?;
+        hook(context, &*row.ok_or(Error::NotFound)?).await?;
     }
     Ok(())
 }

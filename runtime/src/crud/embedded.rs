@@ -4,6 +4,7 @@
 //! are plain rows; hooks belong to the record that holds them.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use sea_orm::{QueryResult, Value};
 
@@ -101,7 +102,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
         for (index, item) in set.items.iter_mut().enumerate() {
             match item.id {
                 Some(id) => match stored.remove(&id) {
-                    Some(row) => item.changes.before = Some(row),
+                    Some(row) => item.changes.before = Some(Arc::new(row)),
                     None => item.changes.errors.add("id", "names none of this record"),
                 },
                 None => {

@@ -39,19 +39,25 @@ fn row(entry: &Entry) -> String {
     text + ")::text"
 }
 
-/// Writes the condition that a row of `t` is the one that was found, and that what is beside it is the same.
-pub fn write_same(sql: &mut Sql, entry: &Entry, found: &QueryResult) -> Result<()> {
-    sql.push(" AND t.\"xmin\"::text = ").bind(found.try_get::<String>("", "xmin")?);
+/// Writes what is beside the row `t` by now, in the one text of [`columns`].
+pub fn write_beside(sql: &mut Sql, entry: &Entry) {
+    sql.push("(SELECT ").push(&row(entry)).push(" FROM (SELECT) AS o").push(&joins(entry)).push(")");
+}
+
+/// What was beside a row that was read with [`columns`], in one text; nothing where all of that follows from the row.
+pub fn beside_of(entry: &Entry, found: &QueryResult) -> Result<Option<String>> {
+    match joins(entry).is_empty() {
+        true => Ok(None),
+        false => Ok(found.try_get_by_index(own(entry).count() + 1)?),
+    }
+}
+
+fn joins(entry: &Entry) -> String {
     let mut joins = (String::new(), Vec::new());
     for column in beside(entry) {
         column.source.write_join(&mut joins.0, &mut joins.1);
     }
-    // What is beside without a join follows from the row.
-    if !joins.1.is_empty() {
-        sql.push(" AND (SELECT ").push(&row(entry)).push(" FROM (SELECT) AS o").push(&joins.0).push(") = ");
-        sql.bind(found.try_get_by_index::<String>(own(entry).count() + 1)?);
-    }
-    Ok(())
+    joins.0
 }
 
 fn own(entry: &Entry) -> impl Iterator<Item = &'static FieldMeta> {

@@ -1,6 +1,7 @@
 //! The five plain operations and the named actions, for any resource: from a request to an answer.
 
 mod action;
+mod ahead;
 mod apart;
 mod behaviour;
 mod body;
@@ -17,6 +18,7 @@ pub(crate) mod export;
 mod foreseen;
 mod include;
 mod input;
+mod keep;
 mod list;
 mod outcome;
 mod page;

@@ -6,7 +6,7 @@ use super::changes::Changes;
 use super::{rules, store};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::db::Sql;
+use crate::db::{Operand, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
 use crate::query::{Condition, write_condition};
@@ -45,7 +45,7 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
         let (target, value) = (context.catalog().get(resource), changes.current(field.name)?);
         let Some(value) = value.filter(|_| target.meta.soft_delete || target.standing.is_some()) else { continue };
         let mut sql = Sql::new(context.state().db.dialect(), "");
-        write_found_of(&mut sql, target, &store::present(target)?, "id", value);
+        write_found_of(&mut sql, target, &store::present(target)?, "id", Operand::Bound(value));
         if sql.one(context.db()).await?.is_none() {
             let label = label(context.catalog(), resource);
             changes.errors.add(field.name, format!("names a {label} that is deleted; restore that one first"));
@@ -100,66 +100,81 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_found(&mut sql, context, target, field, value)?;
+    write_found(&mut sql, context, target, field, Operand::Bound(value))?;
     Ok(sql.one(context.db()).await?.is_some())
 }
 
 /// Writes a query that finds a row if such a record is seen.
-fn write_found(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<()> {
+fn write_found(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Operand<'_>) -> Result<()> {
     write_found_of(sql, target, &store::visible(context, target)?, field, value);
     Ok(())
 }
 
 /// Writes a query that finds a row if there is such a record for which `condition` holds.
-fn write_found_of(sql: &mut Sql, target: &Entry, condition: &Condition, field: &str, value: Value) {
+fn write_found_of(sql: &mut Sql, target: &Entry, condition: &Condition, field: &str, value: Operand<'_>) {
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     sql.push("SELECT 1");
     write_from(sql, target.meta.table, &sources);
-    sql.push(" WHERE t.").name(field).push(" = ").bind(value).push(" AND ");
+    sql.push(" WHERE t.").name(field).push(" = ").operand(value).push(" AND ");
     write_condition(sql, condition);
     sql.push(" LIMIT 1");
 }
 
 /// Writes one condition that holds if [`check`] finds nothing wrong, and answers whether there is one: lists of
-/// references, and those to records of any kind, are looked up one after the other.
-pub fn write_sound(sql: &mut Sql, context: &Context<'_>, changes: &Changes, replaced: &[i64]) -> Result<bool> {
+/// references, and those to records of any kind, are looked up one after the other. `value`: the expression that a field has
+/// its value from; `own`: the one of the id of a record that is there.
+pub fn write_sound(
+    sql: &mut Sql,
+    context: &Context<'_>,
+    changes: &Changes,
+    value: impl Fn(&str) -> String,
+    own: Option<&str>,
+) -> Result<bool> {
     let catalog = context.catalog();
     sql.push("TRUE");
-    for (field, value) in changes.iter().filter(|(_, v)| **v != v.as_null()) {
+    let write_there = |sql: &mut Sql, target: &Entry, field: &str, value: &str| -> Result<()> {
+        sql.push(" AND (").push(value).push(" IS NULL OR EXISTS (");
+        write_found(sql, context, target, field, Operand::Is(value))?;
+        sql.push("))");
+        Ok(())
+    };
+    for (field, given) in changes.iter() {
+        let value = value(field.name);
         match field.kind {
-            Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. } => return Ok(false),
-            Kind::Ref { resource } => {
-                sql.push(" AND EXISTS (");
-                write_found(sql, context, catalog.get(resource), "id", value.clone())?;
-                sql.push(")");
+            Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. }
+                if *given != given.as_null() =>
+            {
+                return Ok(false);
             }
+            Kind::Ref { resource } => write_there(sql, catalog.get(resource), "id", &value)?,
             _ => {}
         }
         for rule in field.rules {
             if let Rule::Exists { resource, field: other } = rule {
-                sql.push(" AND EXISTS (");
-                write_found(sql, context, catalog.get(resource), other, value.clone())?;
-                sql.push(")");
+                write_there(sql, catalog.get(resource), other, &value)?;
             }
         }
-        if field.rules.contains(&Rule::Unique) {
-            write_free(sql, changes, &[field.name], replaced)?;
-        }
     }
-    for set in changes.meta.unique.iter().filter(|set| set.iter().any(|name| changes.get(name).is_some())) {
-        write_free(sql, changes, set, replaced)?;
+    for set in judged(changes) {
+        let values: Vec<String> = set.iter().map(|name| value(name)).collect();
+        let values = values.iter().map(|value| Operand::Is(value));
+        sql.push(" AND NOT EXISTS (");
+        write_same(sql, changes.meta, &set, values);
+        if let Some(own) = own {
+            sql.push(" AND t.\"id\" <> ").push(own);
+        }
+        sql.push(" LIMIT 1)");
     }
     Ok(true)
 }
 
-fn write_free(sql: &mut Sql, changes: &Changes, set: &[&'static str], replaced: &[i64]) -> Result<()> {
-    if let Some(values) = compared(changes, set)? {
-        sql.push(" AND NOT EXISTS (");
-        write_same(sql, changes.meta, set, values, replaced);
-        sql.push(")");
-    }
-    Ok(())
+/// The unique values, one or several together, of which some are given.
+pub fn judged(changes: &Changes) -> impl Iterator<Item = Vec<&'static str>> {
+    let alone =
+        changes.meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).map(|field| vec![field.name]);
+    let sets = changes.meta.unique.iter().map(|set| set.to_vec());
+    alone.chain(sets).filter(|set| set.iter().any(|name| changes.get(name).is_some()))
 }
 
 async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
@@ -217,7 +232,11 @@ async fn check_unique(
 ) -> Result<()> {
     let Some(values) = compared(changes, set)? else { return Ok(()) };
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_same(&mut sql, changes.meta, set, values, replaced);
+    write_same(&mut sql, changes.meta, set, values.into_iter().map(Operand::Bound));
+    if !replaced.is_empty() {
+        sql.push(" AND NOT (").among("t.\"id\"", replaced).push(")");
+    }
+    sql.push(" LIMIT 1");
     if sql.one(context.db()).await?.is_some() {
         add_taken(&mut changes.errors, set);
     }
@@ -229,17 +248,13 @@ fn compared(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>
     set.iter().map(|name| changes.current(name)).collect()
 }
 
-/// Writes a query that finds a row if another record that is not deleted has these values.
-fn write_same(sql: &mut Sql, meta: &ResourceMeta, set: &[&'static str], values: Vec<Value>, replaced: &[i64]) {
+/// Writes a query that finds the rows that are not deleted and have these values.
+fn write_same<'e>(sql: &mut Sql, meta: &ResourceMeta, set: &[&str], values: impl Iterator<Item = Operand<'e>>) {
     sql.push("SELECT 1 FROM ").name(meta.table).push(" AS t WHERE TRUE");
     for (name, value) in set.iter().zip(values) {
-        sql.push(" AND t.").name(name).push(" = ").bind(value);
-    }
-    if !replaced.is_empty() {
-        sql.push(" AND NOT (").among("t.\"id\"", replaced).push(")");
+        sql.push(" AND t.").name(name).push(" = ").operand(value);
     }
     leave_out_deleted(sql, meta);
-    sql.push(" LIMIT 1");
 }
 
 /// The problem of values that another record has. The last of a set is what tells its records apart.

@@ -198,7 +198,7 @@ struct Arguments<'r> {
     query: &'r str,
     bytes: &'r [u8],
     /// The record as it was before the body was read, with its version.
-    found: Option<QueryResult>,
+    found: Option<Arc<QueryResult>>,
 }
 
 /// A call outside of any transaction.
@@ -295,7 +295,7 @@ async fn exists(context: &Context<'_>, entry: &Entry, id: i64, within: Condition
 }
 
 /// The record that is to change.
-async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<QueryResult> {
+async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<Arc<QueryResult>> {
     let condition = store::visible(context, entry)?.and(within);
     whole::find(context, entry, id, &condition).await?.ok_or(Error::NotFound)
 }

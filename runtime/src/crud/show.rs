@@ -118,11 +118,12 @@ async fn read(
     condition.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(1024));
     shape.write_select(&mut sql, &sources);
-    sql.push(" WHERE t.\"id\" = ").bind(id).push(" AND ");
+    sql.push(" WHERE ");
     write_condition(&mut sql, condition);
-    let rows = sql.all(context.db()).await?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    let related = include::load(context, entry, &shape, &rows, includes).await?;
+    let position = shape.position("id").unwrap_or_default();
+    let Some(row) = context.state().db.row(context.db(), sql, id, position).await? else { return Ok(None) };
+    let row = &*row;
+    let related = include::load(context, entry, &shape, std::slice::from_ref(row), includes).await?;
     let mut record = Vec::with_capacity(1024);
     record.push(b'{');
     write_record(&mut record, &shape, row)?;

@@ -1,5 +1,7 @@
 //! Statements on one resource's table: a row by id, and the three writes.
 
+use std::sync::Arc;
+
 use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
@@ -69,14 +71,14 @@ pub async fn load(
     id: i64,
     condition: &Condition,
     lock: bool,
-) -> Result<Option<QueryResult>> {
+) -> Result<Option<Arc<QueryResult>>> {
     let mut sql = select(context, entry, condition, ("", &[]));
-    sql.push(" AND t.\"id\" = ").bind(id);
     // An immediate transaction on SQLite already excludes other writers.
-    if lock && sql.dialect == Dialect::Postgres {
-        sql.push(" FOR UPDATE OF t");
+    if !lock || sql.dialect == Dialect::Sqlite {
+        return context.state().db.row(context.db(), sql, id, id_position(entry)).await;
     }
-    sql.one(context.db()).await
+    sql.push(" AND t.\"id\" = ").bind(id).push(" FOR UPDATE OF t");
+    Ok(sql.one(context.db()).await?.map(Arc::new))
 }
 
 /// The stored rows of all records that are not deleted and for which `condition` holds, with every column.
@@ -95,10 +97,14 @@ pub async fn load_with(
     id: i64,
     condition: &Condition,
     (beside, sources): (&str, &[Source]),
-) -> Result<Option<QueryResult>> {
-    let mut sql = select(context, entry, condition, (beside, sources));
-    sql.push(" AND t.\"id\" = ").bind(id);
-    sql.one(context.db()).await
+) -> Result<Option<Arc<QueryResult>>> {
+    let sql = select(context, entry, condition, (beside, sources));
+    context.state().db.row(context.ahead(), sql, id, id_position(entry)).await
+}
+
+/// The position of the id among every column.
+fn id_position(entry: &Entry) -> usize {
+    entry.meta.fields.iter().filter(|field| field.is_column()).position(|field| field.name == "id").unwrap_or_default()
 }
 
 /// `SELECT` of every column, and of what is named beside, `WHERE` the condition holds.
@@ -119,24 +125,20 @@ fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, (beside, 
 /// Inserts a record and answers its id.
 pub async fn insert(context: &Context<'_>, changes: &Changes) -> Result<i64> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_insert(&mut sql, changes, None)?;
+    write_insert(&mut sql, changes)?;
     let row = sql.one(context.db()).await.map_err(|e| taken(e, changes))?;
     let row = row.ok_or_else(|| Error::internal("the insert returned no row"))?;
     Ok(row.try_get("", "id")?)
 }
 
-/// Writes `INSERT INTO ... RETURNING "id"`. An id that is known already is given, also where the table makes its own.
-pub fn write_insert(sql: &mut Sql, changes: &Changes, id: Option<i64>) -> Result<()> {
-    sql.push("INSERT INTO ").name(changes.meta.table).push(if id.is_some() { " (\"id\"" } else { " (" });
+fn write_insert(sql: &mut Sql, changes: &Changes) -> Result<()> {
+    sql.push("INSERT INTO ").name(changes.meta.table).push(" (");
     for (index, (field, _)) in changes.iter().enumerate() {
-        sql.push(if index > 0 || id.is_some() { ", " } else { "" }).name(field.name);
+        sql.push(if index > 0 { ", " } else { "" }).name(field.name);
     }
-    sql.push(if id.is_some() { ") OVERRIDING SYSTEM VALUE VALUES (" } else { ") VALUES (" });
-    if let Some(id) = id {
-        sql.bind(id);
-    }
+    sql.push(") VALUES (");
     for (index, (field, value)) in changes.iter().enumerate() {
-        sql.push(if index > 0 || id.is_some() { ", " } else { "" });
+        sql.push(if index > 0 { ", " } else { "" });
         sql.bind(storable(field, value)?);
     }
     sql.push(") RETURNING \"id\"");
@@ -146,19 +148,13 @@ pub fn write_insert(sql: &mut Sql, changes: &Changes, id: Option<i64>) -> Result
 /// Stores the changed columns of a record.
 pub async fn update(context: &Context<'_>, changes: &Changes, id: i64) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_update(&mut sql, changes, id)?;
-    sql.run(context.db()).await.map_err(|e| taken(e, changes))?;
-    Ok(())
-}
-
-/// Writes `UPDATE ... SET ... WHERE "id" = ...`.
-pub fn write_update(sql: &mut Sql, changes: &Changes, id: i64) -> Result<()> {
     sql.push("UPDATE ").name(changes.meta.table).push(" AS t SET ");
     for (index, (field, value)) in changes.iter().enumerate() {
         sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = ");
         sql.bind(storable(field, value)?);
     }
     sql.push(" WHERE \"id\" = ").bind(id);
+    sql.run(context.db()).await.map_err(|e| taken(e, changes))?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The transaction of a write, and what is to follow once it stands.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use sea_orm::{ConnectionTrait, QueryResult};
@@ -25,7 +25,7 @@ pub struct Transaction {
 struct After {
     hook: RecordHook,
     resource: &'static str,
-    row: QueryResult,
+    row: Arc<QueryResult>,
 }
 
 impl Transaction {
@@ -111,7 +111,7 @@ pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Resu
 }
 
 /// The same for a record that is gone.
-pub fn after_commit_of(context: &Context<'_>, entry: &Entry, row: QueryResult) {
+pub fn after_commit_of(context: &Context<'_>, entry: &Entry, row: Arc<QueryResult>) {
     if let (Some(hook), Some(transaction)) = (entry.route.hooks.after_commit, context.transaction()) {
         let mut after = transaction.after.lock().unwrap_or_else(PoisonError::into_inner);
         after.push(After { hook, resource: entry.meta.name, row });

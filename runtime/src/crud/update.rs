@@ -1,5 +1,7 @@
 //! A change to a record: `PUT` and `PATCH /<path>/{id}`, which mean the same.
 
+use std::sync::Arc;
+
 use sea_orm::{QueryResult, Value};
 
 use super::body::Body;
@@ -27,10 +29,10 @@ pub async fn update(
     within: Condition,
     conditions: &Conditions,
     body: &Body<'_>,
-    found: Option<QueryResult>,
+    found: Option<Arc<QueryResult>>,
 ) -> Result<Outcome> {
-    if let Some(found) = found
-        && let Some(outcome) = whole::change(context, entry, id, found, conditions, body).await?
+    if let Some(found) = found.filter(|_| conditions.is_empty())
+        && let Some(outcome) = whole::change(context, entry, id, &within, found, body).await?
     {
         return Ok(outcome);
     }

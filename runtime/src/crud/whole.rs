@@ -12,17 +12,14 @@ use tokio::sync::OnceCell;
 
 use super::body::Body;
 use super::changes::Changes;
+use super::keep::{Cause, Row};
 use super::outcome::Outcome;
-use super::show::Read;
-use super::version::Conditions;
-use super::{create, foreseen, input, references, store, update};
-use crate::audit::{trail, write_difference};
+use super::{ahead, create, foreseen, input, keep, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::custom_field::{self, Definition, Definitions};
+use crate::custom_field::{Definition, Definitions};
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
-use crate::event;
 use crate::query::Condition;
 
 /// The tables in whose rows the database has a say: triggers and rules that are not Charter's own, columns that it
@@ -52,7 +49,7 @@ impl Outspoken {
 }
 
 /// The definitions of custom fields that a write is judged by, if it has any.
-type Judges = Option<Arc<Definitions>>;
+pub type Judges = Option<Arc<Definitions>>;
 
 fn list(judges: &Judges) -> &[Definition] {
     judges.as_ref().map(|known| known.list.as_slice()).unwrap_or_default()
@@ -71,17 +68,21 @@ pub async fn add(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: O
     if !changes.errors.is_empty() || !columns.all(|field| changes.get(field.name).is_some()) {
         return Ok(None);
     }
-    let Some((id, record)) = ahead(context, entry, &changes, &judges, None).await? else { return Ok(None) };
-    let mut sql = statement(context);
-    store::write_insert(&mut sql, &changes, Some(id))?;
-    if !keep(context, entry, id, &changes, ("create", "created"), &record, sql).await? {
+    let Some((id, record)) = ahead::read(context, entry, &changes, &judges, None).await? else { return Ok(None) };
+    let cause = Cause { action: "create", event: "created" };
+    if !keep::keep(context, entry, &changes, Row::New(id), cause, &record).await? {
         return Ok(None);
     }
     Ok(Some(Outcome { created: Some(id), ..Outcome::of(entry, &record, &changes) }))
 }
 
 /// A record, if `condition` holds for it; with what [`change`] goes by, where that will do.
-pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, condition: &Condition) -> Result<Option<QueryResult>> {
+pub async fn find(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    condition: &Condition,
+) -> Result<Option<Arc<QueryResult>>> {
     if !is_alone(entry) || !is_plain(context, entry).await? {
         return store::load(context, entry, id, condition, false).await;
     }
@@ -95,53 +96,91 @@ fn is_alone(entry: &Entry) -> bool {
 }
 
 /// Changes a record that was found by [`find`] as [`update::update`] does; `None` where it takes more, and where the record
-/// is no longer as it was found.
+/// is another each time that it is found.
 pub async fn change(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
-    found: QueryResult,
-    conditions: &Conditions,
+    within: &Condition,
+    found: Arc<QueryResult>,
     body: &Body<'_>,
 ) -> Result<Option<Outcome>> {
-    if !conditions.is_empty() || !is_alone(entry) || !is_plain(context, entry).await? {
+    if !is_alone(entry) || !is_plain(context, entry).await? {
         return Ok(None);
     }
+    let mut found = Some(found);
+    for tried in 0..TRIES {
+        let Some(row) = found else { return Ok(None) };
+        match change_found(context, entry, id, row, body, tried == 0).await? {
+            Tried::Done(outcome) => return Ok(Some(*outcome)),
+            Tried::TakesMore => return Ok(None),
+            Tried::Another => {}
+        }
+        found = find(context, entry, id, &store::visible(context, entry)?.and(within.clone())).await?;
+    }
+    Ok(None)
+}
+
+/// So often a record that somebody else changed meanwhile is found anew before it is locked.
+const TRIES: usize = 3;
+
+/// What came of a change to a row that was found.
+enum Tried {
+    Done(Box<Outcome>),
+    /// The row is another by now.
+    Another,
+    TakesMore,
+}
+
+async fn change_found(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    found: Arc<QueryResult>,
+    body: &Body<'_>,
+    is_first: bool,
+) -> Result<Tried> {
+    let version: String = found.try_get("", "xmin")?;
+    let beside = foreseen::beside_of(entry, &found)?;
     let judges = judges(context, entry, update::gives_custom_fields(entry, body)).await?;
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&judges), &mut changes)?;
     update::drop_unchanged(&mut changes)?;
     update::refuse_fixed(&mut changes);
     create::check_alone(context, &mut changes)?;
-    if !changes.errors.is_empty() || changes.is_empty() {
-        return Ok(None);
+    if !changes.errors.is_empty() {
+        return Ok(Tried::TakesMore);
     }
-    changes.set("updated_at", context.now().into());
+    let changed = !changes.is_empty();
+    if !changed && is_first {
+        // It was found before the body was read. Whether there is nothing to do is judged by what is there now.
+        return Ok(Tried::Another);
+    }
+    if changed {
+        changes.set("updated_at", context.now().into());
+    }
     let foreseen = match judges {
         None => foreseen::foresee(entry, &changes)?,
         Some(_) => None,
     };
-    let mut sql = statement(context);
-    store::write_update(&mut sql, &changes, id)?;
-    let Some(found) = &changes.before else { return Ok(None) };
-    let record = match foreseen {
-        Some(record) => {
-            foreseen::write_same(&mut sql, entry, found)?;
-            record
-        }
+    let (record, beside) = match foreseen {
+        Some(record) => (record, beside),
+        None if !changed => return Ok(Tried::TakesMore),
         None => {
-            let version: String = found.try_get("", "xmin")?;
             let as_found = Some((id, version.as_str()));
-            let Some((_, record)) = ahead(context, entry, &changes, &judges, as_found).await? else { return Ok(None) };
-            sql.push(" AND t.\"xmin\"::text = ").bind(version);
-            record
+            let Some((_, record)) = ahead::read(context, entry, &changes, &judges, as_found).await? else {
+                return Ok(Tried::TakesMore);
+            };
+            (record, None)
         }
     };
-    sql.push(" RETURNING t.\"id\"");
-    if !keep(context, entry, id, &changes, ("update", "updated"), &record, sql).await? {
-        return Ok(None);
+    let row = Row::Found { id, version: &version, beside: beside.as_deref() };
+    let cause = Cause { action: "update", event: "updated" };
+    // Where nothing changes there is nothing to store, and the record is answered as it was found.
+    if changed && !keep::keep(context, entry, &changes, row, cause, &record).await? {
+        return Ok(Tried::Another);
     }
-    Ok(Some(Outcome::of(entry, &record, &changes)))
+    Ok(Tried::Done(Box::new(Outcome::of(entry, &record, &changes))))
 }
 
 /// Whether nothing but what the metadata says decides what is stored and shown of a record.
@@ -162,105 +201,4 @@ async fn judges(context: &Context<'_>, entry: &Entry, needed: bool) -> Result<Ju
         true => context.state().custom_fields.get(context.ahead(), entry.meta.plural).await.map(Some),
         false => Ok(None),
     }
-}
-
-/// The record as it will be, and the id that it has or takes; `None` where it may not be so, or what was known of it is
-/// no longer true. `as_found`: the id and the version of the row that is to change.
-async fn ahead(
-    context: &Context<'_>,
-    entry: &Entry,
-    changes: &Changes,
-    judges: &Judges,
-    as_found: Option<(i64, &str)>,
-) -> Result<Option<(i64, Read)>> {
-    let shape = &entry.single;
-    let mut sql = Sql::new(Dialect::Postgres, String::with_capacity(4096));
-    shape.write_columns(&mut sql);
-    sql.push(", (");
-    let replaced: Vec<i64> = as_found.iter().map(|(id, _)| *id).collect();
-    if !references::write_sound(&mut sql, context, changes, &replaced)? {
-        return Ok(None);
-    }
-    sql.push("), ");
-    match judges {
-        Some(_) => custom_field::write_text(&mut sql, entry.meta.plural),
-        None => drop(sql.push("''")),
-    }
-    let mut place = Ok(());
-    shape.write_tables_over(&mut sql, entry.meta.table, |sql| {
-        place = write_row(sql, entry, changes, as_found);
-    });
-    place?;
-    let Some(row) = sql.one(context.ahead()).await? else { return Ok(None) };
-    let beside = shape.columns.len();
-    if let Some(known) = judges
-        && row.try_get_by_index::<String>(beside + 1)? != known.text
-    {
-        context.state().custom_fields.forget(entry.meta.plural);
-        return Ok(None);
-    }
-    let position = shape.position("id").unwrap_or_default();
-    let id = row.try_get_by_index::<Option<i64>>(position)?;
-    Ok(match id.filter(|_| matches!(row.try_get_by_index(beside), Ok(true))) {
-        Some(id) => Some((id, Read::plain(entry, &row)?)),
-        None => None,
-    })
-}
-
-/// Writes `(SELECT ...)` with every column as it will be stored.
-fn write_row(sql: &mut Sql, entry: &Entry, changes: &Changes, as_found: Option<(i64, &str)>) -> Result<()> {
-    let table = entry.meta.table;
-    sql.push("(SELECT ");
-    match as_found {
-        Some(_) => sql.push("t.\"id\""),
-        // Null where the table makes no ids itself.
-        None => sql.push(&format!("nextval(pg_get_serial_sequence('\"{table}\"', 'id')) AS \"id\"")),
-    };
-    for field in entry.meta.fields.iter().filter(|field| field.is_column() && field.name != "id") {
-        match changes.get(field.name) {
-            Some(value) => sql.push(", ").bind(store::storable(field, value)?).push(" AS ").name(field.name),
-            None => sql.push(", t.").name(field.name),
-        };
-    }
-    if let Some((id, version)) = as_found {
-        sql.push(" FROM ").name(table).push(" AS t WHERE t.\"id\" = ").bind(id);
-        sql.push(" AND t.\"xmin\"::text = ").bind(version);
-    }
-    sql.push(")");
-    Ok(())
-}
-
-/// The beginning of the statement that stores a record, in which the record itself is to follow.
-fn statement(context: &Context<'_>) -> Sql {
-    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(2048));
-    sql.push("WITH \"stored\" AS (");
-    sql
-}
-
-/// Stores the record with its event and its audit entry, or none of them. `cause`: what the trail and the event call it.
-async fn keep(
-    context: &Context<'_>,
-    entry: &Entry,
-    id: i64,
-    changes: &Changes,
-    cause: (&str, &str),
-    record: &Read,
-    mut sql: Sql,
-) -> Result<bool> {
-    let (action, happened) = cause;
-    if entry.meta.events {
-        sql.push("), \"told\" AS (");
-        event::write_insert(&mut sql, context, entry, happened, &event::data(entry, changes, record.answer())?);
-        sql.push(" FROM \"stored\"");
-    }
-    let mut difference = Vec::with_capacity(512);
-    write_difference(&mut difference, changes)?;
-    sql.push("), \"entered\" AS (");
-    trail::write_insert(&mut sql, context, entry, action, id, &difference);
-    sql.push(" FROM \"stored\") SELECT \"id\" FROM \"stored\"");
-    let stored = context.db().whole(sql).await.map_err(|error| store::taken(error, changes))?.is_some();
-    if stored && entry.meta.events {
-        context.db().announce();
-    }
-    Ok(stored)
 }

@@ -10,8 +10,7 @@ use sea_orm::{
 };
 use tokio::sync::{Notify, OnceCell};
 
-use super::Sql;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
 #[derive(Debug)]
@@ -42,6 +41,16 @@ impl Unit {
         announcement: Announcement,
     ) -> Unit {
         Unit { begun: OnceCell::new_with(Some(transaction)), ..Unit::new(pool, announcement) }
+    }
+
+    /// Where a statement runs that is to be all of this transaction; nowhere once it has begun.
+    pub(super) fn not_begun(&self) -> Option<&DatabaseConnection> {
+        self.begun.get().is_none().then_some(&self.pool)
+    }
+
+    /// Whether a statement was all of it.
+    pub(super) fn end(&self, over: bool) {
+        self.over.store(over, Ordering::Relaxed);
     }
 
     async fn begin(&self) -> Result<&DatabaseTransaction, DbErr> {
@@ -79,22 +88,6 @@ impl Connection {
     /// Whether this is a transaction in which a statement has run.
     pub fn has_begun(&self) -> bool {
         matches!(self, Connection::Transaction(unit) if unit.begun.get().is_some())
-    }
-
-    /// The first row of a statement after which this transaction has no other. Where it has not begun, the statement is
-    /// all of it and stands by itself, whoever waits for it; where it finds no row it has done nothing, and others may
-    /// follow.
-    pub async fn whole(&self, sql: Sql) -> Result<Option<QueryResult>> {
-        match self {
-            Connection::Transaction(unit) if unit.begun.get().is_none() => {
-                let (pool, statement) = (unit.pool.clone(), sql.statement());
-                let run = tokio::spawn(async move { pool.query_one_raw(statement).await });
-                let row = run.await.map_err(Error::internal)??;
-                unit.over.store(row.is_some(), Ordering::Relaxed);
-                Ok(row)
-            }
-            _ => sql.one(self).await,
-        }
     }
 
     /// Has the commit of this transaction wake whoever waits for [`super::Db::announced`].

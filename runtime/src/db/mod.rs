@@ -6,8 +6,11 @@
 mod connection;
 mod export;
 mod functions;
+mod gather;
+mod given;
 mod limit;
 mod statement;
+mod together;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -26,7 +29,10 @@ pub use connection::{Announcement, Connection, Unit};
 use export::Exports;
 pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
-pub use statement::Sql;
+pub use given::{GIVEN, Given, PLACE};
+pub use statement::{Operand, Sql};
+pub use together::Company;
+use together::Together;
 
 use crate::error::Result;
 
@@ -44,6 +50,8 @@ pub struct Db {
     writer: DatabaseConnection,
     exports: Exports,
     dialect: Dialect,
+    /// What requests ask together.
+    together: Together,
     /// Told of the commits that announce events.
     commits: Arc<Notify>,
     /// How PostgreSQL is reached.
@@ -124,6 +132,7 @@ impl Db {
             writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
             dialect: Dialect::Sqlite,
+            together: Together::default(),
             commits: Arc::default(),
             options: None,
         })
@@ -159,6 +168,7 @@ impl Db {
             writer: connection,
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
             dialect: Dialect::Postgres,
+            together: Together::default(),
             commits: Arc::default(),
             options: Some(options),
         })

@@ -15,6 +15,15 @@ pub struct Sql {
     pub values: Vec<Value>,
 }
 
+/// What stands for a value in a statement.
+#[derive(Debug, Clone)]
+pub enum Operand<'e> {
+    /// The value, bound.
+    Bound(Value),
+    /// An expression that has it.
+    Is(&'e str),
+}
+
 impl Sql {
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Sql {
         Sql { dialect, text: text.into(), values: Vec::new() }
@@ -41,6 +50,14 @@ impl Sql {
         self.text.push('$');
         let _ = write!(self.text, "{}", self.values.len());
         self
+    }
+
+    /// Appends what stands for a value.
+    pub fn operand(&mut self, operand: Operand<'_>) -> &mut Sql {
+        match operand {
+            Operand::Bound(value) => self.bind(value),
+            Operand::Is(expression) => self.push(expression),
+        }
     }
 
     /// Appends `<left> IN (all of ids)` in a form whose text does not depend on how many there are, so that one

@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use sea_orm::QueryResult;
 use sea_orm::sqlx::postgres::PgRow;
 use sea_orm::sqlx::sqlite::SqliteRow;
-use sea_orm::sqlx::{Database, Decode, Postgres, Row, Sqlite, TypeInfo, ValueRef};
+use sea_orm::sqlx::{Column, Database, Decode, Postgres, Row, Sqlite, TypeInfo, ValueRef};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -45,6 +45,19 @@ impl<'r> Cell<'r> {
             _ => return Err(Error::internal("a row of an unknown database")),
         };
         Ok(Cell { row, position })
+    }
+
+    /// The value of a column.
+    ///
+    /// # Errors
+    /// A row that is of neither database, or without such a column.
+    pub fn named(row: &'r QueryResult, name: &str) -> Result<Cell<'r>> {
+        let column = match (row.try_as_pg_row(), row.try_as_sqlite_row()) {
+            (Some(row), _) => row.try_column(name).map(Column::ordinal),
+            (_, Some(row)) => row.try_column(name).map(Column::ordinal),
+            _ => return Err(Error::internal("a row of an unknown database")),
+        };
+        Cell::new(row, column.map_err(Error::internal)?)
     }
 
     fn read<T>(&self) -> Answer<T>

@@ -1,0 +1,123 @@
+//! Storing a record with its event and its audit entry, in one statement: all of it or none. What several requests store
+//! at the same time is one statement too.
+
+use super::changes::Changes;
+use super::show::Read;
+use super::{ahead, foreseen, references, store};
+use crate::audit::{trail, write_difference};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::db::{Company, GIVEN, Given, Operand, PLACE};
+use crate::error::Result;
+use crate::event;
+
+/// What a write is called: in the audit trail, and in its event.
+#[derive(Debug, Clone, Copy)]
+pub struct Cause {
+    pub action: &'static str,
+    pub event: &'static str,
+}
+
+/// Which row is stored.
+#[derive(Debug, Clone, Copy)]
+pub enum Row<'r> {
+    /// A new one, with an id that it has taken.
+    New(i64),
+    /// One that is there, while it has this version; where `beside`, also while what is shown of other rows is as this
+    /// text.
+    Found { id: i64, version: &'r str, beside: Option<&'r str> },
+}
+
+/// Stores the record, or does nothing where the row is no longer as it was found, or another transaction holds it.
+pub async fn keep(
+    context: &Context<'_>,
+    entry: &Entry,
+    changes: &Changes,
+    row: Row<'_>,
+    cause: Cause,
+    record: &Read,
+) -> Result<bool> {
+    let mut given = Given::default();
+    let id = match row {
+        Row::New(id) => {
+            given.cell("id", id);
+            id
+        }
+        Row::Found { id, version, beside } => {
+            given.cell("id", id).cell("version", version);
+            if let Some(beside) = beside {
+                given.cell("beside", beside);
+            }
+            id
+        }
+    };
+    ahead::write_cells(&mut given, changes)?;
+    let name = event::name(entry, cause.event);
+    if entry.meta.events {
+        given.cell("body", event::body(&name, context.now(), &event::data(entry, changes, record.answer())?));
+    }
+    let mut difference = Vec::with_capacity(512);
+    write_difference(&mut difference, changes)?;
+    let entered = trail::values(context, id, &difference).map(|(column, value)| {
+        given.cell(column, value);
+        format!("k.\"{column}\"")
+    });
+    match row {
+        Row::New(_) => write_insert(&mut given, changes),
+        Row::Found { beside, .. } => write_update(&mut given, entry, changes, beside.is_some()),
+    }
+    let sql = &mut given.sql;
+    if entry.meta.events {
+        sql.push(", \"charter_told\" AS (");
+        event::write_insert(sql, name, Operand::Is("k.\"body\""), Operand::Is("k.\"created_at\""));
+        sql.push(" FROM \"charter_kept\" AS k)");
+    }
+    sql.push(", \"charter_entered\" AS (");
+    trail::write_insert(sql, entry, cause.action, entered.each_ref().map(|column| Operand::Is(column)));
+    sql.push(" FROM \"charter_kept\" AS k) SELECT ").name(PLACE).push(" FROM \"charter_kept\"");
+    let stored = context.state().db.given(context.db(), given, company(changes)).await;
+    let stored = stored.map_err(|error| store::taken(error, changes))?.is_some();
+    if stored && entry.meta.events {
+        context.db().announce();
+    }
+    Ok(stored)
+}
+
+/// Who stores a unique value waits for whoever is storing the same one, which is nobody else's concern.
+fn company(changes: &Changes) -> Company {
+    if references::judged(changes).next().is_some() { Company::None } else { Company::Any }
+}
+
+fn write_insert(given: &mut Given, changes: &Changes) {
+    let sql = &mut given.sql;
+    let columns: Vec<&str> = changes.iter().map(|(field, _)| field.name).collect();
+    sql.push(", \"charter_stored\" AS (INSERT INTO ").name(changes.meta.table).push(" (\"id\"");
+    for name in &columns {
+        sql.push(", ").name(name);
+    }
+    sql.push(") OVERRIDING SYSTEM VALUE SELECT g.\"id\"");
+    for name in &columns {
+        sql.push(", g.").name(&ahead::cell(name));
+    }
+    sql.push(" FROM ").name(GIVEN).push(" AS g RETURNING \"id\"), \"charter_kept\" AS (SELECT g.* FROM ").name(GIVEN);
+    sql.push(" AS g JOIN \"charter_stored\" AS s ON s.\"id\" = g.\"id\")");
+}
+
+/// A row that another transaction holds is left alone: those who go together would all wait for it.
+fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: bool) {
+    let sql = &mut given.sql;
+    sql.push(", \"charter_held\" AS MATERIALIZED (SELECT t.\"ctid\" AS \"charter_row\", g.* FROM ").name(GIVEN);
+    sql.push(" AS g JOIN ").name(entry.meta.table);
+    sql.push(" AS t ON t.\"id\" = g.\"id\" WHERE t.\"xmin\"::text = g.\"version\"");
+    if is_beside {
+        sql.push(" AND ");
+        foreseen::write_beside(sql, entry);
+        sql.push(" = g.\"beside\"");
+    }
+    sql.push(" FOR NO KEY UPDATE OF t SKIP LOCKED), \"charter_kept\" AS (UPDATE ").name(entry.meta.table);
+    sql.push(" AS t SET ");
+    for (index, (field, _)) in changes.iter().enumerate() {
+        sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = h.").name(&ahead::cell(field.name));
+    }
+    sql.push(" FROM \"charter_held\" AS h WHERE t.\"ctid\" = h.\"charter_row\" RETURNING h.*)");
+}

@@ -1,0 +1,175 @@
+//! What is asked at the same time may be one statement on PostgreSQL, and nobody can tell.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use sea_orm::ConnectionTrait;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::support::{Client, Database, Server, on_both, run};
+
+on_both!(each_is_answered_what_it_asked, of_those_who_change_one_record_each_has_its_say);
+
+#[test]
+fn what_the_database_refuses_of_one_is_nobody_elses() {
+    run(Database::Postgres, refused);
+}
+
+#[test]
+fn a_record_that_another_transaction_holds_keeps_nobody_else_waiting() {
+    run(Database::Postgres, held);
+}
+
+#[test]
+fn a_unique_value_that_is_being_stored_keeps_nobody_else_waiting() {
+    run(Database::Postgres, taken);
+}
+
+/// So many are asked at once.
+const MANY: usize = 40;
+
+async fn products(admin: &Client) -> Vec<i64> {
+    let create = |n: usize| async move {
+        let body = json!({ "name": format!("Lamp {n}"), "sku": format!("L-{n}"), "weight": n.to_string() });
+        let product = admin.post("/products", body).await.created("product");
+        assert_eq!((&product["name"], &product["sku"]), (&json!(format!("Lamp {n}")), &json!(format!("L-{n}"))));
+        product["id"].as_i64().expect("an id")
+    };
+    join_all((0..MANY).map(create)).await
+}
+
+async fn each_is_answered_what_it_asked(server: Server) {
+    let admin = &server.admin();
+    let group = &admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group")["id"];
+    let ids = products(admin).await;
+    let mut different = ids.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), MANY);
+    // Changes of several kinds, refused ones among them, and readers of all of it.
+    let change = |(n, id): (usize, i64)| {
+        let path = format!("/products/{id}");
+        async move {
+            match n % 5 {
+                0 => drop(admin.patch(&path, json!({ "weight": "-1" })).await.invalid("weight")),
+                1 => {
+                    let product = admin.patch(&path, json!({ "product_group_id": group })).await.record("product");
+                    assert_eq!((&product["id"], &product["product_group_name"]), (&json!(id), &json!("Lamps")));
+                }
+                2 => drop(admin.patch(&path, json!({ "product_group_id": 4711 })).await.invalid("product_group_id")),
+                _ => {
+                    let name = format!("Light {n}");
+                    let product = admin.patch(&path, json!({ "name": name })).await.record("product");
+                    assert_eq!((&product["id"], &product["name"]), (&json!(id), &json!(name)));
+                }
+            }
+            let product = admin.get(&path).await.record("product");
+            assert_eq!((&product["id"], &product["sku"]), (&json!(id), &json!(format!("L-{n}"))));
+            admin.get(&format!("/products/{}", id + 1_000)).await.refused(404, "not_found");
+        }
+    };
+    join_all(ids.iter().copied().enumerate().map(change)).await;
+    assert_eq!(admin.get("/products").await.ok()["meta"]["total"], MANY);
+    // What is told and entered of each is its own.
+    let changed = MANY / 5 * 3;
+    let told: Vec<Value> =
+        server.event_bodies(0).await.into_iter().filter(|event| event["event"] == "product.updated").collect();
+    assert_eq!(told.len(), changed);
+    for event in told {
+        let product = &event["data"]["product"];
+        let n = ids.iter().position(|id| product["id"] == *id).expect("one of them");
+        assert_eq!(product["sku"], format!("L-{n}"));
+        let path = format!("/audit_entries?q[entity_type_eq]=products&q[record_id_eq]={}", product["id"]);
+        let changes = admin.get(&path).await.column("audit_entries", "changes");
+        assert_eq!(changes.len(), 2, "it was created and changed: {changes:?}");
+        let field = if n % 5 == 1 { "product_group_id" } else { "name" };
+        assert_eq!(changes[1][field]["new"], product[field]);
+    }
+}
+
+async fn of_those_who_change_one_record_each_has_its_say(server: Server) {
+    let admin = &server.admin();
+    let path = &format!("/products/{}", admin.post("/products", json!({ "name": "0" })).await.created("product")["id"]);
+    // Half of them want the same, which is only stored once.
+    let change = |n: usize| async move {
+        let name = (n / 2).to_string();
+        assert_eq!(admin.patch(path, json!({ "name": name })).await.record("product")["name"], name);
+    };
+    join_all((2..MANY).map(change)).await;
+    let last = admin.get(path).await.record("product");
+    let entries = admin.get("/audit_entries?q[action_eq]=update&per_page=100").await.column("audit_entries", "changes");
+    let mut name = json!("0");
+    for change in &entries {
+        assert_ne!(change["name"]["old"], change["name"]["new"]);
+        assert_eq!(change["name"]["old"], name, "each follows upon the one before: {entries:?}");
+        name = change["name"]["new"].clone();
+    }
+    assert!((MANY / 2 - 1..MANY).contains(&entries.len()), "{}", entries.len());
+    assert_eq!(last["name"], name);
+}
+
+async fn refused(server: Server) {
+    server.sql("ALTER TABLE products ADD CONSTRAINT broken CHECK (name <> 'Broken')").await;
+    let admin = &server.admin();
+    let ids = products(admin).await;
+    let change = |(n, id): (usize, &i64)| {
+        let path = format!("/products/{id}");
+        async move {
+            let name = if n % 10 == 0 { "Broken" } else { "Light" };
+            let changed = admin.patch(&path, json!({ "name": name })).await;
+            let created = admin.post("/products", json!({ "name": name })).await;
+            let expected = if n % 10 == 0 { (500, 500) } else { (200, 201) };
+            assert_eq!((changed.status, created.status), expected, "{}", changed.text);
+        }
+    };
+    join_all(ids.iter().enumerate().map(change)).await;
+    let lights = admin.get("/products?q[name_eq]=Light").await.ok()["meta"]["total"].clone();
+    assert_eq!(lights, 2 * (MANY - MANY / 10));
+}
+
+async fn held(server: Server) {
+    let admin = &server.admin();
+    let ids = products(admin).await;
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    let hold = format!("UPDATE products SET weight = 99 WHERE id = {}", ids[0]);
+    transaction.execute_unprepared(&hold).await.expect("it is held");
+    let change = |id: &i64| {
+        let path = format!("/products/{id}");
+        async move { admin.patch(&path, json!({ "name": "Light" })).await.record("product") }
+    };
+    let mut waits = Box::pin(change(&ids[0]));
+    let others = join_all(ids[1..].iter().map(change));
+    let both = async {
+        tokio::select! {
+            early = &mut waits => panic!("it is held, and was answered {early}"),
+            others = others => others,
+        }
+    };
+    let others = timeout(Duration::from_secs(5), both).await.expect("nobody waits for what they do not want");
+    assert_eq!(others.len(), MANY - 1);
+    transaction.commit().await.expect("it ends");
+    let last = waits.await;
+    assert_eq!((&last["name"], &last["weight"]), (&json!("Light"), &json!("99.0000")));
+}
+
+async fn taken(server: Server) {
+    let admin = &server.admin();
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    let first = "INSERT INTO product_groups (name, created_at, updated_at) VALUES ('Lamps', now(), now())";
+    transaction.execute_unprepared(first).await.expect("it is stored");
+    let create = |name: String| async move { admin.post("/product_groups", json!({ "name": name })).await };
+    let mut waits = Box::pin(create("Lamps".into()));
+    let others = join_all((0..MANY).map(|n| create(format!("Lamps {n}"))));
+    let both = async {
+        tokio::select! {
+            early = &mut waits => panic!("it waits, and was answered {}", early.text),
+            others = others => others,
+        }
+    };
+    for other in timeout(Duration::from_secs(5), both).await.expect("nobody waits for another's value") {
+        other.created("product_group");
+    }
+    transaction.commit().await.expect("it ends");
+    waits.await.invalid("name");
+}
