@@ -7,7 +7,7 @@ use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::support::{Client, Database, Server, on_both, run};
+use crate::support::{Answer, Client, Database, Server, on_both, run};
 
 on_both!(each_is_answered_what_it_asked, of_those_who_change_one_record_each_has_its_say);
 
@@ -24,6 +24,16 @@ fn a_record_that_another_transaction_holds_keeps_nobody_else_waiting() {
 #[test]
 fn a_unique_value_that_is_being_stored_keeps_nobody_else_waiting() {
     run(Database::Postgres, taken);
+}
+
+#[test]
+fn nor_does_one_that_only_the_database_knows_to_be_unique() {
+    run(Database::Postgres, taken_unknown);
+}
+
+#[test]
+fn who_changes_a_record_does_not_wait_for_those_who_refer_to_it() {
+    run(Database::Postgres, referred_to);
 }
 
 /// So many are asked at once.
@@ -154,13 +164,28 @@ async fn held(server: Server) {
 }
 
 async fn taken(server: Server) {
+    let first = "INSERT INTO product_groups (name, created_at, updated_at) VALUES ('Lamps', now(), now())";
+    let group = |n: Option<usize>| json!({ "name": n.map_or("Lamps".into(), |n| format!("Lamps {n}")) });
+    let last = one_waits(&server, first, "/product_groups", group).await;
+    last.invalid("name");
+}
+
+async fn taken_unknown(server: Server) {
+    server.sql("CREATE UNIQUE INDEX theirs ON products (barcode)").await;
+    let first = "INSERT INTO products (name, barcode, created_at, updated_at) VALUES ('Lamp', '0', now(), now())";
+    let product = |n: Option<usize>| json!({ "name": "Lamp", "barcode": n.map_or(0, |n| n + 1).to_string() });
+    let last = one_waits(&server, first, "/products", product).await;
+    last.refused(409, "conflict");
+}
+
+/// What is answered to the one record that another transaction keeps waiting with its own statement, and others do not
+/// wait for: `record` has their bodies, by number.
+async fn one_waits(server: &Server, first: &str, path: &str, record: impl Fn(Option<usize>) -> Value) -> Answer {
     let admin = &server.admin();
     let transaction = server.state.db.begin().await.expect("a transaction begins");
-    let first = "INSERT INTO product_groups (name, created_at, updated_at) VALUES ('Lamps', now(), now())";
     transaction.execute_unprepared(first).await.expect("it is stored");
-    let create = |name: String| async move { admin.post("/product_groups", json!({ "name": name })).await };
-    let mut waits = Box::pin(create("Lamps".into()));
-    let others = join_all((0..MANY).map(|n| create(format!("Lamps {n}"))));
+    let mut waits = Box::pin(admin.post(path, record(None)));
+    let others = join_all((0..MANY).map(|n| admin.post(path, record(Some(n)))));
     let both = async {
         tokio::select! {
             early = &mut waits => panic!("it waits, and was answered {}", early.text),
@@ -168,8 +193,20 @@ async fn taken(server: Server) {
         }
     };
     for other in timeout(Duration::from_secs(5), both).await.expect("nobody waits for another's value") {
-        other.created("product_group");
+        other.status(201);
     }
     transaction.commit().await.expect("it ends");
-    waits.await.invalid("name");
+    waits.await
+}
+
+async fn referred_to(server: Server) {
+    let admin = server.admin();
+    let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await;
+    let path = format!("/product_groups/{}", group.created("product_group")["id"]);
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    transaction.execute_unprepared("SELECT 1 FROM product_groups FOR KEY SHARE").await.expect("as a reference does");
+    let precisely = admin.with("if-match", group.header("etag").expect("a tag"));
+    let change = precisely.patch(&path, json!({ "description": "All of them." }));
+    timeout(Duration::from_secs(5), change).await.expect("it waits for nobody").record("product_group");
+    transaction.commit().await.expect("it ends");
 }

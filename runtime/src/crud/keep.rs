@@ -75,7 +75,8 @@ pub async fn keep(
     sql.push(", \"charter_entered\" AS (");
     trail::write_insert(sql, entry, cause.action, entered.each_ref().map(|column| Operand::Is(column)));
     sql.push(" FROM \"charter_kept\" AS k) SELECT ").name(PLACE).push(" FROM \"charter_kept\"");
-    let stored = context.state().db.given(context.db(), given, company(changes)).await;
+    let company = company(context, entry, changes).await?;
+    let stored = context.state().db.given(context.db(), given, company).await;
     let stored = stored.map_err(|error| store::taken(error, changes))?.is_some();
     if stored && entry.meta.events {
         context.db().announce();
@@ -84,8 +85,10 @@ pub async fn keep(
 }
 
 /// Who stores a unique value waits for whoever is storing the same one, which is nobody else's concern.
-fn company(changes: &Changes) -> Company {
-    if references::judged(changes).next().is_some() { Company::None } else { Company::Any }
+async fn company(context: &Context<'_>, entry: &Entry, changes: &Changes) -> Result<Company> {
+    let may_wait = references::judged(changes).next().is_some()
+        || context.state().outspoken.has_uniques(context, entry.meta).await?;
+    Ok(if may_wait { Company::None } else { Company::Any })
 }
 
 fn write_insert(given: &mut Given, changes: &Changes) {
@@ -119,5 +122,5 @@ fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: 
     for (index, (field, _)) in changes.iter().enumerate() {
         sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = h.").name(&ahead::cell(field.name));
     }
-    sql.push(" FROM \"charter_held\" AS h WHERE t.\"ctid\" = h.\"charter_row\" RETURNING h.*)");
+    sql.push(" FROM \"charter_held\" AS h WHERE t.\"ctid\" = h.\"charter_row\" AND t.\"id\" = h.\"id\" RETURNING h.*)");
 }

@@ -77,7 +77,8 @@ pub async fn load(
     if !lock || sql.dialect == Dialect::Sqlite {
         return context.state().db.row(context.db(), sql, id, id_position(entry)).await;
     }
-    sql.push(" AND t.\"id\" = ").bind(id).push(" FOR UPDATE OF t");
+    // Those who refer to it need not wait: its id stays. A deletion takes the stronger lock by itself.
+    sql.push(" AND t.\"id\" = ").bind(id).push(" FOR NO KEY UPDATE OF t");
     Ok(sql.one(context.db()).await?.map(Arc::new))
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use sea_orm::DbErr;
+use sea_orm::{DbErr, RuntimeErr};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -19,8 +19,9 @@ use crate::error::{Error, Result};
 
 /// So many statements of one kind are under way at once.
 const LANES: usize = 1;
-/// So many go together at most.
-pub const MOST: usize = 64;
+/// So many go together at most, and so many bytes of what they give.
+const MOST: usize = 64;
+const MOST_BYTES: usize = 1 << 20;
 /// A statement that takes longer, perhaps because it waits for another transaction, no longer keeps others waiting.
 const PATIENCE: Duration = Duration::from_millis(5);
 
@@ -28,6 +29,12 @@ const PATIENCE: Duration = Duration::from_millis(5);
 pub struct Gather<I, O> {
     lanes: Mutex<HashMap<Arc<str>, Lane<I, O>>>,
     patience: Duration,
+}
+
+/// What is asked for.
+pub trait Item: Clone + Send + 'static {
+    /// About how many bytes it gives.
+    fn bytes(&self) -> usize;
 }
 
 struct Lane<I, O> {
@@ -52,12 +59,12 @@ impl<I, O> std::fmt::Debug for Gather<I, O> {
     }
 }
 
-impl<I: Clone + Send + 'static, O: Send + 'static> Gather<I, O> {
+impl<I: Item, O: Send + 'static> Gather<I, O> {
     /// What `run` answers for an item: it is given several and answers one for each, in their order. It runs to its end,
-    /// whoever still waits. Where the database refuses what several want, each is tried alone.
+    /// whoever still waits. Where the database refuses what several want, each who still waits is tried alone.
     ///
     /// # Errors
-    /// What `run` fails with for this item alone, or for all because the database is away.
+    /// What `run` fails with for this item alone; or for all, where it is not what they want that the database refuses.
     pub async fn ask<R, F>(self: &Arc<Self>, kind: Arc<str>, item: I, run: R) -> Result<O>
     where
         R: Fn(Vec<I>) -> F + Send + Sync + 'static,
@@ -97,13 +104,20 @@ struct Place<I, O> {
     left: bool,
 }
 
-impl<I, O> Place<I, O> {
+impl<I: Item, O> Place<I, O> {
     /// Those who go next; nobody where none is left to wait, and then this is no longer under way.
     fn next(&mut self) -> Vec<Waiting<I, O>> {
         let mut lanes = self.gather.lock();
         let Some(lane) = lanes.get_mut(&self.kind) else { return Vec::new() };
         lane.waiting.retain(|waiting| !waiting.answer.is_closed());
-        let next: Vec<_> = lane.waiting.drain(..lane.waiting.len().min(MOST)).collect();
+        let mut bytes = 0;
+        let fits = |waiting: &&Waiting<I, O>| {
+            let first = bytes == 0;
+            bytes += waiting.item.bytes();
+            first || bytes <= MOST_BYTES
+        };
+        let count = lane.waiting.iter().take(MOST).take_while(fits).count();
+        let next: Vec<_> = lane.waiting.drain(..count).collect();
         if next.is_empty() {
             self.left = true;
             leave(&mut lanes, &self.kind);
@@ -133,7 +147,7 @@ fn leave<I, O>(lanes: &mut HashMap<Arc<str>, Lane<I, O>>, kind: &Arc<str>) {
 /// Goes again and again until nobody waits.
 async fn go<I, O, R, F>(mut place: Place<I, O>, run: Arc<R>)
 where
-    I: Clone + Send + 'static,
+    I: Item,
     O: Send + 'static,
     R: Fn(Vec<I>) -> F + Send + Sync + 'static,
     F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
@@ -167,7 +181,7 @@ where
 /// Lets another go in this one's place.
 fn pass_on<I, O, R, F>(place: &mut Place<I, O>, run: &Arc<R>)
 where
-    I: Clone + Send + 'static,
+    I: Item,
     O: Send + 'static,
     R: Fn(Vec<I>) -> F + Send + Sync + 'static,
     F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
@@ -180,7 +194,7 @@ where
 /// [`go`], which calls itself this way.
 fn boxed<I, O, R, F>(place: Place<I, O>, run: Arc<R>) -> futures_util::future::BoxFuture<'static, ()>
 where
-    I: Clone + Send + 'static,
+    I: Item,
     O: Send + 'static,
     R: Fn(Vec<I>) -> F + Send + Sync + 'static,
     F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
@@ -190,7 +204,7 @@ where
 
 async fn settle<I, O, R, F>(those: Vec<Waiting<I, O>>, done: Result<Vec<O>, DbErr>, run: &Arc<R>)
 where
-    I: Clone + Send + 'static,
+    I: Item,
     O: Send + 'static,
     R: Fn(Vec<I>) -> F + Send + Sync + 'static,
     F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
@@ -204,7 +218,8 @@ where
         Err(error) => error,
     };
     if those.len() > 1 && is_refused(&failed) {
-        let alone = those.into_iter().map(|Waiting { item, answer }| async move {
+        let wanted = those.into_iter().filter(|waiting| !waiting.answer.is_closed());
+        let alone = wanted.map(|Waiting { item, answer }| async move {
             let one = run(vec![item]).await.map_err(Error::from);
             let one = one.and_then(|mut one| one.pop().ok_or_else(|| Error::internal("nothing was answered")));
             drop(answer.send(one));
@@ -227,16 +242,16 @@ where
     }
 }
 
-/// Whether the database was there, and did nothing of what it was asked.
+/// Whether the database said that it cannot be as one of those wants it, and so has done nothing: values that it does not
+/// take, rows that stand in the way, a deadlock, a limit. What took too long, or was cut off, is not that: it may have
+/// happened, and nobody waits for it any more.
 fn is_refused(error: &DbErr) -> bool {
-    match error {
-        DbErr::Exec(sea_orm::RuntimeErr::SqlxError(error)) | DbErr::Query(sea_orm::RuntimeErr::SqlxError(error)) => {
-            error.as_database_error().is_some()
-        }
-        // It was not even sent.
-        DbErr::Type(_) => true,
-        _ => false,
-    }
+    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error else {
+        return false;
+    };
+    let code = error.as_database_error().and_then(|error| error.code());
+    // The classes of SQLSTATE: data exception, integrity constraint violation, transaction rollback, program limit.
+    code.is_some_and(|code| ["22", "23", "40", "54"].iter().any(|class| code.starts_with(class)))
 }
 
 #[cfg(test)]

@@ -4,15 +4,13 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use chrono::{DateTime, NaiveDate, Utc};
-use rust_decimal::Decimal;
 use sea_orm::sqlx::postgres::{PgArguments, PgPool};
 use sea_orm::sqlx::types::Json;
 use sea_orm::sqlx::{Arguments, AssertSqlSafe, IntoArguments, Postgres, query_with};
 use sea_orm::{DbErr, QueryResult, RuntimeErr, Value};
 use sea_query_sqlx::SqlxValues;
-use uuid::Uuid;
 
+use super::gather::Item;
 use super::{Dialect, Sql};
 
 /// What the rows are called in the statement.
@@ -62,14 +60,19 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    /// What tells it from others.
-    pub fn kind(&self) -> Arc<str> {
-        let mut kind = self.rest.clone();
+    /// What tells it from others, and its rows from rows of other types; nothing where a value cannot stand in an array.
+    pub fn kind(&self, row: &[Value]) -> Option<Arc<str>> {
+        let mut kind = String::with_capacity(self.rest.len() + 16 * row.len());
+        kind.push_str(&self.rest);
+        for value in row {
+            let _ = write!(kind, " {}", type_of(value)?);
+        }
         for value in &self.beside {
+            type_of(value)?;
             // Quoted, so that no value looks like two.
             let _ = write!(kind, "\n{value:?}");
         }
-        kind.into()
+        Some(kind.into())
     }
 
     /// With one row.
@@ -113,13 +116,10 @@ impl Statement {
             self.rest
         );
         let mut arguments = PgArguments::default();
-        for column in 0..self.columns.len() {
-            bind(&mut arguments, rows.iter().map(|row| &row[column]))
-                .ok_or_else(|| DbErr::Type(format!("`{}` is not of one type", self.columns[column])))?;
-        }
-        for value in &self.beside {
-            bind_one(&mut arguments, value)
-                .ok_or_else(|| DbErr::Type("a value of a type that is not bound".to_string()))?;
+        let columns = (0..self.columns.len()).map(|column| Bound::Column(rows, column));
+        for bound in columns.chain(self.beside.iter().map(Bound::One)) {
+            // Their kind has told that they can.
+            bind(&mut arguments, bound).ok_or_else(|| DbErr::Type("values that cannot be bound together".into()))?;
         }
         Ok((text, arguments))
     }
@@ -133,39 +133,73 @@ fn failed(error: sea_orm::SqlxError) -> DbErr {
     DbErr::Query(RuntimeErr::SqlxError(error.into()))
 }
 
-/// Binds the values of a column as one array; nothing where they are not of one type.
-fn bind<'v>(arguments: &mut PgArguments, values: impl Iterator<Item = &'v Value> + Clone) -> Option<()> {
-    macro_rules! array {
-        ($variant:ident, $read:expr) => {{
-            let read = |value: &'v Value| match value {
-                Value::$variant(value) => Some($read(value)),
-                _ => None,
-            };
-            let array: Option<Vec<_>> = values.map(read).collect();
-            arguments.add(array?).ok()
-        }};
-    }
-    match values.clone().next()? {
-        Value::Bool(_) => array!(Bool, |value: &Option<bool>| *value),
-        Value::Int(_) => array!(Int, |value: &Option<i32>| *value),
-        Value::BigInt(_) => array!(BigInt, |value: &Option<i64>| *value),
-        Value::String(_) => array!(String, Option::<String>::as_deref),
-        Value::Decimal(_) => array!(Decimal, |value: &Option<Decimal>| *value),
-        Value::ChronoDateTimeUtc(_) => array!(ChronoDateTimeUtc, |value: &Option<DateTime<Utc>>| *value),
-        Value::ChronoDate(_) => array!(ChronoDate, |value: &Option<NaiveDate>| *value),
-        Value::Uuid(_) => array!(Uuid, |value: &Option<Uuid>| *value),
-        Value::Json(_) => array!(Json, |value: &'v Option<Box<serde_json::Value>>| value.as_deref().map(Json)),
-        _ => None,
-    }
+/// What is bound: a value, or the values of a column as one array. Nothing where they are not of one type, or of one of
+/// which there are no arrays here.
+#[derive(Clone, Copy)]
+enum Bound<'v> {
+    One(&'v Value),
+    Column(&'v [Arc<[Value]>], usize),
 }
 
-/// Binds a value beside the rows.
-fn bind_one(arguments: &mut PgArguments, value: &Value) -> Option<()> {
-    match value {
-        Value::Bool(value) => arguments.add(value).ok(),
-        Value::Int(value) => arguments.add(value).ok(),
-        Value::BigInt(value) => arguments.add(value).ok(),
-        Value::String(value) => arguments.add(value).ok(),
-        _ => None,
+fn bind(arguments: &mut PgArguments, bound: Bound<'_>) -> Option<()> {
+    macro_rules! add {
+        ($variant:ident, $value:ident => $read:expr) => {
+            match bound {
+                Bound::One(Value::$variant($value)) => arguments.add($read),
+                Bound::One(_) => return None,
+                Bound::Column(rows, column) => {
+                    let mut array = Vec::with_capacity(rows.len());
+                    for row in rows {
+                        let Value::$variant($value) = &row[column] else { return None };
+                        array.push($read);
+                    }
+                    arguments.add(array)
+                }
+            }
+        };
+    }
+    let first = match bound {
+        Bound::One(value) => value,
+        Bound::Column(rows, column) => &rows.first()?[column],
+    };
+    let added = match first {
+        Value::Bool(_) => add!(Bool, value => *value),
+        Value::Int(_) => add!(Int, value => *value),
+        Value::BigInt(_) => add!(BigInt, value => *value),
+        Value::String(_) => add!(String, value => value.as_deref()),
+        Value::Decimal(_) => add!(Decimal, value => *value),
+        Value::ChronoDateTimeUtc(_) => add!(ChronoDateTimeUtc, value => *value),
+        Value::ChronoDate(_) => add!(ChronoDate, value => *value),
+        Value::Uuid(_) => add!(Uuid, value => *value),
+        Value::Json(_) => add!(Json, value => value.as_deref().map(Json)),
+        _ => return None,
+    };
+    added.ok()
+}
+
+/// The types of which values can be bound together, in a letter each.
+fn type_of(value: &Value) -> Option<char> {
+    Some(match value {
+        Value::Bool(_) => 'b',
+        Value::Int(_) => 'i',
+        Value::BigInt(_) => 'n',
+        Value::String(_) => 's',
+        Value::Decimal(_) => 'd',
+        Value::ChronoDateTimeUtc(_) => 't',
+        Value::ChronoDate(_) => 'a',
+        Value::Uuid(_) => 'u',
+        Value::Json(_) => 'j',
+        _ => return None,
+    })
+}
+
+impl Item for Arc<[Value]> {
+    fn bytes(&self) -> usize {
+        let text = |value: &Value| match value {
+            Value::String(Some(text)) => text.len(),
+            // Most of a record's JSON stands in the body of its event, too.
+            _ => size_of::<Value>(),
+        };
+        self.iter().map(text).sum()
     }
 }

@@ -61,6 +61,9 @@ pub struct Db {
 /// How long a request waits for a connection of the pool before it is told 503.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
+/// So many statements are kept prepared on each connection of PostgreSQL. A change of other fields is another statement.
+const STATEMENTS: usize = 200;
+
 /// A connection of exports that nobody needs is closed after so long.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -143,6 +146,7 @@ impl Db {
         let options = PgConnectOptions::from_str(url)
             .map_err(connect_error)?
             .application_name("charter")
+            .statement_cache_capacity(STATEMENTS)
             .extra_float_digits(None);
         let pool_of = PgPoolOptions::new().max_connections(pool).acquire_timeout(ACQUIRE).test_before_acquire(false);
         let limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 
 use super::connection::Connection;
-use super::gather::Gather;
+use super::gather::{Gather, Item};
 use super::{Db, Dialect, Given, Sql};
 use crate::error::{Error, Result};
 
@@ -72,17 +72,20 @@ impl Db {
             },
         };
         let pool = pool.get_postgres_connection_pool().clone();
-        let answer = match company {
-            Company::Any => {
+        let kind = match company {
+            Company::Any => statement.kind(&row),
+            Company::None => None,
+        };
+        let answer = match kind {
+            Some(kind) => {
                 let statement = Arc::new(statement);
-                let kind = statement.kind();
                 let run = move |rows: Vec<Arc<[Value]>>| {
                     let (pool, statement) = (pool.clone(), statement.clone());
                     async move { statement.run(&pool, &rows).await }
                 };
                 self.together.given.ask(kind, row, run).await?
             }
-            Company::None => {
+            None => {
                 let run = tokio::spawn(async move { statement.run(&pool, &[row]).await });
                 run.await.map_err(Error::internal)??.pop().flatten()
             }
@@ -91,5 +94,11 @@ impl Db {
             unit.end(answer.is_some());
         }
         Ok(answer)
+    }
+}
+
+impl Item for i64 {
+    fn bytes(&self) -> usize {
+        size_of::<i64>()
     }
 }

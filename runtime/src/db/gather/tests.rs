@@ -4,10 +4,62 @@ use sea_orm::RuntimeErr;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
+use sea_orm::SqlxError;
+use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
+
 use super::*;
 
 /// Nobody has to wait for so long.
 const LONG: Duration = Duration::from_secs(3_600);
+
+impl Item for u32 {
+    /// One of them is as long as may go together.
+    fn bytes(&self) -> usize {
+        if *self == 77 { MOST_BYTES } else { 1 }
+    }
+}
+
+/// What the database says, by its code.
+#[derive(Debug)]
+struct Said(&'static str);
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Said {}
+
+impl DatabaseError for Said {
+    fn message(&self) -> &str {
+        self.0
+    }
+
+    fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
+        Some(self.0.into())
+    }
+
+    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+        self
+    }
+
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Other
+    }
+}
+
+fn said(code: &'static str) -> DbErr {
+    DbErr::Query(RuntimeErr::SqlxError(SqlxError::Database(Box::new(Said(code))).into()))
+}
 
 type Numbers = Arc<Gather<u32, u32>>;
 
@@ -33,7 +85,10 @@ impl Statement {
                 ran.lock().unwrap().push(numbers.clone());
                 turns.acquire().await.unwrap().forget();
                 if numbers.contains(&13) {
-                    return Err(DbErr::Type("13".into()));
+                    return Err(said("23514"));
+                }
+                if numbers.contains(&57) {
+                    return Err(said("57014"));
                 }
                 if numbers.contains(&99) {
                     return Err(DbErr::Query(RuntimeErr::SqlxError(sea_orm::SqlxError::PoolClosed.into())));
@@ -116,12 +171,16 @@ async fn what_may_have_happened_is_not_tried_again() {
     settle().await;
     let others = [doubled.begin(2), doubled.begin(99)];
     settle().await;
-    doubled.turns.add_permits(9);
+    doubled.turns.add_permits(1);
     first.await.unwrap().unwrap();
-    for other in others {
+    settle().await;
+    let slow = [doubled.begin(3), doubled.begin(57)];
+    settle().await;
+    doubled.turns.add_permits(9);
+    for other in others.into_iter().chain(slow) {
         assert!(matches!(other.await.unwrap(), Err(Error::Unavailable(_))));
     }
-    assert_eq!(doubled.ran(), [vec![1], vec![2, 99]]);
+    assert_eq!(doubled.ran(), [vec![1], vec![2, 99], vec![3, 57]]);
 }
 
 #[tokio::test]
@@ -140,6 +199,39 @@ async fn who_waits_behind_a_slow_one_goes_after_a_while() {
     }
     settle().await;
     assert!(doubled.gather.lock().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_long_goes_with_few() {
+    let doubled = Statement::new(LONG);
+    let first = doubled.begin(1);
+    settle().await;
+    let others = [doubled.begin(2), doubled.begin(77), doubled.begin(77), doubled.begin(3)];
+    settle().await;
+    doubled.turns.add_permits(9);
+    first.await.unwrap().unwrap();
+    for other in others {
+        other.await.unwrap().unwrap();
+    }
+    assert_eq!(doubled.ran(), [vec![1], vec![2], vec![77], vec![77], vec![3]]);
+}
+
+#[tokio::test]
+async fn who_has_gone_is_not_tried_alone() {
+    let doubled = Statement::new(LONG);
+    let first = doubled.begin(1);
+    settle().await;
+    let (gone, stays, bad) = (doubled.begin(2), doubled.begin(3), doubled.begin(13));
+    settle().await;
+    doubled.turns.add_permits(1);
+    first.await.unwrap().unwrap();
+    settle().await;
+    gone.abort();
+    settle().await;
+    doubled.turns.add_permits(9);
+    assert_eq!(stays.await.unwrap().unwrap(), 6);
+    bad.await.unwrap().unwrap_err();
+    assert_eq!(doubled.ran(), [vec![1], vec![2, 3, 13], vec![3], vec![13]]);
 }
 
 #[tokio::test]
