@@ -14,6 +14,7 @@ const OTHERS: &[&str] = &[
     "events",
     "idempotency_keys",
     "record_blocks",
+    "record_stretches",
     "record_changes",
     "record_recent",
     "record_totals",

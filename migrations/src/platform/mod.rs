@@ -21,6 +21,7 @@ mod m20261121_000013_platform_recent;
 mod m20261121_000014_platform_sessions;
 mod m20261121_000015_platform_room;
 mod m20261121_000016_platform_together;
+mod m20261121_000017_platform_stretches;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -41,5 +42,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000014_platform_sessions::Migration),
         Atomic::boxed(m20261121_000015_platform_room::Migration),
         Atomic::boxed(m20261121_000016_platform_together::Migration),
+        Atomic::boxed(m20261121_000017_platform_stretches::Migration),
     ]
 }
