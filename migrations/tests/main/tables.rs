@@ -160,8 +160,8 @@ async fn triggers_that_count_go_before_what_they_know(database: Database) {
              UPDATE record_totals SET live = live + (NEW.deleted_at IS NULL) WHERE \"table\" = '{table}'; END"
     };
     let triggers = match database.is_postgres() {
-        true => "SELECT tgname::text FROM pg_trigger WHERE tgname LIKE 'charter%'",
-        false => "SELECT name FROM sqlite_schema WHERE type = 'trigger'",
+        true => "SELECT tgname::text FROM pg_trigger WHERE tgname LIKE 'charter_count%'",
+        false => "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'charter_count%'",
     };
     database.run(&counts.replace("{table}", "things")).await.unwrap();
     things.rename("items").await.unwrap();
