@@ -20,6 +20,7 @@ by_keyboard!(
     columns_are_chosen_and_moved_and_the_list_is_copied,
     rows_are_chosen_changed_and_deleted_and_all_that_match,
     a_record_is_written_with_references_and_rows_acted_on_and_deleted,
+    files_are_chosen_and_deleted,
     what_is_wrong_has_the_focus_and_somebody_elses_change_is_seen,
     administration_is_done,
 );
@@ -238,9 +239,25 @@ async fn a_record_is_written_with_references_and_rows_acted_on_and_deleted(serve
     browser.type_text("g");
     go(&mut browser, "h", 0);
     browser.sees("Overview");
-    // Files: the input that is behind the place to drop them has the focus like any other, and so has their deletion.
+    browser.is_clean();
+}
+
+async fn files_are_chosen_and_deleted(server: Server) {
+    server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
+    let Some(mut browser) = admin(&server).await else { return };
+    let note = std::env::temp_dir().join(format!("charter-keyboard-{}.txt", server.address.port()));
+    std::fs::write(&note, "What was agreed.").expect("a note");
     browser.open("/members/1");
+    // The dialog that Enter opens is the system's; what was chosen there comes back to what has the focus.
     reach(&mut browser, "[data-upload] input[type=file]");
+    browser.run("window.leaving = true; 1");
+    browser.choose_files(":focus", &[note.to_str().expect("text")]);
+    browser.until("!window.leaving && document.querySelectorAll('.files li').length === 1");
+    std::fs::remove_file(&note).expect("the note goes");
+    reach(&mut browser, ".files li a");
+    follow(&mut browser, ".files form[data-confirm] button");
+    browser.until("document.querySelectorAll('.files li').length === 0");
+    assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 0);
     browser.is_clean();
 }
 
