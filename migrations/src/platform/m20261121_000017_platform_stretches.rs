@@ -17,7 +17,10 @@ CREATE TABLE "record_stretches" (
     "stretch" bigint NOT NULL,
     "live" bigint NOT NULL,
     PRIMARY KEY ("table", "stretch")
-);
+)"#;
+
+/// What is there already, once the triggers keep everyone out who would change it meanwhile.
+const FILL: &str = r#"
 INSERT INTO "record_stretches" ("table", "stretch", "live")
 SELECT "table", "block" >> 6, SUM("live") FROM "record_blocks" GROUP BY "table", "block" >> 6"#;
 
@@ -59,7 +62,8 @@ impl MigrationTrait for Migration {
         let connection = manager.get_connection();
         connection.execute_unprepared(TABLE).await?;
         if manager.get_database_backend() == DbBackend::Postgres {
-            return connection.execute_unprepared(POSTGRES).await.map(drop);
+            connection.execute_unprepared(POSTGRES).await?;
+            return connection.execute_unprepared(FILL).await.map(drop);
         }
         for (event, row, live) in [
             ("insert", "NEW", "NEW.\"live\""),
@@ -68,7 +72,7 @@ impl MigrationTrait for Migration {
         ] {
             connection.execute_unprepared(&sqlite(event, row, live)).await?;
         }
-        Ok(())
+        connection.execute_unprepared(FILL).await.map(drop)
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {

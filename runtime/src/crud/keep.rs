@@ -3,6 +3,7 @@
 
 use super::changes::Changes;
 use super::show::Read;
+use super::update::Cause;
 use super::{ahead, foreseen, references, store};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
@@ -10,13 +11,6 @@ use crate::context::Context;
 use crate::db::{Company, GIVEN, Given, Operand, PLACE};
 use crate::error::Result;
 use crate::event;
-
-/// What a write is called: in the audit trail, and in its event.
-#[derive(Debug, Clone, Copy)]
-pub struct Cause {
-    pub action: &'static str,
-    pub event: &'static str,
-}
 
 /// Which row is stored.
 #[derive(Debug, Clone, Copy)]

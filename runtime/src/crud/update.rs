@@ -94,7 +94,7 @@ pub struct Cause {
     pub event: &'static str,
 }
 
-const UPDATE: Cause = Cause { action: "update", event: "updated" };
+pub const UPDATE: Cause = Cause { action: "update", event: "updated" };
 
 /// Checks and stores what really changes, and answers the record.
 pub async fn finish(

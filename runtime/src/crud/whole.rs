@@ -4,79 +4,21 @@
 //! Where anything else has a say (a behaviour, embedded records, a trigger of somebody else's), or anything is wrong, the
 //! way of one step after the other is taken from its beginning: it finds the words for every problem.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-
-use sea_orm::QueryResult;
-use tokio::sync::OnceCell;
 
 use super::body::Body;
 use super::changes::Changes;
-use super::keep::{Cause, Row};
+use super::keep::Row;
 use super::outcome::Outcome;
+use super::update::{Cause, UPDATE};
 use super::{ahead, create, foreseen, input, keep, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{Definition, Definitions};
-use crate::db::{Dialect, Sql};
+use crate::db::Dialect;
 use crate::error::Result;
-use crate::meta::{ResourceMeta, Rule};
 use crate::query::Condition;
-
-/// The tables in whose rows the database has a say that the metadata does not tell of. Read once: who gives a table such a
-/// thing starts the servers anew.
-#[derive(Debug, Default)]
-pub struct Outspoken(OnceCell<HashMap<String, Say>>);
-
-#[derive(Debug)]
-struct Say {
-    /// Triggers and rules that are not Charter's own, columns that it computes, policies, tables that inherit.
-    makes: bool,
-    /// How many of its indexes let no value stand twice, beside that of the ids.
-    uniques: i64,
-}
-
-const OUTSPOKEN: &str = r#"
-SELECT * FROM (
-    SELECT c.relname::text AS "table", (
-        c.relkind <> 'r' OR c.relhasrules OR c.relrowsecurity OR c.relhassubclass
-        OR EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '')
-        OR EXISTS (
-            SELECT 1 FROM pg_trigger t
-            WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgname NOT LIKE 'charter\_count\_%'
-        )
-    ) AS "makes", (
-        SELECT COUNT(*) FROM pg_index i
-        WHERE i.indrelid = c.oid AND NOT i.indisprimary AND (i.indisunique OR i.indisexclusion)
-    ) AS "uniques"
-    FROM pg_class c WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid)
-) AS s WHERE "makes" OR "uniques" > 0"#;
-
-impl Outspoken {
-    async fn of(&self, context: &Context<'_>, table: &str) -> Result<Option<&Say>> {
-        let read = async || -> Result<HashMap<String, Say>> {
-            let mut said = HashMap::new();
-            for row in Sql::new(Dialect::Postgres, OUTSPOKEN).all(context.ahead()).await? {
-                let say = Say { makes: row.try_get("", "makes")?, uniques: row.try_get("", "uniques")? };
-                said.insert(row.try_get("", "table")?, say);
-            }
-            Ok(said)
-        };
-        Ok(self.0.get_or_try_init(read).await?.get(table))
-    }
-
-    /// Whether what is stored may be another than what is written.
-    async fn makes(&self, context: &Context<'_>, table: &str) -> Result<bool> {
-        Ok(self.of(context, table).await?.is_some_and(|say| say.makes))
-    }
-
-    /// Whether there are unique values beside those that the metadata knows.
-    pub(super) async fn has_uniques(&self, context: &Context<'_>, meta: &ResourceMeta) -> Result<bool> {
-        let known = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).count() + meta.unique.len();
-        let say = self.of(context, meta.table).await?;
-        Ok(say.is_some_and(|say| say.uniques > i64::try_from(known).unwrap_or(i64::MAX)))
-    }
-}
+use sea_orm::QueryResult;
 
 /// The definitions of custom fields that a write is judged by, if it has any.
 pub type Judges = Option<Arc<Definitions>>;
@@ -138,15 +80,19 @@ pub async fn change(
     if !is_alone(entry) || !is_plain(context, entry).await? {
         return Ok(None);
     }
-    let mut found = Some(found);
-    for tried in 0..TRIES {
-        let Some(row) = found else { return Ok(None) };
-        match change_found(context, entry, id, row, body, tried == 0).await? {
+    let mut first = Some(found);
+    for _ in 0..TRIES {
+        let is_first = first.is_some();
+        let found = match first.take() {
+            Some(found) => Some(found),
+            None => find(context, entry, id, &store::visible(context, entry)?.and(within.clone())).await?,
+        };
+        let Some(found) = found else { return Ok(None) };
+        match change_found(context, entry, id, found, body, is_first).await? {
             Tried::Done(outcome) => return Ok(Some(*outcome)),
             Tried::TakesMore => return Ok(None),
             Tried::Another => {}
         }
-        found = find(context, entry, id, &store::visible(context, entry)?.and(within.clone())).await?;
     }
     Ok(None)
 }
@@ -205,9 +151,8 @@ async fn change_found(
         }
     };
     let row = Row::Found { id, version: &version, beside: beside.as_deref() };
-    let cause = Cause { action: "update", event: "updated" };
     // Where nothing changes there is nothing to store, and the record is answered as it was found.
-    if changed && !keep::keep(context, entry, &changes, row, cause, &record).await? {
+    if changed && !keep::keep(context, entry, &changes, row, UPDATE, &record).await? {
         return Ok(Tried::Another);
     }
     Ok(Tried::Done(Box::new(Outcome::of(entry, &record, &changes))))

@@ -6,11 +6,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use sea_orm::{DbErr, RuntimeErr};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -42,6 +41,9 @@ struct Lane<I, O> {
     waiting: Vec<Waiting<I, O>>,
 }
 
+/// Does what several want, and answers one for each.
+type Run<I, O> = Arc<dyn Fn(Vec<I>) -> BoxFuture<'static, Result<Vec<O>, DbErr>> + Send + Sync>;
+
 struct Waiting<I, O> {
     item: I,
     answer: oneshot::Sender<Result<O>>,
@@ -72,7 +74,8 @@ impl<I: Item, O: Send + 'static> Gather<I, O> {
     {
         let (answer, answered) = oneshot::channel();
         if self.join(&kind, Waiting { item, answer }) {
-            tokio::spawn(go(Place { gather: self.clone(), kind, left: false }, Arc::new(run)));
+            let run: Run<I, O> = Arc::new(move |items| Box::pin(run(items)));
+            tokio::spawn(Place { gather: self.clone(), kind, left: false }.go(run));
         }
         answered.await.map_err(Error::internal)?
     }
@@ -104,7 +107,7 @@ struct Place<I, O> {
     left: bool,
 }
 
-impl<I: Item, O> Place<I, O> {
+impl<I: Item, O: Send + 'static> Place<I, O> {
     /// Those who go next; nobody where none is left to wait, and then this is no longer under way.
     fn next(&mut self) -> Vec<Waiting<I, O>> {
         let mut lanes = self.gather.lock();
@@ -123,6 +126,38 @@ impl<I: Item, O> Place<I, O> {
             leave(&mut lanes, &self.kind);
         }
         next
+    }
+
+    /// Goes again and again until nobody waits.
+    fn go(mut self, run: Run<I, O>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            // Those who are about to come go too.
+            tokio::task::yield_now().await;
+            while !self.left {
+                let those = self.next();
+                if those.is_empty() {
+                    return;
+                }
+                let mut work = run(those.iter().map(|waiting| waiting.item.clone()).collect());
+                let done = timeout(self.gather.patience, &mut work).await;
+                let refused = matches!(&done, Ok(Err(_))) && those.len() > 1;
+                if done.is_err() || refused {
+                    self.pass_on(&run);
+                }
+                let done = match done {
+                    Ok(done) => done,
+                    Err(_) => work.await,
+                };
+                settle(those, done, &run).await;
+            }
+        })
+    }
+
+    /// Lets another go in this one's place.
+    fn pass_on(&mut self, run: &Run<I, O>) {
+        self.left = true;
+        let next = Place { gather: self.gather.clone(), kind: self.kind.clone(), left: false };
+        tokio::spawn(next.go(run.clone()));
     }
 }
 
@@ -144,71 +179,7 @@ fn leave<I, O>(lanes: &mut HashMap<Arc<str>, Lane<I, O>>, kind: &Arc<str>) {
     }
 }
 
-/// Goes again and again until nobody waits.
-async fn go<I, O, R, F>(mut place: Place<I, O>, run: Arc<R>)
-where
-    I: Item,
-    O: Send + 'static,
-    R: Fn(Vec<I>) -> F + Send + Sync + 'static,
-    F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
-{
-    // Those who are about to come go too.
-    tokio::task::yield_now().await;
-    loop {
-        let those = place.next();
-        if those.is_empty() {
-            return;
-        }
-        let items: Vec<I> = those.iter().map(|waiting| waiting.item.clone()).collect();
-        let mut work = pin!(run(items));
-        let done = timeout(place.gather.patience, &mut work).await;
-        let slow = done.is_err();
-        let refused = matches!(&done, Ok(Err(_))) && those.len() > 1;
-        if slow || refused {
-            pass_on(&mut place, &run);
-        }
-        let done = match done {
-            Ok(done) => done,
-            Err(_) => work.await,
-        };
-        settle(those, done, &run).await;
-        if place.left {
-            return;
-        }
-    }
-}
-
-/// Lets another go in this one's place.
-fn pass_on<I, O, R, F>(place: &mut Place<I, O>, run: &Arc<R>)
-where
-    I: Item,
-    O: Send + 'static,
-    R: Fn(Vec<I>) -> F + Send + Sync + 'static,
-    F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
-{
-    place.left = true;
-    let next = Place { gather: place.gather.clone(), kind: place.kind.clone(), left: false };
-    tokio::spawn(boxed(next, run.clone()));
-}
-
-/// [`go`], which calls itself this way.
-fn boxed<I, O, R, F>(place: Place<I, O>, run: Arc<R>) -> futures_util::future::BoxFuture<'static, ()>
-where
-    I: Item,
-    O: Send + 'static,
-    R: Fn(Vec<I>) -> F + Send + Sync + 'static,
-    F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
-{
-    Box::pin(go(place, run))
-}
-
-async fn settle<I, O, R, F>(those: Vec<Waiting<I, O>>, done: Result<Vec<O>, DbErr>, run: &Arc<R>)
-where
-    I: Item,
-    O: Send + 'static,
-    R: Fn(Vec<I>) -> F + Send + Sync + 'static,
-    F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
-{
+async fn settle<I, O>(those: Vec<Waiting<I, O>>, done: Result<Vec<O>, DbErr>, run: &Run<I, O>) {
     let failed = match done {
         Ok(answers) => {
             // Who no longer waits needs none.

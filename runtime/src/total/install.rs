@@ -128,8 +128,11 @@ async fn count(transaction: &Connection, dialect: Dialect, meta: &ResourceMeta) 
         let sql = Sql::new(dialect, format!("DELETE FROM \"record_changes\" WHERE \"table\" = '{table}'"));
         changes += sql.run(transaction).await?;
     }
-    let sql = Sql::new(dialect, format!("DELETE FROM \"record_blocks\" WHERE \"table\" = '{table}'"));
-    sql.run(transaction).await?;
+    // The triggers of the first keep the second, which begins anew with it.
+    for kept in ["record_blocks", "record_stretches"] {
+        let sql = Sql::new(dialect, format!("DELETE FROM \"{kept}\" WHERE \"table\" = '{table}'"));
+        sql.run(transaction).await?;
+    }
     let live = if meta.soft_delete { " WHERE \"deleted_at\" IS NULL" } else { "" };
     let blocks = format!(
         "INSERT INTO \"record_blocks\" (\"table\", \"block\", \"live\") \
