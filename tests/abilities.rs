@@ -164,12 +164,16 @@ async fn every_endpoint_lets_in_whom_it_should_and_nobody_else(server: Server) {
     each_ability_is_that_of_its_path(&routes, &all);
 }
 
+/// What is read and tells more than records do.
+const GUARDED: &str = "/api/v1/webhooks/{webhook_id}/logs/{id}/request";
+
 /// The abilities are those of the specification: `<resource>:read` to read, `<resource>:write` to write.
 fn each_ability_is_that_of_its_path(routes: &[RouteInfo], all: &BTreeSet<String>) {
     let mut unused = all.clone();
     for route in routes {
         let (resource, way) = route.ability.split_once(':').expect("an ability has two parts");
-        assert_eq!(way, if route.method == "GET" { "read" } else { "write" }, "{} {}", route.method, route.path);
+        let reads = route.method == "GET" && route.path != GUARDED;
+        assert_eq!(way, if reads { "read" } else { "write" }, "{} {}", route.method, route.path);
         // Attachments are opened by the abilities of members (the specification, "Authentication").
         let resource = if route.path.contains("/attachments") { "members" } else { resource };
         let named = route.path.split('/').any(|segment| segment == resource);

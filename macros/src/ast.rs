@@ -106,6 +106,8 @@ pub struct Action {
     pub description: Option<Word>,
     /// No transaction is open while it runs.
     pub apart: Option<Span>,
+    /// It reads, and needs the ability to write.
+    pub needs_write: Option<Span>,
 }
 
 /// One entry of a record.

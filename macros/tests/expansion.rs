@@ -35,7 +35,7 @@ mod everything {
     #[resource(description = "Work to be done.", reveal(name = "key", description = "Opens it."))]
     #[resource(action(name = "close", on = "record", event = "closed", description = "Ends it."))]
     #[resource(action(name = "copy", on = "record", creates))]
-    #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote", apart))]
+    #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote", apart, needs_write))]
     pub struct Model {
         #[field(no_sort)]
         pub id: i64,
@@ -208,6 +208,7 @@ fn every_key_of_the_resource_arrives() {
             event: Some("closed"),
             description: "Ends it.",
             apart: false,
+            needs_write: false,
         },
         ActionMeta {
             name: "copy",
@@ -218,6 +219,7 @@ fn every_key_of_the_resource_arrives() {
             event: None,
             description: "",
             apart: false,
+            needs_write: false,
         },
         ActionMeta {
             name: "quote",
@@ -228,6 +230,7 @@ fn every_key_of_the_resource_arrives() {
             event: None,
             description: "",
             apart: true,
+            needs_write: true,
         },
     ];
     assert_same(meta.actions, actions);

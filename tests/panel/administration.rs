@@ -95,6 +95,17 @@ async fn a_delivery_is_sent_again_where_its_webhook_is_shown(server: Server) {
     assert_eq!(received.len(), 2);
     assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"), "the same delivery");
     assert_eq!(server.admin().get("/webhooks/1/logs").await.ok()["meta"]["total"], 2);
+    // The page of the log says what went out and what came back, and not what could be sent again as ours.
+    let page = admin.get(&format!("/webhooks/1/logs/{}", log["id"])).await;
+    page.status(200)
+        .says("<h2>Request</h2>")
+        .says("webhook.test&quot;,&quot;timestamp&quot;")
+        .says("webhook-timestamp");
+    page.says(&receiver.url()).says("Response status").says("Response body").says(">POST<");
+    for name in ["x-service-signature", "webhook-signature"] {
+        assert!(!page.text.contains(name) && !page.text.contains(received[0].header(name)), "{name}");
+    }
+    assert!(!page.text.contains("/request\""), "it stands there, and is no button");
 }
 
 async fn rates_are_converted_and_drawn_over_time(server: Server) {

@@ -122,10 +122,13 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
     Some(Include { name: name?, target, fields })
 }
 
+const OF_ACTION: &[&str] =
+    &["name", "on", "method", "input", "output", "key", "creates", "event", "apart", "needs_write", "description"];
+
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let (mut name, mut on, mut method, mut input) = (None, None, None, None);
-    let (mut output, mut key, mut creates, mut event, mut apart, mut description) =
-        (None, None, None, None, None, None);
+    let (mut output, mut key, mut creates, mut event, mut apart, mut needs_write, mut description) =
+        (None, None, None, None, None, None, None);
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
             "name" => once(&mut name, text(part, problems), part, problems),
@@ -137,17 +140,17 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "creates" => once(&mut creates, flag(part, problems), part, problems),
             "event" => once(&mut event, text(part, problems), part, problems),
             "apart" => once(&mut apart, flag(part, problems), part, problems),
+            "needs_write" => once(&mut needs_write, flag(part, problems), part, problems),
             "description" => once(&mut description, text(part, problems), part, problems),
             _ => {
-                let known =
-                    ["name", "on", "method", "input", "output", "key", "creates", "event", "apart", "description"];
-                unknown(part, &known, problems);
+                unknown(part, OF_ACTION, problems);
             }
         }
     }
     let name = needed(name, "name", entry, problems);
     let on = needed(on, "on", entry, problems);
-    Some(Action { name: name?, on: on?, method, input, output, key, creates, event, apart, description })
+    let (name, on) = (name?, on?);
+    Some(Action { name, on, method, input, output, key, creates, event, apart, needs_write, description })
 }
 
 fn reveal(entry: &Entry, problems: &mut Problems) -> Option<(Word, Word)> {

@@ -143,6 +143,11 @@ fn actions(resource: &Resource, problems: &mut Problems) {
             }
             _ => {}
         }
+        if let Some(said) = action.needs_write
+            && action.method.as_ref().is_none_or(|method| method.text != "get")
+        {
+            problems.report(said, "what is no `get` needs the ability to write anyway");
+        }
         if let Some(event) = &action.event {
             snake_case(event, problems);
             if action.output.is_some() || action.creates.is_some() {

@@ -340,7 +340,7 @@ fn action(action: &Action) -> TokenStream {
     };
     let event = optional(&action.event);
     let description = action.description.as_ref().map_or("", |word| &word.text);
-    let apart = action.apart.is_some();
+    let (apart, needs_write) = (action.apart.is_some(), action.needs_write.is_some());
     quote! {
         ::charter_runtime::generated::ActionMeta {
             name: #name,
@@ -351,6 +351,7 @@ fn action(action: &Action) -> TokenStream {
             output: ::charter_runtime::generated::ActionOutput::#output,
             event: #event,
             apart: #apart,
+            needs_write: #needs_write,
         }
     }
 }

@@ -22,6 +22,7 @@ mod m20261121_000014_platform_sessions;
 mod m20261121_000015_platform_room;
 mod m20261121_000016_platform_together;
 mod m20261121_000017_platform_stretches;
+mod m20261121_000018_platform_requests;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -43,5 +44,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000015_platform_room::Migration),
         Atomic::boxed(m20261121_000016_platform_together::Migration),
         Atomic::boxed(m20261121_000017_platform_stretches::Migration),
+        Atomic::boxed(m20261121_000018_platform_requests::Migration),
     ]
 }

@@ -218,9 +218,10 @@ pub fn to_write(entry: &Entry) -> (String, Option<&'static str>) {
 /// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
 /// one of them it is known here, else once it is known on which.
 fn needs(state: &State, entry: &Entry, place: Place, call: Call) -> (Vec<String>, Option<&'static str>) {
-    let needs = |entry: &Entry| match call.reads() {
-        true => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
-        false => to_write(entry),
+    let writes = !call.reads() || matches!(call, Call::Action(action) if action.needs_write);
+    let needs = |entry: &Entry| match writes {
+        true => to_write(entry),
+        false => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
     };
     let (ability, permission) = match place {
         Place::Attached(index) => needs(&state.catalog.entries()[index]),

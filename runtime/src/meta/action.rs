@@ -18,6 +18,8 @@ pub struct ActionMeta {
     pub description: &'static str,
     /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
     pub apart: bool,
+    /// It only reads, and still needs the ability to write, because it tells more than records do.
+    pub needs_write: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub enum ActionOn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionMethod {
-    /// Needs the read ability.
+    /// Needs the read ability, unless it says that it needs the other.
     Get,
     /// Needs the write ability.
     Post,

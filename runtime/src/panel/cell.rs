@@ -74,9 +74,17 @@ pub fn of(
             Some(address) if room == Room::Page => html! { a href={ "mailto:" (address) } { (address) } },
             _ => plain(visit, kind, value, room),
         },
-        _ if field.widget == Some(Widget::Monospace) && value.is_string() => {
-            html! { code { (plain(visit, kind, value, room)) } }
+        _ => alone(visit, field, kind, value, room),
+    }
+}
+
+/// A value that leads nowhere, in the letters that its field asks for.
+pub fn alone(visit: &Visit<'_>, field: &FieldMeta, kind: Kind, value: &Value, room: Room) -> Markup {
+    match (field.widget, value, room) {
+        (Some(Widget::Monospace), Value::String(text), Room::Page) if kind == Kind::Text => {
+            html! { pre .wrap tabindex="0" { (text) } }
         }
+        (Some(Widget::Monospace), Value::String(_), _) => html! { code { (plain(visit, kind, value, room)) } },
         _ => plain(visit, kind, value, room),
     }
 }

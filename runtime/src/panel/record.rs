@@ -43,6 +43,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
                 @for field in fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. })) {
                     (embedded(visit, field, &record).await?)
                 }
+                (answers(visit, place).await?)
                 (related::answer(visit, place, &record).await?)
             }
             div .side-column {
@@ -69,7 +70,7 @@ pub fn facts(visit: &Visit<'_>, entry: &Entry, record: &Value, titles: &Titles) 
                     @if !group.is_empty() { h2 { (group) } }
                     dl .facts {
                         @for field in fields {
-                            div .wide[field.kind == Kind::Text || field.kind == Kind::Json] {
+                            div .wide[is_long(field)] {
                                 dt title=[(!field.description.is_empty()).then_some(field.description)] { (words::field(field)) }
                                 dd { (cell::of(visit, entry, field, record, titles, Room::Page)) }
                             }
@@ -97,7 +98,7 @@ fn head(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) -> Ma
     trail.push((place.collection(), words::plural(entry.meta)));
     let actions = html! {
         @for action in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record) {
-            @if may_act(visit, place, action) { (button(visit, place, action, version)) }
+            @if may_act(visit, place, action) && !is_answered_in_place(action) { (button(visit, place, action, version)) }
         }
         @if visit.may(entry, Operation::Update) { a .button.primary href={ (place.path()) "/edit" } data-edit { "Edit" } }
         details .menu {
@@ -118,6 +119,28 @@ fn head(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) -> Ma
     page::head(&trail, &html! { (called) }, &actions)
 }
 
+/// Whether an action asks nothing, changes nothing and answers something: that stands on the page of its record.
+fn is_answered_in_place(action: &ActionMeta) -> bool {
+    let asks = action.on == ActionOn::Record && action.method == ActionMethod::Get && action.input.is_empty();
+    asks && matches!(action.output, ActionOutput::Fields { .. })
+}
+
+/// What can be asked of a record without saying more: what an attempt at a delivery sent.
+async fn answers(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
+    let mut shown = Vec::new();
+    for action in place.entry.meta.actions.iter().filter(|action| is_answered_in_place(action)) {
+        let ActionOutput::Fields { key, fields } = action.output else { continue };
+        if !may_act(visit, place, action) {
+            continue;
+        }
+        let reply = visit.get(&format!("{}/{}", place.path(), action.name)).await?;
+        if reply.is_success() {
+            shown.push((words::action(action), answered(visit, fields, &reply.json()?[key])));
+        }
+    }
+    Ok(html! { @for (label, values) in shown { section .card { h2 { (label) } (values) } } })
+}
+
 /// Whether the user may do this with the place's record.
 pub fn may_act(visit: &Visit<'_>, place: &Place<'_>, action: &ActionMeta) -> bool {
     // The one action that needs more than a permission.
@@ -125,8 +148,8 @@ pub fn may_act(visit: &Visit<'_>, place: &Place<'_>, action: &ActionMeta) -> boo
         return false;
     }
     match action.method {
-        ActionMethod::Get => visit.may_read(place.entry),
-        ActionMethod::Post => visit.may_write(place.entry),
+        ActionMethod::Get if !action.needs_write => visit.may_read(place.entry),
+        ActionMethod::Get | ActionMethod::Post => visit.may_write(place.entry),
     }
 }
 
@@ -258,7 +281,7 @@ pub async fn act(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
     let body = reply.json()?;
     match action.output {
         ActionOutput::Fields { key, fields } => {
-            let shown = outcome(visit, fields, &body[key]);
+            let shown = html! { section .card role="status" { (answered(visit, fields, &body[key])) } };
             Ok(asking(visit, place, action, &values, None, &shown, StatusCode::OK))
         }
         ActionOutput::Record | ActionOutput::Created => {
@@ -317,14 +340,18 @@ fn asking(
     page::with_status(visit, status, &label, &content)
 }
 
-fn outcome(visit: &Visit<'_>, fields: &'static [FieldMeta], value: &Value) -> Markup {
+/// What an action answers.
+fn answered(visit: &Visit<'_>, fields: &'static [FieldMeta], answer: &Value) -> Markup {
     html! {
-        section .card role="status" {
-            dl .facts { @for field in fields {
-                div { dt { (words::field(field)) } dd { (cell::plain(visit, field.kind, &value[field.name], Room::Page)) } }
-            } }
-        }
+        dl .facts { @for field in fields {
+            div .wide[is_long(field)] { dt { (words::field(field)) } dd { (cell::alone(visit, field, field.kind, &answer[field.name], Room::Page)) } }
+        } }
     }
+}
+
+/// Whether a value takes the whole width.
+fn is_long(field: &FieldMeta) -> bool {
+    matches!(field.kind, Kind::Text | Kind::Json)
 }
 
 /// Whether an answer shows a secret: text that is no field which records show.

@@ -209,6 +209,8 @@ fn log(attempt: &Finished, next_attempt_at: Option<DateTime<Utc>>) -> serde_json
         u32::try_from(outcome.duration.as_millis()).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs()),
         next_attempt_at.map(stored),
         stored(*at),
+        claim.attempt.url,
+        stored(claim.attempt.at),
     ])
 }
 
@@ -258,6 +260,8 @@ async fn write_logs(dialect: Dialect, transaction: &Connection, rows: Vec<serde_
         ("duration_ms", "integer"),
         ("next_attempt_at", "timestamptz"),
         ("created_at", "timestamptz"),
+        ("url", "text"),
+        ("sent_at", "timestamptz"),
     ];
     let names: Vec<String> = columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
     let names = names.join(", ");

@@ -4,8 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use reqwest::Method;
 
+use super::signature::{ATTEMPT, EVENT, ID, TIMESTAMP};
 use crate::crud::BoxFuture;
+
+/// How every attempt is sent.
+pub const METHOD: Method = Method::POST;
 
 /// Sends what an attempt says and answers what came back. It never fails: a failure is an outcome.
 ///
@@ -47,6 +52,17 @@ pub struct Outcome {
     /// What `Retry-After` asked for, whatever the status.
     pub retry_after: Option<Duration>,
     pub duration: Duration,
+}
+
+/// The headers of an attempt, but for those that sign it. Nothing of them is a secret.
+pub fn headers(event: &str, uid: &str, number: u32, at: DateTime<Utc>) -> Vec<(&'static str, String)> {
+    vec![
+        ("content-type", "application/json".into()),
+        (EVENT, event.into()),
+        (ATTEMPT, number.to_string()),
+        (ID, uid.into()),
+        (TIMESTAMP, at.timestamp().to_string()),
+    ]
 }
 
 impl Outcome {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response, redirect, retry};
 use rustls::RootCertStore;
 
 use super::address::{Place, Policy, Refusal};
-use super::exchange::{Attempt, Exchange, Outcome};
+use super::exchange::{Attempt, Exchange, METHOD, Outcome, headers};
 use super::name::{Lookup, NameProblem, Names, system_lookup};
-use super::signature::{ATTEMPT, EVENT, Secrets};
+use super::signature::Secrets;
 use crate::crud::BoxFuture;
 use crate::error::{Error, Result};
 use crate::tls;
@@ -106,9 +106,11 @@ impl Sender {
         }
         let secrets = Secrets::parse(&attempt.secret, attempt.previous_secret.as_deref());
         let secrets = secrets.ok_or("the secret cannot be read: rotate it")?;
-        let mut request = self.client.post(url).header(CONTENT_TYPE, "application/json");
-        request = request.header(EVENT, &*attempt.event).header(ATTEMPT, attempt.number);
-        for (name, value) in secrets.headers(&attempt.uid, attempt.at.timestamp(), attempt.body.as_bytes()) {
+        let signatures = secrets.signatures(&attempt.uid, attempt.at.timestamp(), attempt.body.as_bytes());
+        let mut request = self.client.request(METHOD, url);
+        for (name, value) in
+            headers(&attempt.event, &attempt.uid, attempt.number, attempt.at).into_iter().chain(signatures)
+        {
             request = request.header(name, value);
         }
         let sent = request.body(attempt.body.as_bytes().to_vec()).send().await;

@@ -119,14 +119,14 @@ impl Secrets {
     }
 
     /// The headers that sign a body; `timestamp` is in seconds since 1970.
-    pub fn headers(&self, id: &str, timestamp: i64, body: &[u8]) -> Vec<(&'static str, String)> {
+    pub fn signatures(&self, id: &str, timestamp: i64, body: &[u8]) -> Vec<(&'static str, String)> {
         let mut standard = self.current.sign_standard(id, timestamp, body);
         let mut headers = vec![(SIGNATURE, self.current.sign(body))];
         if let Some(previous) = &self.previous {
             headers.push((SIGNATURE_PREVIOUS, previous.sign(body)));
             standard = format!("{standard} {}", previous.sign_standard(id, timestamp, body));
         }
-        headers.extend([(ID, id.to_string()), (TIMESTAMP, timestamp.to_string()), (STANDARD_SIGNATURE, standard)]);
+        headers.push((STANDARD_SIGNATURE, standard));
         headers
     }
 }
@@ -176,13 +176,13 @@ mod tests {
     fn during_a_rotation_both_secrets_sign() {
         let (current, previous) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
         let secrets = Secrets { current: current.clone(), previous: Some(previous.clone()) };
-        let headers = secrets.headers("d", 7, b"body");
+        let headers = secrets.signatures("d", 7, b"body");
         let header = |name: &str| headers.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_str()).unwrap_or_default();
         assert!(current.verify(b"body", header(SIGNATURE)) && previous.verify(b"body", header(SIGNATURE_PREVIOUS)));
         for secret in [&current, &previous] {
             assert!(secret.verify_standard("d", 7, b"body", header(STANDARD_SIGNATURE)));
         }
-        let alone = Secrets { current, previous: None }.headers("d", 7, b"body");
+        let alone = Secrets { current, previous: None }.signatures("d", 7, b"body");
         assert!(alone.iter().all(|(name, _)| *name != SIGNATURE_PREVIOUS));
     }
 }

@@ -5,7 +5,12 @@ use serde_json::{Value, json};
 use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Reply, Server, is_utc_time, keys, on_both};
 
-on_both!(every_attempt_is_listed, the_list_is_one_like_any_other);
+on_both!(
+    every_attempt_is_listed,
+    the_list_is_one_like_any_other,
+    what_was_sent_is_answered_without_what_signs_it,
+    what_was_sent_is_only_for_whom_it_could_be_sent_to,
+);
 
 async fn every_attempt_is_listed(server: Server) {
     let server = delivering(&server).await;
@@ -67,4 +72,59 @@ async fn the_list_is_one_like_any_other(server: Server) {
     admin.get(&format!("{}/logs/{id}", path(&other))).await.refused(404, "not_found");
     admin.post(&format!("{}/logs/{id}/resend", path(&other)), json!({})).await.refused(404, "not_found");
     admin.post(&logs, json!({})).await.refused(405, "method_not_allowed");
+}
+
+async fn what_was_sent_is_answered_without_what_signs_it(server: Server) {
+    let server = delivering(&server).await;
+    let admin = server.admin();
+    let receiver = Receiver::answering(200).await;
+    let hook = admin.post("/webhooks", json!({ "url": receiver.url(), "events": ["*"] })).await.created("webhook");
+    admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
+    // The log says where it was sent then.
+    let moved = json!({ "url": "http://127.0.0.1:18080/elsewhere" });
+    admin.put(&path(&hook), moved).await.ok();
+    let log = admin.get(&format!("{}/logs", path(&hook))).await.records("logs")[0].clone();
+    let asked = format!("{}/logs/{}/request", path(&hook), log["id"]);
+    let request = admin.get(&asked).await.record("request");
+    let received = &receiver.received()[0];
+    assert_eq!(keys(&request), ["body", "headers", "method", "url"]);
+    assert_eq!((&request["method"], &request["url"]), (&json!("POST"), &json!(receiver.url())));
+    assert_eq!(request["body"].as_str().expect("a text").as_bytes(), received.body, "the bytes that were signed");
+    let expected = ["content-type", "webhook-id", "webhook-timestamp", "x-service-attempt", "x-service-event"];
+    assert_eq!(keys(&request["headers"]), expected);
+    for name in expected {
+        assert_eq!(request["headers"][name], received.header(name), "{name}");
+    }
+    // Neither the secret nor what it signed with.
+    let text = request.to_string();
+    let signature = received.header("x-service-signature");
+    assert!(signature.len() == 64 && !text.contains(signature) && !text.contains("v1,"), "{text}");
+    assert!(!text.contains(hook["secret"].as_str().expect("a secret")), "{text}");
+
+    // What is no longer kept, or was not yet, is null, and the rest is there.
+    server.sql("DELETE FROM webhook_deliveries").await;
+    server.sql("UPDATE webhook_logs SET url = NULL, sent_at = NULL").await;
+    let request = admin.get(&asked).await.record("request");
+    assert_eq!((&request["url"], &request["body"]), (&Value::Null, &Value::Null));
+    assert_eq!(keys(&request["headers"]), ["content-type", "webhook-id", "x-service-attempt", "x-service-event"]);
+    admin.get(&format!("{}/logs/99/request", path(&hook))).await.refused(404, "not_found");
+}
+
+/// An event may tell of records that whoever reads webhooks has no ability for; whoever writes them may subscribe to it.
+async fn what_was_sent_is_only_for_whom_it_could_be_sent_to(server: Server) {
+    let server = delivering(&server).await;
+    let (user, writer) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
+    let receiver = Receiver::answering(200).await;
+    let hook = webhook(&writer, &receiver.url(), &["*"]).await;
+    writer.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
+    let logs = format!("{}/logs", path(&hook));
+    let asked = format!("{logs}/{}/request", writer.get(&logs).await.records("logs")[0]["id"]);
+    writer.get(&asked).await.record("request");
+    let token = json!({ "name": "Reads", "user_id": user["id"], "abilities": ["webhooks:read"] });
+    let token = server.admin().post("/tokens", token).await.created("token");
+    let reader = server.client(token["value"].as_str().expect("a value"));
+    reader.get(&logs).await.ok();
+    reader.get(&asked).await.refused(403, "ability_missing");
+    let (_, other) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
+    other.get(&asked).await.refused(404, "not_found");
 }
