@@ -11,6 +11,8 @@ on_both!(
     what_stands_in_the_way_of_a_restore_is_told,
     a_link_to_a_deleted_record_leads_to_what_became_of_it,
     the_list_of_the_deleted_keeps_to_itself,
+    several_that_are_chosen_are_restored_by_keyboard,
+    all_that_match_are_restored_in_portions,
 );
 
 async fn deleted(client: &Client, name: &str) -> String {
@@ -29,7 +31,7 @@ async fn a_deleted_record_is_found_looked_at_and_restored(server: Server) {
     browser.follow(".actions a[href='/products?deleted=only']");
     assert_eq!(browser.text("h1"), "Deleted products 1");
     assert!(browser.text("thead").to_lowercase().contains("deleted"), "{}", browser.text("thead"));
-    for nothing in ["[data-new]", "[data-bulk-bar]", ".views", "[name=id]"] {
+    for nothing in ["[data-new]", "[value=edit]", "[value=delete]", ".views"] {
         assert_eq!(browser.run(&format!("document.querySelector('main {nothing}')")), json!(null), "{nothing}");
     }
     browser.follow("tbody a[data-open]");
@@ -140,4 +142,52 @@ async fn the_list_of_the_deleted_keeps_to_itself(server: Server) {
     let members = admin.get("/members").await;
     assert!(!members.text.contains("deleted=only"), "members are not kept");
     admin.get("/members?deleted=only").await.status(422);
+}
+
+async fn several_that_are_chosen_are_restored_by_keyboard(server: Server) {
+    let client = server.admin();
+    for name in ["Lamp", "Cable", "Stand"] {
+        deleted(&client, name).await;
+    }
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products?deleted=only&sort=name");
+    browser.type_text("jxjx");
+    tab_to(&mut browser, "[value=restore]");
+    let leaves = "!window.leaving && document.readyState === 'complete'";
+    browser.run("window.leaving = true; 1");
+    browser.key("Enter", 0);
+    browser.until(leaves);
+    browser.sees("2 products will be restored");
+    let shown = browser.text("main");
+    assert!(shown.contains("Cable") && shown.contains("Lamp") && !shown.contains("Stand"), "{shown}");
+    assert_eq!(client.get("/products").await.ok()["meta"]["total"], 0, "nothing has happened yet");
+    tab_to(&mut browser, "form .primary");
+    browser.run("window.leaving = true; 1");
+    browser.key("Enter", 0);
+    browser.until(leaves);
+    browser.sees("2 products were restored");
+    assert_eq!(client.get("/products?sort=name").await.column("products", "name"), ["Cable", "Lamp"]);
+    browser.follow("p a.primary");
+    assert_eq!(browser.address(), "/products?deleted=only&sort=name");
+    browser.is_clean();
+}
+
+async fn all_that_match_are_restored_in_portions(server: Server) {
+    let client = server.admin();
+    let product = |n: usize| json!({ "method": "create", "product": { "name": format!("Bulk {n}") } });
+    let operations: Vec<_> = (0..130).map(product).collect();
+    client.post("/products/bulk", json!({ "operations": operations })).await.ok();
+    let operations: Vec<_> = (1..=130).map(|id| json!({ "method": "delete", "id": id })).collect();
+    client.post("/products/bulk", json!({ "operations": operations })).await.ok();
+    deleted(&client, "Else").await;
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products?deleted=only&q[name_cont]=bulk");
+    browser.press("[name=_all]");
+    browser.follow("[data-bulk] [value=restore]");
+    browser.sees("130 products will be restored");
+    browser.press("form .primary");
+    browser.sees("130 products were restored");
+    assert_eq!(client.get("/products?q[name_cont]=bulk").await.ok()["meta"]["total"], 130);
+    assert_eq!(client.get("/products?deleted=only").await.column("products", "name"), ["Else"]);
+    browser.is_clean();
 }

@@ -12,6 +12,7 @@ on_both!(
     what_is_made_meanwhile_is_left_alone_and_what_is_gone_is_told,
     conditions_that_make_no_sense_change_nothing,
     a_list_that_is_not_sorted_by_id_is_gone_through_to_its_end,
+    a_view_that_is_changed_meanwhile_ends_it,
 );
 
 async fn bulks(server: &Server, count: usize) {
@@ -35,6 +36,13 @@ fn progress(page: &Page) -> String {
 async fn step(visitor: &mut Visitor, step: &str, further: &[(&str, &str)]) -> Page {
     let known = [("_all", "1"), ("_query", "q[name_cont]=bulk&sort=-name"), ("_step", step)];
     visitor.submit("/products/bulk", &[&known[..], further].concat()).await
+}
+
+/// Has the next portion deleted, after a page that was shown.
+async fn next(visitor: &mut Visitor, known: &[(&str, &str)], shown: &Page) -> Page {
+    let progress = progress(shown);
+    let form = [known, &[("_step", "apply-delete"), ("_progress", &progress)]].concat();
+    visitor.submit("/products/bulk", &form).await
 }
 
 async fn all_that_match_are_changed_in_portions(server: Server) {
@@ -153,4 +161,40 @@ async fn conditions_that_make_no_sense_change_nothing(server: Server) {
     let broken = [("_all", "1"), ("_query", ""), ("_step", "apply-delete"), ("_progress", "{")];
     admin.submit("/products/bulk", &broken).await.status(400).says("begin anew");
     assert_eq!(total(&server, "").await, 31);
+}
+
+async fn a_view_that_is_changed_meanwhile_ends_it(server: Server) {
+    bulks(&server, 150).await;
+    let client = server.admin();
+    let named = |what: &str| json!({ "filters": [{ "field": "name", "predicate": "cont", "value": what }] });
+    let mut view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name"] });
+    view["filters"] = named("bulk")["filters"].clone();
+    let view = client.post("/custom_views", view).await.created("custom_view");
+    let (path, query) = (format!("/custom_views/{}", view["id"]), format!("view_id={}", view["id"]));
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let known = [("_all", "1"), ("_query", query.as_str())];
+    let delete = [&known[..], &[("_step", "delete")]].concat();
+    let shown = admin.submit("/products/bulk", &delete).await;
+    shown.status(200).says("150 products will be deleted");
+    // By now it means another record.
+    client.put(&path, named("else")).await.ok();
+    let ended = next(&mut admin, &known, &shown).await;
+    ended.status(200).says("Somebody has changed the view").says("0 products were deleted");
+    assert!(!ended.text.contains("_progress") && !ended.text.contains("data-continue"), "it does not go on");
+    assert_eq!(total(&server, "").await, 151);
+    // Between two portions as well; what else is said of a view changes nothing.
+    client.put(&path, named("bulk")).await.ok();
+    let shown = admin.submit("/products/bulk", &delete).await;
+    client.put(&path, json!({ "name": "Ours", "columns": ["name", "sku"] })).await.ok();
+    let first = next(&mut admin, &known, &shown).await;
+    first.status(200).says("100 of 150 products");
+    client.put(&path, json!({ "filters": [] })).await.ok();
+    let ended = next(&mut admin, &known, &first).await;
+    ended.status(200).says("Somebody has changed the view").says("100 products were deleted");
+    // And one that is gone.
+    let shown = admin.submit("/products/bulk", &delete).await;
+    shown.says("51 products will be deleted");
+    client.delete(&path).await.deleted();
+    next(&mut admin, &known, &shown).await.status(200).says("Somebody has changed the view");
+    assert_eq!(total(&server, "").await, 51);
 }

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use super::body::{Body, Given, MOST_FIELDS};
 use super::outcome::{Outcome, Reply};
+use super::restore::{self, RESTORE};
+use super::route::Call;
 use super::version::Conditions;
 use super::{create, delete, update};
 use crate::catalog::Entry;
@@ -21,9 +23,15 @@ use crate::query::{Condition, read_boolean, read_value};
 /// At most so many operations in one request.
 pub const MOST: usize = 1_000;
 
-/// The words for the operations, and the status of each.
-pub const METHODS: [(&str, Operation, u16); 3] =
-    [("create", Operation::Create, 201), ("update", Operation::Update, 200), ("delete", Operation::Delete, 204)];
+/// A word for what is done with one record, what that is, and its status.
+pub type Deed = (&'static str, Call, u16);
+
+const DEEDS: [Deed; 4] = [
+    ("create", Call::Operation(Operation::Create), 201),
+    ("update", Call::Operation(Operation::Update), 200),
+    ("delete", Call::Operation(Operation::Delete), 204),
+    (RESTORE, Call::Restore, 200),
+];
 
 /// The answers of one request have so many bytes together: an operation of a few answers a whole record.
 const LONGEST: usize = 32 << 20;
@@ -33,9 +41,12 @@ pub fn is_served(entry: &Entry) -> bool {
     !entry.meta.singleton && !entry.is_attached() && methods(entry).next().is_some()
 }
 
-/// The operations that a resource takes.
-pub fn methods(entry: &Entry) -> impl Iterator<Item = &'static (&'static str, Operation, u16)> {
-    METHODS.iter().filter(|(_, operation, _)| entry.meta.operations.contains(operation))
+/// What can be done with the records of a resource.
+pub fn methods(entry: &Entry) -> impl Iterator<Item = &'static Deed> {
+    DEEDS.iter().filter(|(_, call, _)| match call {
+        Call::Operation(operation) => entry.meta.operations.contains(operation),
+        _ => entry.meta.keeps_deleted(),
+    })
 }
 
 /// Where the operations are: below a parent, or at the top.
@@ -52,7 +63,8 @@ struct Bulk<'b> {
 
 /// One operation of it.
 struct Single<'b> {
-    operation: Operation,
+    call: Call,
+    status: u16,
     /// The record, unless it is new.
     id: i64,
     fields: Body<'b>,
@@ -99,16 +111,20 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
 
 /// One operation, as it would be alone.
 async fn one(context: &Context<'_>, entry: &Entry, site: &Site, raw: &RawValue) -> Result<(u16, Outcome)> {
-    let Single { operation, id, fields, conditions } = Single::read(entry, raw)?;
+    let Single { call, status, id, fields, conditions } = Single::read(entry, raw)?;
     let within = || site.within.clone();
-    Ok(match operation {
-        Operation::Create => (201, create::create(context, entry, &fields, site.parent).await?),
-        Operation::Update => (200, update::update(context, entry, id, within(), &conditions, &fields, None).await?),
+    let outcome = match call {
+        Call::Operation(Operation::Create) => create::create(context, entry, &fields, site.parent).await?,
+        Call::Operation(Operation::Update) => {
+            update::update(context, entry, id, within(), &conditions, &fields, None).await?
+        }
+        Call::Restore => restore::restore(context, entry, id, within(), &conditions, b"").await?,
         _ => {
             delete::delete(context, entry, id, within(), &conditions).await?;
-            (204, Outcome::plain(format!("{{\"id\":{id}}}").into_bytes()))
+            Outcome::plain(format!("{{\"id\":{id}}}").into_bytes())
         }
-    })
+    };
+    Ok((status, outcome))
 }
 
 /// `{"status":201,"etag":"...","product":{...}}`
@@ -210,12 +226,12 @@ impl<'b> Single<'b> {
                 }
             }
         }
-        let known = methods(entry).find(|(word, ..)| method.as_deref() == Some(*word)).map(|row| row.1);
+        let known = methods(entry).find(|(word, ..)| method.as_deref() == Some(*word));
         if known.is_none() && !errors.contains("method") {
             let words: Vec<&str> = methods(entry).map(|(word, ..)| *word).collect();
             errors.add("method", format!("must be one of {}", words.join(", ")));
         }
-        let creates = known == Some(Operation::Create);
+        let creates = matches!(known, Some((_, Call::Operation(Operation::Create), _)));
         match id {
             Some(_) if creates => errors.add("id", "cannot be given: the record is new"),
             None if known.is_some() && !creates && !errors.contains("id") => errors.add("id", "is required"),
@@ -224,15 +240,21 @@ impl<'b> Single<'b> {
         if creates && tag.is_some() {
             errors.add("if_match", "cannot be given: the record is new");
         }
-        if known == Some(Operation::Delete) && fields.is_some() {
-            errors.add(singular, "cannot be given: the record goes");
+        match known {
+            Some((_, Call::Operation(Operation::Delete), _)) if fields.is_some() => {
+                errors.add(singular, "cannot be given: the record goes");
+            }
+            Some((_, Call::Restore, _)) if fields.is_some() => {
+                errors.add(singular, "cannot be given: the record comes back as it was");
+            }
+            _ => {}
         }
         let conditions = Conditions::read(tag.as_deref(), None).unwrap_or_else(|_| {
             errors.add("if_match", "must be `*` or a list of entity tags in double quotes");
             Conditions::default()
         });
         errors.into_result()?;
-        let operation = known.ok_or_else(|| Error::internal("an operation without a method"))?;
-        Ok(Single { operation, id: id.unwrap_or_default(), fields: fields.unwrap_or_default(), conditions })
+        let (_, call, status) = *known.ok_or_else(|| Error::internal("an operation without a method"))?;
+        Ok(Single { call, status, id: id.unwrap_or_default(), fields: fields.unwrap_or_default(), conditions })
     }
 }

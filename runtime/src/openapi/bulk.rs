@@ -8,6 +8,7 @@ use super::node::{Node, reference};
 use super::operation::{body_name, created_name, json_content};
 use super::{header, prose, shown};
 use crate::catalog::{Catalog, Entry};
+use crate::crud::Call;
 use crate::crud::bulk::{MOST, methods};
 use crate::meta::Operation;
 
@@ -40,12 +41,13 @@ fn or_null(schema: Node) -> Node {
 pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
     let (name, examples) = (entry.meta.name, Examples { catalog });
     let (mut forms, mut shown) = (Vec::new(), Vec::new());
-    for (word, operation, _) in methods(entry) {
+    for (word, call, _) in methods(entry) {
+        let creates = matches!(call, Call::Operation(Operation::Create));
         let said = json!({ "type": "string", "const": word, "description": "What is done.", "examples": [word] });
         let mut properties = Node::object().with("method", said);
         let mut example = json!({ "method": word });
         let mut required = vec!["method"];
-        if *operation != Operation::Create {
+        if !creates {
             required.push("id");
             properties.set("id", id());
             let told = "Only if the record is still in one of these versions, as the header `If-Match` says it.";
@@ -53,8 +55,8 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
             properties.set("if_match", tags.with("description", told).with("examples", vec![Node::from(json!("*"))]));
             example["id"] = json!(1);
         }
-        let write = if *operation == Operation::Create { Write::Create } else { Write::Update };
-        if *operation != Operation::Delete {
+        let write = if creates { Write::Create } else { Write::Update };
+        if creates || matches!(call, Call::Operation(Operation::Update)) {
             example[name] = examples.body(entry, write);
             let needed = entry.meta.fields.iter().any(|field| field.required && given::is_given(field, write));
             let record = reference("schemas", &body_name(entry, write));
@@ -93,18 +95,21 @@ pub fn answer(catalog: &Catalog, entry: &Entry) -> Node {
     let (name, examples) = (entry.meta.name, Examples { catalog });
     let (mut forms, mut shown_results) = (Vec::new(), Vec::new());
     let status = |status: u16| json!({ "type": "integer", "const": status, "description": "What it would answer alone.", "examples": [status] });
-    for (_, operation, code) in methods(entry) {
+    for (_, call, code) in methods(entry) {
         let properties = Node::object().with("status", status(*code));
-        if *operation == Operation::Delete {
+        if matches!(call, Call::Operation(Operation::Delete)) {
             forms.push(given::object(properties.with("id", id()), &["status", "id"]));
             shown_results.push(json!({ "status": code, "id": 1 }));
             continue;
         }
-        let reveals = *operation == Operation::Create && !entry.meta.reveals.is_empty();
+        let reveals = matches!(call, Call::Operation(Operation::Create)) && !entry.meta.reveals.is_empty();
         let record = if reveals { created_name(entry) } else { shown::record_name(entry) };
         let tag = json!({ "type": "string", "description": "The version of the record.", "examples": ["\"5f2d41\""] });
         let properties = properties.with("etag", tag).with(name, reference("schemas", &record));
-        forms.push(given::object(properties, &["status", "etag", name]));
+        // A restored record is answered as a changed one.
+        if !matches!(call, Call::Restore) || !entry.meta.operations.contains(&Operation::Update) {
+            forms.push(given::object(properties, &["status", "etag", name]));
+        }
         let mut example = json!({ "status": code, "etag": "\"5f2d41\"" });
         example[name] = examples.record(entry, |_| true);
         for (secret, _) in entry.meta.reveals.iter().filter(|_| reveals) {

@@ -1,17 +1,16 @@
-//! Many records changed or deleted at once, after what will happen was shown.
+//! Many records changed, deleted or restored at once, step by step: what will happen is shown first.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::cell::{self, Room};
 use super::input::{self, Given};
 use super::place::Place;
 use super::sweep::Sweep;
-use super::title::{self, Titles};
+use super::title::Titles;
 use super::visit::{Visit, is_ours};
-use super::{choice, page, see, sent, several, words};
+use super::{choice, page, see, sent, words};
 use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind, Operation};
+use crate::meta::{FieldMeta, Kind};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -43,6 +42,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
     let mut work = Work { visit, place, chosen, back: &back };
     match (sent("_step").unwrap_or_default(), field) {
         ("delete", _) => work.about_to_delete().await,
+        ("restore", _) => work.about_to_restore().await,
         ("edit", None) => Ok(work.page("Change which field?", &work.choose_field(), true)),
         ("edit", Some(field)) => {
             Ok(work.page(&format!("Change {}", words::field(field)), &work.give_value(field, None), true))
@@ -50,6 +50,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
         ("preview", Some(field)) => work.about_to_change(field, form).await,
         ("apply", Some(field)) => work.change(field, form).await,
         ("apply-delete", _) => work.delete().await,
+        ("apply-restore", _) => work.restore().await,
         _ => Err(Error::NotFound),
     }
 }
@@ -64,21 +65,22 @@ fn changeable(place: &Place<'_>) -> Vec<&'static FieldMeta> {
 }
 
 /// Which records are meant.
-enum Chosen {
+pub enum Chosen {
     These(Vec<i64>),
     /// All that meet the conditions of the list.
     All(Box<Sweep>),
 }
 
-struct Work<'w> {
-    visit: &'w Visit<'w>,
-    place: &'w Place<'w>,
-    chosen: Chosen,
+/// One step, and what it is about.
+pub struct Work<'w> {
+    pub visit: &'w Visit<'w>,
+    pub place: &'w Place<'w>,
+    pub chosen: Chosen,
     back: &'w str,
 }
 
 impl Work<'_> {
-    fn page(&self, title: &str, content: &Markup, cancels: bool) -> Answer {
+    pub fn page(&self, title: &str, content: &Markup, cancels: bool) -> Answer {
         let entry = self.place.entry;
         let content = html! {
             (page::head(&[(self.back.to_string(), words::plural(entry.meta))], &html! { (title) }, &html! {}))
@@ -89,7 +91,7 @@ impl Work<'_> {
     }
 
     /// What every step hands on.
-    fn carried(&self, step: &str) -> Markup {
+    pub fn carried(&self, step: &str) -> Markup {
         html! {
             (page::token(self.visit))
             input type="hidden" name="_back" value=(self.back);
@@ -104,7 +106,7 @@ impl Work<'_> {
         }
     }
 
-    fn action(&self) -> String {
+    pub fn action(&self) -> String {
         format!("{}/bulk", self.place.collection())
     }
 
@@ -115,7 +117,7 @@ impl Work<'_> {
         }
     }
 
-    fn count(&self) -> String {
+    pub fn count(&self) -> String {
         words::count(self.place.entry.meta, self.number())
     }
 
@@ -158,103 +160,15 @@ impl Work<'_> {
         }
     }
 
-    /// The records as they are; the latest of very many.
-    async fn records(&self) -> Result<Vec<Value>> {
-        let ids = match &self.chosen {
-            Chosen::These(ids) => ids,
-            Chosen::All(sweep) => return Ok(sweep.sample.clone()),
-        };
-        let entry = self.place.entry;
-        let replies = several::ask(self.visit, entry, &self.place.collection(), ids, "").await?;
-        let records = replies.iter().map(|reply| several::records(entry, reply)).collect::<Result<Vec<_>>>()?;
-        Ok(records.into_iter().flatten().collect())
-    }
-
-    async fn about_to_delete(&self) -> Result<Answer> {
-        if !self.visit.may(self.place.entry, Operation::Delete) {
-            return Err(Error::PermissionMissing(String::new()));
-        }
-        let records = self.records().await?;
-        let entry = self.place.entry;
-        let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be deleted" } ", " (self.manner())
-                @if !entry.meta.soft_delete { " They cannot be brought back." } } }
-            (self.conditions().await?)
-            ul { @for record in &records { li { (title::of(entry, record)) } } @if let Some(more) = self.more(&records) { li { (more) } } }
-            form method="post" action=(self.action()) { (self.carried("apply-delete")) (self.begin()) button .danger { "Delete " (self.count()) } }
-        };
-        Ok(self.page(&format!("Delete {}?", self.count()), &content, true))
-    }
-
-    fn value(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Value> {
+    pub fn value(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Value> {
         let fields = self.place.entry.meta.fields;
         let pairs: Vec<Pair> = form.iter().filter(|pair| pair.name != "id").cloned().collect();
         let mut record = sent::read(&self.visit.state.catalog, fields, &[], self.visit.zone, &pairs, false)?;
         Ok(record.remove(field.name).unwrap_or_default())
     }
 
-    async fn about_to_change(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Answer> {
-        let entry = self.place.entry;
-        if !self.visit.may(entry, Operation::Update) {
-            return Err(Error::PermissionMissing(String::new()));
-        }
-        let value = self.value(field, form)?;
-        let records = self.records().await?;
-        let new = json!({ field.name: of_number(field, &value) });
-        let mut titles = Titles::load(self.visit, &[field], &records).await?;
-        titles.extend(Titles::load(self.visit, &[field], std::slice::from_ref(&new)).await?);
-        let shown = |record: &Value| cell::of(self.visit, entry, field, record, &titles, Room::Table);
-        let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be changed" } ", " (self.manner()) } }
-            (self.conditions().await?)
-            div .scroll tabindex="0" role="region" aria-label="What will happen" { table {
-                thead { tr { th scope="col" { (entry.meta.label) } th scope="col" { "Now" } th scope="col" { "Then" } } }
-                tbody { @for record in &records { tr { td { (title::of(entry, record)) } td { (shown(record)) } td { strong { (shown(&new)) } } } } }
-            } }
-            @if let Some(more) = self.more(&records) { p { (more) } }
-            form method="post" action=(self.action()) {
-                (self.carried("apply"))
-                (self.begin())
-                (again(field, form))
-                div .buttons { button .primary { "Change " (self.count()) } }
-            }
-        };
-        Ok(self.page(&format!("Change {} of {}?", words::field(field), self.count()), &content, true))
-    }
-
-    /// How many there are of those that were chosen.
-    fn found(&self, records: &[Value]) -> i64 {
-        match &self.chosen {
-            Chosen::These(_) => records.len() as i64,
-            Chosen::All(sweep) => sweep.progress.total,
-        }
-    }
-
-    /// What is one thing, and what is not.
-    fn manner(&self) -> &'static str {
-        match &self.chosen {
-            Chosen::These(_) => "all or none of them.",
-            Chosen::All(_) => {
-                "a hundred at a time, and each for itself: what is refused stays as it is, and what is done by then is done, \
-                 also when the rest is stopped. What is made meanwhile is left alone."
-            }
-        }
-    }
-
-    async fn conditions(&self) -> Result<Markup> {
-        match &self.chosen {
-            Chosen::These(_) => Ok(html! {}),
-            Chosen::All(sweep) => sweep.told(self.visit, self.place).await,
-        }
-    }
-
-    fn more(&self, records: &[Value]) -> Option<String> {
-        let more = self.found(records) - records.len() as i64;
-        (more > 0).then(|| format!("and {} more", words::number(&more.to_string())))
-    }
-
     /// What the first portion begins with.
-    fn begin(&self) -> Markup {
+    pub fn begin(&self) -> Markup {
         match &self.chosen {
             Chosen::These(_) => html! {},
             Chosen::All(sweep) => html! { input type="hidden" name="_progress" value=(json!(sweep.progress)); },
@@ -270,6 +184,11 @@ impl Work<'_> {
     async fn delete(&mut self) -> Result<Answer> {
         let operation = |id: i64| json!({ "method": "delete", "id": id });
         self.apply(operation, "deleted", "apply-delete", html! {}).await
+    }
+
+    async fn restore(&mut self) -> Result<Answer> {
+        let operation = |id: i64| json!({ "method": "restore", "id": id });
+        self.apply(operation, "restored", "apply-restore", html! {}).await
     }
 
     async fn apply(
@@ -328,6 +247,9 @@ impl Work<'_> {
             Ok(()) => None,
         };
         let worked = progress.done + progress.refused;
+        if progress.is_another {
+            return Ok(self.page("The view was changed", &self.of_another(done), false));
+        }
         let goes_on = said.is_none() && !progress.is_over;
         let title = if progress.is_over {
             "Done".to_string()
@@ -351,8 +273,22 @@ impl Work<'_> {
     }
 }
 
+impl Work<'_> {
+    /// What is said when the list's view is another than the one whose records were shown.
+    fn of_another(&self, done: &str) -> Markup {
+        let Chosen::All(sweep) = &self.chosen else { return html! {} };
+        html! {
+            div .problem role="alert" {
+                p { strong { "Somebody has changed the view since its records were shown." } " Nothing more is done." }
+            }
+            (sweep.progress.told(self.place, done))
+            p { a .button.primary href=(self.back) { "Look at the list again" } }
+        }
+    }
+}
+
 /// The field and its new value, as the form before had them.
-fn again(field: &FieldMeta, form: &[Pair]) -> Markup {
+pub fn again(field: &FieldMeta, form: &[Pair]) -> Markup {
     html! {
         input type="hidden" name="_field" value=(field.name);
         @for pair in form.iter().filter(|pair| is_value(field, &pair.name)) { input type="hidden" name=(pair.name) value=(pair.value); }
@@ -364,7 +300,7 @@ fn is_value(field: &FieldMeta, name: &str) -> bool {
 }
 
 /// Codes and ids come from a form as text.
-fn of_number(field: &FieldMeta, value: &Value) -> Value {
+pub fn of_number(field: &FieldMeta, value: &Value) -> Value {
     let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
     match field.kind {
         Kind::Code { .. } | Kind::Ref { .. } | Kind::Integer | Kind::BigInt => number.map_or(Value::Null, Value::from),

@@ -19,6 +19,9 @@ use crate::server::Answer;
 /// What the address of deleted records has behind it, as the API's.
 const ASKED: &str = "?deleted=only";
 
+/// The same as a part of a longer query.
+pub const WITH: &str = "&deleted=only";
+
 /// Whether deleted records are there for the user.
 pub fn may(visit: &Visit<'_>, entry: &Entry) -> bool {
     entry.meta.keeps_deleted() && visit.may(entry, Operation::Delete)

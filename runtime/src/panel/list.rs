@@ -212,8 +212,12 @@ impl List<'_> {
     fn table(&self, records: &[Value], titles: &Titles, total: Option<i64>) -> Markup {
         let (visit, place, entry) = (self.visit, self.place, self.place.entry);
         let served = |operation| visit.may(entry, operation);
-        // A deleted record is restored on its own page, and nothing else.
-        let bulk = !self.wish.is_of_deleted() && (served(Operation::Update) || served(Operation::Delete));
+        let of_deleted = self.wish.is_of_deleted();
+        // A deleted record is restored, and nothing else.
+        let edits = !of_deleted && served(Operation::Update);
+        let deletes = !of_deleted && served(Operation::Delete);
+        let restores = of_deleted && deleted::may(visit, entry);
+        let bulk = edits || deletes || restores;
         html! {
             form method="post" action={ (place.collection()) "/bulk" } data-bulk {
                 (page::token(visit))
@@ -232,12 +236,13 @@ impl List<'_> {
                 }
                 @if bulk {
                     div .bulk data-bulk-bar {
-                        span data-chosen { "Choose rows to change several at once" }
+                        span data-chosen { @if of_deleted { "Choose rows to restore several at once" } @else { "Choose rows to change several at once" } }
                         @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
                             label .box { input type="checkbox" name="_all" value="1"; " All " (words::number(&total.to_string())) " that match" }
                         }
-                        @if served(Operation::Update) { button name="_step" value="edit" { "Edit…" } }
-                        @if served(Operation::Delete) { button .danger name="_step" value="delete" { "Delete…" } }
+                        @if edits { button name="_step" value="edit" { "Edit…" } }
+                        @if deletes { button .danger name="_step" value="delete" { "Delete…" } }
+                        @if restores { button name="_step" value="restore" { "Restore…" } }
                     }
                 }
             }

@@ -17,6 +17,7 @@ mod dashboard;
 mod deleted;
 mod files;
 mod filter;
+mod foretold;
 mod form;
 mod history;
 mod input;

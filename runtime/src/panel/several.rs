@@ -12,7 +12,7 @@ use crate::meta::Filter;
 /// So many ids stand in one request.
 const PART: usize = 100;
 
-/// Asks a collection for records, with a further part of the query as `&fields=id,name`. Where each is asked for alone, one
+/// Asks a collection for records, with a further part of the query as `&fields=id,name` or `&deleted=only`. Where each is asked for alone, one
 /// that is not there, or not for the user, has no answer.
 ///
 /// # Errors
@@ -32,7 +32,7 @@ pub async fn ask(visit: &Visit<'_>, entry: &Entry, collection: &str, ids: &[i64]
             continue;
         }
         for id in part {
-            let reply = visit.get(&format!("{collection}/{id}")).await?;
+            let reply = visit.get(&format!("{collection}/{id}?{}", with.trim_start_matches('&'))).await?;
             if !matches!(reply.status, StatusCode::NOT_FOUND | StatusCode::FORBIDDEN) {
                 replies.push(reply);
             }

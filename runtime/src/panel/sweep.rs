@@ -1,6 +1,7 @@
 //! All records that meet a list's conditions, changed or deleted: a portion at a time, to the last that was there when it began.
 
 use maud::{Markup, html};
+use salvo::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -46,6 +47,11 @@ pub struct Progress {
     pub refused: i64,
     /// Why, how often, and of which record first.
     pub why: Vec<(String, i64, i64)>,
+    /// What the list's view asked for when it began: what was shown is what is changed.
+    view: Value,
+    /// Whether the view asks for something else by now, so that nothing more is done.
+    #[serde(skip)]
+    pub is_another: bool,
     #[serde(skip)]
     pub is_over: bool,
 }
@@ -68,6 +74,7 @@ impl Sweep {
         let last = format!("SELECT MAX(\"id\") AS \"id\" FROM \"{}\"", place.entry.meta.table);
         let last = Sql::new(visit.state.db.dialect(), last).one(visit.state.db.reader()).await?;
         sweep.progress.until = last.and_then(|row| row.try_get("", "id").ok()).flatten().unwrap_or_default();
+        sweep.progress.view = sweep.viewed(visit).await?;
         let body = visit.read(&sweep.address(place, "-id", &[("per_page", &SAMPLE.to_string())])).await?;
         sweep.sample = body[place.entry.meta.plural].as_array().cloned().unwrap_or_default();
         sweep.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
@@ -82,6 +89,16 @@ impl Sweep {
         let mut pairs = wish.pairs();
         pairs.extend(with.iter().map(|(name, value)| Pair { name: (*name).into(), value: (*value).into() }));
         condition::address(&place.collection(), &pairs)
+    }
+
+    /// What the view of the list asks for now; nothing when it has none.
+    async fn viewed(&self, visit: &Visit<'_>) -> Result<Value> {
+        let Some(id) = self.wish.view_id else { return Ok(Value::Null) };
+        let reply = visit.get(&format!("/custom_views/{id}")).await?;
+        if reply.status == StatusCode::NOT_FOUND {
+            return Ok(Value::Null);
+        }
+        Ok(reply.json()?["custom_view"]["filters"].take())
     }
 
     /// The conditions for which the panel has no words.
@@ -115,7 +132,13 @@ impl Sweep {
     ) -> Result<()> {
         let size = (LONGEST / operation(i64::MAX).to_string().len()).clamp(1, PORTION).to_string();
         let with = [("fields", "id"), ("per_page", size.as_str()), ("cursor", &self.progress.cursor)];
-        let body = visit.read(&self.address(place, "id", &with)).await?;
+        let asked = visit.read(&self.address(place, "id", &with)).await;
+        // Behind that, so that these are what the view meant when it began. A cursor of other conditions is refused.
+        if self.viewed(visit).await? != self.progress.view {
+            self.progress.is_another = true;
+            return Ok(());
+        }
+        let body = asked?;
         let found = body[place.entry.meta.plural].as_array().into_iter().flatten();
         let found: Vec<i64> = found.filter_map(|record| record["id"].as_i64()).collect();
         let ids: Vec<i64> = found.iter().copied().filter(|id| *id <= self.progress.until).collect();

@@ -1,5 +1,7 @@
 //! Restores where records hang together: unique values, what a record cannot be without, owners, and a resource's own say.
 
+mod several;
+
 use std::ops::Deref;
 use std::sync::OnceLock;
 

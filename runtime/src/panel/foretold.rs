@@ -1,0 +1,124 @@
+//! What will happen to many records, shown before it does.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::bulk::{Chosen, Work, again, of_number};
+use super::cell::{self, Room};
+use super::title::{self, Titles};
+use super::{deleted, several, words};
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Operation};
+use crate::query::Pair;
+use crate::server::Answer;
+
+impl Work<'_> {
+    /// The records as they are, by a further part of the query; the latest of very many.
+    async fn records(&self, with: &str) -> Result<Vec<Value>> {
+        let ids = match &self.chosen {
+            Chosen::These(ids) => ids,
+            Chosen::All(sweep) => return Ok(sweep.sample.clone()),
+        };
+        let entry = self.place.entry;
+        let replies = several::ask(self.visit, entry, &self.place.collection(), ids, with).await?;
+        let records = replies.iter().map(|reply| several::records(entry, reply)).collect::<Result<Vec<_>>>()?;
+        Ok(records.into_iter().flatten().collect())
+    }
+
+    pub async fn about_to_delete(&self) -> Result<Answer> {
+        if !self.visit.may(self.place.entry, Operation::Delete) {
+            return Err(Error::PermissionMissing(String::new()));
+        }
+        let records = self.records("").await?;
+        let entry = self.place.entry;
+        let content = html! {
+            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be deleted" } ", " (self.manner())
+                @if !entry.meta.soft_delete { " They cannot be brought back." } } }
+            (self.conditions().await?)
+            (self.names(&records))
+            form method="post" action=(self.action()) { (self.carried("apply-delete")) (self.begin()) button .danger { "Delete " (self.count()) } }
+        };
+        Ok(self.page(&format!("Delete {}?", self.count()), &content, true))
+    }
+
+    pub async fn about_to_restore(&self) -> Result<Answer> {
+        if !deleted::may(self.visit, self.place.entry) {
+            return Err(Error::PermissionMissing(String::new()));
+        }
+        let records = self.records(deleted::WITH).await?;
+        let entry = self.place.entry;
+        let content = html! {
+            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be restored" } ", " (self.manner())
+                " They come back into every list, as they were." } }
+            (self.conditions().await?)
+            (self.names(&records))
+            form method="post" action=(self.action()) { (self.carried("apply-restore")) (self.begin()) button .primary { "Restore " (self.count()) } }
+        };
+        Ok(self.page(&format!("Restore {}?", self.count()), &content, true))
+    }
+
+    /// What the records are called.
+    fn names(&self, records: &[Value]) -> Markup {
+        html! { ul { @for record in records { li { (title::of(self.place.entry, record)) } } @if let Some(more) = self.more(records) { li { (more) } } } }
+    }
+
+    pub async fn about_to_change(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Answer> {
+        let entry = self.place.entry;
+        if !self.visit.may(entry, Operation::Update) {
+            return Err(Error::PermissionMissing(String::new()));
+        }
+        let value = self.value(field, form)?;
+        let records = self.records("").await?;
+        let new = json!({ field.name: of_number(field, &value) });
+        let mut titles = Titles::load(self.visit, &[field], &records).await?;
+        titles.extend(Titles::load(self.visit, &[field], std::slice::from_ref(&new)).await?);
+        let shown = |record: &Value| cell::of(self.visit, entry, field, record, &titles, Room::Table);
+        let content = html! {
+            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be changed" } ", " (self.manner()) } }
+            (self.conditions().await?)
+            div .scroll tabindex="0" role="region" aria-label="What will happen" { table {
+                thead { tr { th scope="col" { (entry.meta.label) } th scope="col" { "Now" } th scope="col" { "Then" } } }
+                tbody { @for record in &records { tr { td { (title::of(entry, record)) } td { (shown(record)) } td { strong { (shown(&new)) } } } } }
+            } }
+            @if let Some(more) = self.more(&records) { p { (more) } }
+            form method="post" action=(self.action()) {
+                (self.carried("apply"))
+                (self.begin())
+                (again(field, form))
+                div .buttons { button .primary { "Change " (self.count()) } }
+            }
+        };
+        Ok(self.page(&format!("Change {} of {}?", words::field(field), self.count()), &content, true))
+    }
+
+    /// How many there are of those that were chosen.
+    fn found(&self, records: &[Value]) -> i64 {
+        match &self.chosen {
+            Chosen::These(_) => records.len() as i64,
+            Chosen::All(sweep) => sweep.progress.total,
+        }
+    }
+
+    /// What is one thing, and what is not.
+    fn manner(&self) -> &'static str {
+        match &self.chosen {
+            Chosen::These(_) => "all or none of them.",
+            Chosen::All(_) => {
+                "a hundred at a time, and each for itself: what is refused stays as it is, and what is done by then is done, \
+                 also when the rest is stopped. What is made meanwhile is left alone."
+            }
+        }
+    }
+
+    async fn conditions(&self) -> Result<Markup> {
+        match &self.chosen {
+            Chosen::These(_) => Ok(html! {}),
+            Chosen::All(sweep) => sweep.told(self.visit, self.place).await,
+        }
+    }
+
+    fn more(&self, records: &[Value]) -> Option<String> {
+        let more = self.found(records) - records.len() as i64;
+        (more > 0).then(|| format!("and {} more", words::number(&more.to_string())))
+    }
+}
