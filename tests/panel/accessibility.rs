@@ -1,35 +1,99 @@
-//! Every page, in both themes and on a phone, before axe-core. `CHARTER_TEST_AXE` names its file, which `.ci/run` installs.
+//! Every page, in both themes and on a phone, before axe-core: what links lead to, and what forms do. `CHARTER_TEST_AXE` names
+//! its file, which `.ci/run` installs.
 
+use charter_runtime::webhook::Policy;
 use serde_json::{Value, json};
 
-use super::admin;
-use crate::support::{Database, Server, run};
+use super::{PASSWORD, admin, invitation};
+use crate::support::{Browser, Client, Database, Receiver, Server, run};
 
 /// Pages are the same on either database.
 #[test]
 fn no_page_has_a_violation() {
-    run(Database::Sqlite, judge);
+    run(Database::Sqlite, pages);
 }
 
-fn axe() -> Option<String> {
-    match std::env::var("CHARTER_TEST_AXE") {
-        Ok(path) => Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))),
-        Err(_) => {
-            eprintln!("\n!!! SKIPPED: axe-core on the panel's pages. CHARTER_TEST_AXE names no axe.min.js.\n");
-            None
+#[test]
+fn nothing_that_a_form_leads_to_has_a_violation() {
+    run(Database::Sqlite, forms);
+}
+
+/// How a page is looked at.
+const LOOKS: [(&str, u32); 3] = [("light", 1280), ("dark", 1280), ("light", 390)];
+
+/// Opens what is closed, and has axe-core judge all of it.
+const JUDGED: &str = "(() => { document.querySelectorAll('details').forEach(one => { one.open = true; }); \
+    return axe.run(document, { resultTypes: ['violations'] }).then(result => \
+    result.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))])); })()";
+
+/// Who looks at pages, and what was found.
+struct Judge {
+    axe: String,
+    found: Vec<String>,
+    seen: usize,
+}
+
+impl Judge {
+    fn new() -> Option<Judge> {
+        match std::env::var("CHARTER_TEST_AXE") {
+            Ok(path) => {
+                let axe = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+                Some(Judge { axe, found: Vec::new(), seen: 0 })
+            }
+            Err(_) => {
+                eprintln!("\n!!! SKIPPED: axe-core on the panel's pages. CHARTER_TEST_AXE names no axe.min.js.\n");
+                None
+            }
         }
+    }
+
+    /// Looks at the page that is open.
+    fn look(&mut self, browser: &mut Browser, what: &str) {
+        browser.run(&format!("{};1", self.axe));
+        for (theme, width) in LOOKS {
+            browser.size(width, 900);
+            let scheme = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
+            browser.call("Emulation.setEmulatedMedia", scheme);
+            let violations = browser.run(JUDGED);
+            assert!(violations.is_array(), "{what}: {violations}");
+            if violations != Value::Array(Vec::new()) {
+                self.found.push(format!("{theme} {width} {what}: {violations}"));
+            }
+        }
+        browser.size(1280, 900);
+        self.seen += 1;
+    }
+
+    fn open(&mut self, browser: &mut Browser, path: &str) {
+        browser.open(path);
+        self.look(browser, path);
+    }
+
+    /// Looks at what a press leads to.
+    fn follow(&mut self, browser: &mut Browser, selector: &str, says: &str) {
+        browser.follow(selector);
+        browser.sees(says);
+        self.look(browser, says);
+    }
+
+    fn is_content(&self, least: usize) {
+        assert!(self.found.is_empty(), "{}", self.found.join("\n"));
+        assert!(self.seen >= least, "only {} pages were looked at", self.seen);
     }
 }
 
-async fn judge(server: Server) {
-    let Some(axe) = axe() else { return };
+/// The service that may send to this machine, with something of each kind.
+async fn filled(server: &Server) -> Server {
+    let policy = Policy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
+    let server = server.configured(|config| config.webhook_policy = policy).await;
     let client = server.admin();
     let product = client.post("/products", json!({ "name": "Lamp", "tag_list": ["a"] })).await.created("product");
     let gone = client.post("/products", json!({ "name": "Gone" })).await.created("product");
     client.delete(&format!("/products/{}", gone["id"])).await.deleted();
     let member = client.post("/members", json!({ "name": "Ada" })).await.created("member");
     let participants = json!([{ "member_id": member["id"] }]);
-    client.post("/activities", json!({ "subject": "Call", "participants": participants })).await.created("activity");
+    let activity = json!({ "subject": "Call", "participants": participants, "ends_at": "2020-01-01T10:00:00Z" });
+    client.post("/activities", activity).await.created("activity");
     let field = json!({ "entity_type": "products", "name": "colour", "field_type": "choice", "choices": ["red"] });
     client.post("/custom_fields", field).await.created("custom_field");
     client.post("/products", json!({ "name": "Another" })).await.created("product");
@@ -38,55 +102,144 @@ async fn judge(server: Server) {
     let view = json!({ "name": "A", "entity_type": "products", "columns": ["name"], "filters": filters });
     client.post("/custom_views", view).await.created("custom_view");
     client.put(&format!("/products/{}", product["id"]), json!({ "weight": "2" })).await.ok();
+    client.post("/roles", json!({ "name": "Bookkeeping" })).await.created("role");
+    for rate in ["1.17", "1.19"] {
+        let rate = json!({ "source_currency_code": "GBP", "target_currency_code": "EUR", "rate": rate });
+        client.post("/exchange_rates", rate).await.created("exchange_rate");
+    }
+    accessories(&client).await;
+    let receiver = Receiver::answering(200).await;
+    client.post("/webhooks", json!({ "url": receiver.url(), "events": ["*"] })).await.created("webhook");
+    client.post("/webhooks/1/test", json!({})).await.record("delivery");
+    server
+}
+
+async fn accessories(client: &Client) {
+    let accessory = json!({ "accessory_product_id": 3, "quantity": 2 });
+    client.post("/products/1/accessories", accessory).await.created("accessory");
+}
+
+async fn pages(server: Server) {
+    let Some(mut judge) = Judge::new() else { return };
+    let server = filled(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
-    let mut pages: Vec<String> =
-        ["/", "/panel/password", "/products?q[name_cont]=x", "/products?q[weight_gt]=x", "/nothing", "/settings"]
-            .into_iter()
-            .chain([
-                "/products/1",
-                "/products/1/edit",
-                "/products/1/history",
-                "/products/1/accessories/new",
-                "/members/1",
-                "/products?deleted=only",
-                "/products/2?deleted=only",
-            ])
-            .chain([
-                "/activities/1",
-                "/activities/1/edit",
-                "/exchange_rates/convert",
-                "/users/1",
-                "/tokens/1",
-                "/audit_entries/1",
-                "/custom_views/1/edit",
-                "/products?per_page=1",
-            ])
-            .map(String::from)
-            .collect();
+    let mut paths: Vec<String> = [
+        "/",
+        "/panel/password",
+        "/products?q[name_cont]=x",
+        "/products?q[weight_gt]=x",
+        "/products?q[name_cont]=a&columns=name,product_group_name,weight,is_active,tag_list",
+        "/products?page=99",
+        "/products?per_page=1",
+        "/products?view_id=1",
+        "/products?deleted=only",
+        "/products/1",
+        "/products/1/edit",
+        "/products/1/history",
+        "/products/1/accessories",
+        "/products/1/accessories/new",
+        "/products/1/accessories/1",
+        "/products/2?deleted=only",
+        "/nothing",
+        "/settings",
+        "/members/1",
+        "/activities/1",
+        "/activities/1/edit",
+        "/exchange_rates/1",
+        "/exchange_rates/convert",
+        "/exchange_rates/convert?from=GBP&to=GBP&amount=5",
+        "/exchange_rates/convert?from=GBP",
+        "/currencies/1",
+        "/users/1",
+        "/users/1/edit",
+        "/roles/1",
+        "/roles/1/edit",
+        "/tokens/1",
+        "/tokens/1/edit",
+        "/audit_entries/1",
+        "/custom_fields/1",
+        "/custom_views/1",
+        "/custom_views/1/edit",
+        "/webhooks/1",
+        "/webhooks/1/edit",
+        "/webhooks/1/recover",
+        "/webhooks/1/logs",
+        "/webhooks/1/logs/1",
+    ]
+    .map(String::from)
+    .to_vec();
     for entry in server.state.catalog.entries() {
         if entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached() {
-            pages.push(format!("/{}", entry.meta.path));
+            paths.push(format!("/{}", entry.meta.path));
             if entry.meta.operations.contains(&charter_runtime::meta::Operation::Create) {
-                pages.push(format!("/{}/new", entry.meta.path));
+                paths.push(format!("/{}/new", entry.meta.path));
             }
         }
     }
-    let mut found = Vec::new();
-    for (theme, width) in [("light", 1280), ("dark", 1280), ("light", 390)] {
-        browser.size(width, 900);
-        let scheme = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
-        browser.call("Emulation.setEmulatedMedia", scheme);
-        for page in &pages {
-            browser.open(page);
-            browser.run("document.querySelectorAll('main details').forEach(one => { one.open = true; }); 1");
-            browser.run(&format!("{axe};1"));
-            let violations = browser.run(
-                "axe.run(document, { resultTypes: ['violations'] }).then(result => result.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]))",
-            );
-            if violations != Value::Array(Vec::new()) {
-                found.push(format!("{theme} {width} {page}: {violations}"));
-            }
-        }
+    for path in &paths {
+        judge.open(&mut browser, path);
     }
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    browser.run("document.querySelector('#keys').showModal(); 1");
+    judge.look(&mut browser, "the keys");
+    judge.is_content(60);
+}
+
+async fn forms(server: Server) {
+    let Some(mut judge) = Judge::new() else { return };
+    let server = filled(&server).await;
+    let client = server.admin();
+    let link = invitation(&server, 1).await;
+    let Some(mut browser) = Browser::start(&server.url()) else { return };
+    judge.open(&mut browser, "/products");
+    browser.fill("#email", "admin@example.com");
+    browser.fill("#password", "not the one");
+    judge.follow(&mut browser, "form button", "Sign in");
+    judge.open(&mut browser, &link);
+    browser.fill("#password", "short");
+    judge.follow(&mut browser, "form button", "characters");
+    browser.fill("#password", PASSWORD);
+    browser.follow("form button");
+    judge.open(&mut browser, &link);
+
+    browser.open("/products/new");
+    judge.follow(&mut browser, ".record .primary", "is required");
+    browser.open("/products/1/edit");
+    client.put("/products/1", json!({ "sku": "THEIRS" })).await.ok();
+    browser.fill("[name=weight]", "3");
+    judge.follow(&mut browser, ".record .primary", "Somebody else has changed this record");
+    browser.open("/products/1");
+    client.put("/products/1", json!({ "sku": "AGAIN" })).await.ok();
+    judge.follow(&mut browser, "form[action$='/delete'] .danger", "It was not deleted");
+    browser.open("/activities/new");
+    browser.run("document.querySelector('#field-participants-0-member_id').focus(); 1");
+    browser.type_text("ad");
+    browser.until("document.querySelector('.offered:not([hidden]) li')?.innerText === 'Ada'");
+    judge.look(&mut browser, "what is found for a reference");
+
+    browser.open("/tokens/new");
+    browser.fill("[name=name]", "For reading");
+    browser.press("[value='products:read']");
+    judge.follow(&mut browser, ".record .primary", "it is shown this once");
+    browser.open("/webhooks/1");
+    judge.follow(&mut browser, "form[action$='/test'] button", "Response status");
+    browser.open("/webhooks/1/recover");
+    browser.fill("[name=since]", "2099-01-01T00:00");
+    judge.follow(&mut browser, ".record .primary", "must not be in the future");
+
+    browser.open("/products?sort=name");
+    browser.press("[data-all]");
+    judge.follow(&mut browser, "[data-bulk] [value=edit]", "Field to change");
+    browser.fill("#_field", "name");
+    judge.follow(&mut browser, ".record .primary", "Show what will happen");
+    judge.follow(&mut browser, ".record .primary", "2 products will be changed");
+    judge.follow(&mut browser, "main form .primary", "Nothing was changed");
+    browser.open("/products?q[name_cont]=a");
+    browser.press("[data-all]");
+    judge.follow(&mut browser, "[data-bulk] [value=delete]", "2 products will be deleted");
+    judge.follow(&mut browser, "main form .danger", "2 products were deleted");
+    browser.open("/products?deleted=only");
+    browser.press("[data-all]");
+    judge.follow(&mut browser, "[data-bulk] [value=restore]", "3 products will be restored");
+    judge.follow(&mut browser, "main form .primary", "3 products were restored");
+    judge.is_content(20);
 }

@@ -14,6 +14,8 @@ macro_rules! by_keyboard {
     };
 }
 
+mod further;
+
 by_keyboard!(
     one_signs_in_chooses_a_password_and_a_theme_and_signs_out,
     a_list_is_narrowed_sorted_leafed_through_and_kept_as_a_view,

@@ -164,7 +164,9 @@ function offerTitles(input) {
 
 function chosen(form) {
   const count = $$('input[name="id"]:checked', form).length;
-  $('[data-chosen]', form).textContent = $('[name="_all"]:checked', form) ? 'Chosen:' : count ? `${count} chosen` : 'Choose rows to change several at once';
+  const told = $('[data-chosen]', form);
+  told.dataset.none ??= told.textContent;
+  told.textContent = $('[name="_all"]:checked', form) ? 'Chosen:' : count ? `${count} chosen` : told.dataset.none;
 }
 
 let row = -1;
