@@ -18,8 +18,15 @@ fn nothing_that_a_form_leads_to_has_a_violation() {
     run(Database::Sqlite, forms);
 }
 
+const PHONE: u32 = 390;
+
 /// How a page is looked at.
-const LOOKS: [(&str, u32); 3] = [("light", 1280), ("dark", 1280), ("light", 390)];
+const LOOKS: [(&str, u32); 3] = [("light", 1280), ("dark", 1280), ("light", PHONE)];
+
+/// What makes a page scroll sideways, if it does. Only what scrolls by itself may be wider than the page.
+const TOO_WIDE: &str = "(() => { if (document.documentElement.scrollWidth <= 390) return []; \
+    return [...document.querySelectorAll('main *')].filter(one => one.getBoundingClientRect().right > 391 && !one.closest('.scroll, nav ul')) \
+    .map(one => `${one.tagName} ${one.className} ${Math.round(one.getBoundingClientRect().right)}`).concat('page').slice(0, 6); })()";
 
 /// Opens what is closed, and has axe-core judge all of it.
 const JUDGED: &str = "(() => { document.querySelectorAll('details').forEach(one => { one.open = true; }); \
@@ -49,6 +56,11 @@ impl Judge {
 
     /// Looks at the page that is open.
     fn look(&mut self, browser: &mut Browser, what: &str) {
+        browser.size(PHONE, 900);
+        let wide = browser.run(TOO_WIDE);
+        if wide != Value::Array(Vec::new()) {
+            self.found.push(format!("{what} is wider than a phone: {wide}"));
+        }
         browser.run(&format!("{};1", self.axe));
         for (theme, width) in LOOKS {
             browser.size(width, 900);

@@ -1,11 +1,15 @@
-//! The pictures of the documents, taken when `CHARTER_TEST_PICTURES` asks for them.
+//! The pictures of the documents, taken when `CHARTER_TEST_PICTURES` is 1; any other value is a folder for pictures of every
+//! main page at three widths and in both themes, for who looks at them.
+
+use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use charter_runtime::webhook::Policy;
 use serde_json::json;
 
 use super::admin;
-use crate::support::{Browser, Database, Server, run};
+use crate::support::{Browser, Database, Receiver, Server, run};
 
 #[test]
 fn pictures_of_the_main_pages() {
@@ -14,7 +18,75 @@ fn pictures_of_the_main_pages() {
     }
 }
 
+/// The pages of the documents: the picture's name, the page and the theme.
+const DOCUMENTED: [(&str, &str, &str); 5] = [
+    ("overview", "/", "light"),
+    ("list", "/products?q[weight_lt]=20&sort=-weight", "light"),
+    ("record", "/products/1", "light"),
+    ("form", "/products/1/edit", "dark"),
+    ("delivery", "/webhooks/1/logs/1", "dark"),
+];
+
+/// Pages that are looked at beside those.
+const FURTHER: [(&str, &str); 14] = [
+    ("activities", "/activities"),
+    ("activity", "/activities/1"),
+    ("activity-form", "/activities/1/edit"),
+    ("rates", "/exchange_rates"),
+    ("convert", "/exchange_rates/convert?from=GBP&to=EUR&amount=100"),
+    ("currencies", "/currencies"),
+    ("member", "/members/1"),
+    ("role", "/roles/1/edit"),
+    ("token", "/tokens/new"),
+    ("webhook", "/webhooks/1"),
+    ("webhook-form", "/webhooks/new"),
+    ("settings", "/settings"),
+    ("deleted", "/products?deleted=only"),
+    ("view", "/custom_views/1/edit"),
+];
+
+const HIGH: u32 = 760;
+
 async fn take(server: Server) {
+    let server = filled(&server).await;
+    let mut browser = admin(&server).await.expect("a browser is installed");
+    let asked = std::env::var("CHARTER_TEST_PICTURES").unwrap_or_default();
+    if asked == "1" {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/panel");
+        browser.size(1280, HIGH);
+        for (name, page, theme) in DOCUMENTED {
+            themed(&mut browser, theme);
+            browser.open(page);
+            picture(&mut browser, &folder.join(format!("{name}.png")));
+        }
+        return;
+    }
+    std::fs::create_dir_all(&asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
+    let signed_out = ("sign-in", "/products");
+    for (name, page) in DOCUMENTED.map(|(name, page, _)| (name, page)).into_iter().chain(FURTHER).chain([signed_out]) {
+        if name == signed_out.0 {
+            browser.call("Network.clearBrowserCookies", json!({}));
+        }
+        for width in [390, 1024, 1680] {
+            browser.size(width, HIGH);
+            browser.open(page);
+            for theme in ["light", "dark"] {
+                themed(&mut browser, theme);
+                picture(&mut browser, &Path::new(&asked).join(format!("{name}-{width}-{theme}.png")));
+            }
+        }
+    }
+}
+
+fn themed(browser: &mut Browser, theme: &str) {
+    let scheme = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
+    browser.call("Emulation.setEmulatedMedia", scheme);
+}
+
+/// The rental business of the pictures.
+async fn filled(server: &Server) -> Server {
+    let policy = Policy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
+    let server = server.configured(|config| config.webhook_policy = policy).await;
     let client = server.admin();
     for (index, name) in ["Stage", "Lighting", "Video"].into_iter().enumerate() {
         let group = client.post("/product_groups", json!({ "name": name })).await.created("product_group");
@@ -38,21 +110,39 @@ async fn take(server: Server) {
         .ok();
     let view = json!({ "name": "For rent", "entity_type": "products", "visibility": "system", "columns": ["name"] });
     client.post("/custom_views", view).await.created("custom_view");
-    let mut browser = admin(&server).await.expect("a browser is installed");
-    browser.open("/products?q[weight_lt]=20&sort=-weight");
-    picture(&mut browser, "list");
-    browser.open("/products/1");
-    picture(&mut browser, "record");
-    let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
-    browser.call("Emulation.setEmulatedMedia", dark);
-    browser.open("/products/1/edit");
-    picture(&mut browser, "form");
+    let gone = client.post("/products", json!({ "name": "Old projector", "sku": "VI-000" })).await.created("product");
+    client.delete(&format!("/products/{}", gone["id"])).await.deleted();
+    for name in ["Ada Lovelace", "Grace Hopper"] {
+        client.post("/members", json!({ "name": name })).await.created("member");
+    }
+    for (subject, ends_at) in [("Call about the tent", "2026-01-07"), ("Fetch the stage", "2026-02-02")] {
+        let activity = json!({
+            "subject": subject, "regarding_type": "Member", "regarding_id": 1, "ends_at": format!("{ends_at}T15:30:00Z"),
+            "participants": [{ "member_id": 2 }],
+        });
+        client.post("/activities", activity).await.created("activity");
+    }
+    for (target, month, rate) in
+        [("EUR", 1, "1.1712"), ("EUR", 2, "1.1904"), ("EUR", 3, "1.1530"), ("USD", 1, "1.2520"), ("USD", 3, "1.2711")]
+    {
+        let at = format!("2026-{month:02}-01T00:00:00Z");
+        let rate =
+            json!({ "source_currency_code": "GBP", "target_currency_code": target, "rate": rate, "effective_at": at });
+        client.post("/exchange_rates", rate).await.created("exchange_rate");
+    }
+    let role = json!({ "name": "Bookkeeping", "permissions": ["settings.manage"] });
+    client.post("/roles", role).await.created("role");
+    let receiver = Receiver::answering(200).await;
+    client.post("/webhooks", json!({ "url": receiver.url(), "events": ["product.created"] })).await.created("webhook");
+    client.post("/webhooks/1/test", json!({})).await.record("delivery");
+    // As if it had been a month of work.
+    let day = "strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now', '-' || (id * id * 7 % 29) || ' days')";
+    server.sql(&format!("UPDATE events SET created_at = {day}")).await;
+    server
 }
 
-fn picture(browser: &mut Browser, name: &str) {
-    browser.size(1280, 760);
+fn picture(browser: &mut Browser, path: &Path) {
     let taken = browser.call("Page.captureScreenshot", json!({ "format": "png" }));
     let bytes = STANDARD.decode(taken["data"].as_str().expect("a picture")).expect("base64");
-    let path = format!("{}/docs/panel/{name}.png", env!("CARGO_MANIFEST_DIR"));
-    std::fs::write(&path, bytes).unwrap_or_else(|error| panic!("{path}: {error}"));
+    std::fs::write(path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }

@@ -56,7 +56,16 @@ async fn what_a_radio_or_a_tall_input_sends_is_stored(server: Server) {
     let mut admin = visitor(&server, &json!({ "id": 1 })).await;
     admin.submit("/products/1", &[("allowed_stock_type", "3")]).await.status(303);
     assert_eq!(client.get("/products/1").await.record("product")["allowed_stock_type"], 3);
-    admin.get("/products/1/edit").await.says("name=\"allowed_stock_type\" value=\"3\" checked");
+    let form = admin.get("/products/1/edit").await;
+    form.says("name=\"allowed_stock_type\" value=\"3\" checked");
+    // What must be something is not offered nothing.
+    assert!(!form.text.contains("name=\"allowed_stock_type\" value=\"\""), "{}", form.text);
+    for name in ["stock_method", "product_type"] {
+        let named = format!("name=\"{name}\"");
+        let (_, rest) = form.text.split_once(&named).expect("an input");
+        let select = rest.split("</select>").next().unwrap_or_default();
+        assert!(select.contains("<option") && !select.contains("value=\"\""), "{select}");
+    }
     admin.submit("/activities/1", &[("location", "Hall 2\r\nSouth"), ("priority", "2")]).await.status(303);
     let call = client.get("/activities/1").await.record("activity");
     assert_eq!((&call["location"], &call["priority"]), (&json!("Hall 2\nSouth"), &json!(2)));

@@ -18,7 +18,13 @@ pub struct Model {
     pub id: i64,
     #[field(string(255), required, description = "What the token is for.")]
     pub name: String,
-    #[field(reference("user"), immutable, default_caller, description = "The id of the user that it speaks for.")]
+    #[field(
+        reference("user"),
+        immutable,
+        default_caller,
+        help = "Who it speaks for.",
+        description = "The id of the user that it speaks for."
+    )]
     pub user_id: i64,
     #[field(string(64), internal)]
     pub token_hash: String,

@@ -138,6 +138,7 @@ impl Work<'_> {
             id: "value".into(),
             name: field.name.into(),
             required: false,
+            clearable: field.nullable,
             value: &value,
             choices: choice::of_field(self.visit, self.place.entry, field),
             described: problem.map(|_| "value-error".into()),

@@ -3,7 +3,7 @@
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, Shown};
+use crate::meta::{FieldMeta, Kind, Operation, Shown};
 use crate::query::{Predicate, TABLE, asked};
 
 use super::visit::Visit;
@@ -104,10 +104,15 @@ pub fn usual(entry: &Entry) -> Vec<String> {
         names.push("id".into());
     }
     names.truncate(MOST);
-    // Records without a name are told apart by when they were made.
-    if named.is_none() && names.len() < MOST && entry.field("created_at").is_some() {
-        names.push("created_at".into());
+    // Records without a name are told apart by when they were made; those that nobody makes are a log, and begin with it.
+    if named.is_none() && entry.field("created_at").is_some() {
+        match entry.meta.operations.contains(&Operation::Create) {
+            true if names.len() < MOST => names.push("created_at".into()),
+            true => {}
+            false => names.insert(0, "created_at".into()),
+        }
     }
+    names.truncate(MOST);
     names
 }
 

@@ -45,7 +45,7 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
                 section .card {
                     h2 { "How much there is" }
                     dl .counts { @for (entry, total) in counts {
-                        div { dt { a href={ "/" (entry.meta.path) } { (words::plural(entry.meta)) } } dd { (recent.made(visit, entry)) (words::number(&total.to_string())) } }
+                        div { dt { a href={ "/" (entry.meta.path) } { (words::plural(entry.meta)) } } dd { (recent.made(visit, entry)) span .amount { (words::number(&total.to_string())) } } }
                     } }
                 }
             }

@@ -315,6 +315,7 @@ impl<'f> Form<'f> {
             id: id.clone(),
             name: sent::bracketed(name),
             required,
+            clearable: field.nullable && !required,
             value,
             choices,
             described: (!described.is_empty()).then(|| described.join(" ")),
@@ -349,7 +350,7 @@ impl<'f> Form<'f> {
     }
 
     fn custom(&self, definition: &Definition) -> Markup {
-        const PLAIN: &FieldMeta = &FieldMeta::new("", Kind::Text);
+        const PLAIN: &FieldMeta = &FieldMeta { nullable: true, ..FieldMeta::new("", Kind::Text) };
         let Some(kind) = CustomFieldType::from_name(&definition.field_type) else { return html! {} };
         let value = self.record["custom_fields"][definition.name.as_str()].clone();
         let choices = (!definition.choices.is_empty())

@@ -9,7 +9,7 @@ use super::title::Titles;
 use super::visit::Visit;
 use super::{input, page, words, zone};
 use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind};
+use crate::meta::{FieldMeta, Kind, Operation};
 use crate::server::Answer;
 
 const RECENT: usize = 6;
@@ -18,6 +18,10 @@ const SHORT: usize = 160;
 /// The latest changes, beside the record.
 pub async fn recent(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
     let Some((entries, titles)) = read(visit, place, RECENT).await? else { return Ok(html! {}) };
+    let changes = [Operation::Create, Operation::Update, Operation::Delete];
+    if entries.is_empty() && !changes.iter().any(|operation| place.entry.meta.operations.contains(operation)) {
+        return Ok(html! {});
+    }
     Ok(html! {
         section .card {
             h2 { "History" }

@@ -81,6 +81,8 @@ pub struct Given<'g> {
     pub id: String,
     pub name: String,
     pub required: bool,
+    /// Whether it may be nothing once it is something.
+    pub clearable: bool,
     /// The value as the API or the form had it.
     pub value: &'g Value,
     pub choices: Option<Vec<Choice>>,
@@ -122,7 +124,7 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
         (_, Some(choices)) => {
             html! {
                 select id=(id) name=(name) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] {
-                    @if !given.required || text.is_empty() { option value="" selected[text.is_empty()] { "–" } }
+                    @if given.clearable || text.is_empty() { option value="" selected[text.is_empty()] { "–" } }
                     // What is stored and no longer declared is not changed by the way.
                     @if !text.is_empty() && !choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(&text)) { option value=(text) selected { (text) } }
                     @for (word, said) in choices { option value=(word) selected[word.eq_ignore_ascii_case(&text)] { (said) } }
@@ -184,7 +186,7 @@ fn radio(given: &Given<'_>, choices: &[Choice], value: &str) -> Markup {
     let none: Choice = (String::new(), "None".into());
     let stored: Choice = (value.into(), value.into());
     let known = choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(value));
-    let none = Some(&none).filter(|_| !given.required || value.is_empty());
+    let none = Some(&none).filter(|_| given.clearable || value.is_empty());
     let stored = Some(&stored).filter(|_| !known && !value.is_empty());
     html! {
         div .choices {

@@ -16,6 +16,8 @@ use crate::meta::{DefaultValue, FieldMeta, Kind};
 const DAYS: i64 = 14;
 const WIDTH: f64 = 280.0;
 const HEIGHT: f64 = 56.0;
+/// How far the last value of a line is drawn: it holds until there is another.
+const HELD: f64 = 24.0;
 /// So many of the latest rows are looked at, so that a plot costs the same however long a log is.
 const LATEST: i64 = 20_000;
 
@@ -154,11 +156,12 @@ fn line(visit: &Visit<'_>, name: &str, mut points: Vec<(f64, f64)>, what: String
         .iter()
         .enumerate()
         .map(|(index, (x, y))| {
-            let (x, y) = (scale(*x, left, right, WIDTH), HEIGHT - 4.0 - scale(*y, low, high, HEIGHT - 8.0));
+            let (x, y) = (scale(*x, left, right, WIDTH - HELD), HEIGHT - 4.0 - scale(*y, low, high, HEIGHT - 8.0));
             // A rate holds until the next one: steps, not slopes.
             if index == 0 { format!("M{x:.1} {y:.1}") } else { format!("H{x:.1} V{y:.1}") }
         })
         .collect();
+    let path = format!("{} H{WIDTH}", path.join(" "));
     let day = |at: f64| {
         let at = DateTime::from_timestamp(at as i64, 0);
         at.map(|at| at.with_timezone(&visit.zone).format("%-d %b %Y").to_string()).unwrap_or_default()
@@ -166,7 +169,7 @@ fn line(visit: &Visit<'_>, name: &str, mut points: Vec<(f64, f64)>, what: String
     html! {
         figure .plot {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ (name) ": " (what) " from " (low) " to " (high) } preserveAspectRatio="none" {
-                path .line d=(path.join(" ")) {}
+                path .line d=(path) {}
             }
             figcaption .faint { strong { (name) } " " (low) "–" (high) ", " (day(left)) " to " (day(right)) }
         }

@@ -70,7 +70,7 @@ pub fn facts(visit: &Visit<'_>, entry: &Entry, record: &Value, titles: &Titles) 
                     @if !group.is_empty() { h2 { (group) } }
                     dl .facts {
                         @for field in fields {
-                            div .wide[is_long(field)] {
+                            div .wide[is_long(field, &record[field.name])] {
                                 dt title=[(!field.description.is_empty()).then_some(field.description)] { (words::field(field)) }
                                 dd { (cell::of(visit, entry, field, record, titles, Room::Page)) }
                             }
@@ -323,7 +323,7 @@ fn asking(
                 @let id = format!("field-{}", field.name);
                 @let value = values.get(field.name).cloned().unwrap_or_default();
                 @let given = input::Given {
-                    id: id.clone(), name: field.name.into(), required: field.required, value: &value,
+                    id: id.clone(), name: field.name.into(), required: field.required, clearable: !field.required, value: &value,
                     choices: choice::of_kind(&visit.state.catalog, field.kind), described: problems.map(|_| format!("{id}-error")),
                     invalid: problems.is_some(), titles: &titles, search: input::titles(visit, Some(field)), shown: None, widget: None,
                 };
@@ -344,14 +344,14 @@ fn asking(
 fn answered(visit: &Visit<'_>, fields: &'static [FieldMeta], answer: &Value) -> Markup {
     html! {
         dl .facts { @for field in fields {
-            div .wide[is_long(field)] { dt { (words::field(field)) } dd { (cell::alone(visit, field, field.kind, &answer[field.name], Room::Page)) } }
+            div .wide[is_long(field, &answer[field.name])] { dt { (words::field(field)) } dd { (cell::alone(visit, field, field.kind, &answer[field.name], Room::Page)) } }
         } }
     }
 }
 
 /// Whether a value takes the whole width.
-fn is_long(field: &FieldMeta) -> bool {
-    matches!(field.kind, Kind::Text | Kind::Json)
+fn is_long(field: &FieldMeta, value: &Value) -> bool {
+    matches!(field.kind, Kind::Text | Kind::Json) && !value.is_null() && value != ""
 }
 
 /// Whether an answer shows a secret: text that is no field which records show.

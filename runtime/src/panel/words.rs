@@ -35,13 +35,21 @@ pub fn field(field: &FieldMeta) -> String {
             field.name.strip_suffix("_id").unwrap_or(field.name)
         }
         Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
-        Kind::RefList { .. } => field.name.strip_suffix("_ids").unwrap_or(field.name),
+        Kind::RefList { .. } => return label(&field.name.strip_suffix("_ids").map_or(field.name.into(), several)),
         // The name of a product's group is what its group is called.
         Kind::Derived { via, field: "name" } => via.strip_suffix("_id").unwrap_or(via),
         Kind::Boolean => field.name.strip_prefix("is_").unwrap_or(field.name),
         _ => field.name,
     };
     label(name)
+}
+
+/// `role` is `roles`, `company` is `companies`.
+fn several(noun: &str) -> String {
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{noun}s"),
+    }
 }
 
 /// `loss_and_damage` is `Loss and damage`.
@@ -119,6 +127,15 @@ pub fn were(meta: &ResourceMeta, number: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_references_is_called_by_several() {
+        for (name, called) in
+            [("role_ids", "Roles"), ("company_ids", "Companies"), ("day_ids", "Days"), ("tags", "Tags")]
+        {
+            assert_eq!(field(&FieldMeta::new(name, Kind::RefList { resource: "role" })), called);
+        }
+    }
 
     #[test]
     fn numbers_are_grouped_and_stay_exact() {

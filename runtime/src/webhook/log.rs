@@ -42,7 +42,7 @@ pub struct Model {
     /// Why there was no answer.
     #[field(text, read_only)]
     pub error: Option<String>,
-    #[field(read_only)]
+    #[field(read_only, label = "Duration (ms)")]
     pub duration_ms: i32,
     #[field(read_only)]
     pub next_attempt_at: Option<DateTimeUtc>,

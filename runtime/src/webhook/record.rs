@@ -70,6 +70,7 @@ pub struct Delivery {
     /// Why there was no whole answer.
     #[field(text)]
     pub error: Option<String>,
+    #[field(label = "Duration (ms)")]
     pub duration_ms: i32,
 }
 

@@ -306,6 +306,13 @@ $('[data-focus]')?.focus();
 // Very many records take several requests.
 $('form[data-continue]')?.requestSubmit();
 
+// On a phone the links are a row that scrolls: where one is stands in it.
+const here = $('.links [aria-current]')?.getBoundingClientRect();
+if (here) {
+  const links = $('.links'), all = links.getBoundingClientRect();
+  links.scrollLeft += here.left - all.left - (all.width - here.width) / 2;
+}
+
 // ---- Keys.
 
 let before = '';
