@@ -106,6 +106,8 @@ async fn a_delivery_is_sent_again_where_its_webhook_is_shown(server: Server) {
         assert!(!page.text.contains(name) && !page.text.contains(received[0].header(name)), "{name}");
     }
     assert!(!page.text.contains("/request\""), "it stands there, and is no button");
+    let to = format!("/webhooks/1/logs/{}", log["id"]);
+    assert_eq!(admin.get(&format!("{to}/request")).await.status(303).header("location"), to);
 }
 
 async fn rates_are_converted_and_drawn_over_time(server: Server) {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::admin;
+use super::{admin, visitor};
+use crate::routes::attachments::attach;
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -11,6 +12,7 @@ on_both!(
     a_reference_is_searched_as_one_types_and_participants_are_rows,
     accessories_are_added_and_removed_in_place,
     files_are_uploaded_shown_and_removed,
+    files_beyond_those_of_a_page_are_counted_and_reached,
     a_record_is_made_by_keyboard_alone,
     times_are_those_of_the_company,
     what_is_not_touched_is_not_changed,
@@ -149,6 +151,24 @@ async fn files_are_uploaded_shown_and_removed(server: Server) {
     assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 1);
     std::fs::remove_dir_all(&folder).expect("the folder goes");
     browser.is_clean();
+}
+
+async fn files_beyond_those_of_a_page_are_counted_and_reached(server: Server) {
+    let member = server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
+    for number in 1..=51 {
+        attach(&server, &member, &format!("note {number:02}.txt"), "What was agreed.").await;
+    }
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let first = admin.get("/members/1").await;
+    first.status(200).says("Files <span class=\"count\">51</span>").says("note 51.txt").says("note 02.txt");
+    first.says("href=\"/members/1?files=2\"").says("Earlier ones");
+    assert!(!first.text.contains("note 01.txt") && !first.text.contains("Later ones"));
+    let second = admin.get("/members/1?files=2").await;
+    second.status(200).says("note 01.txt").says("href=\"/members/1?files=1\"").says("Later ones");
+    assert!(!second.text.contains("note 02.txt") && !second.text.contains("Earlier ones"));
+    for odd in ["0", "-1", "x", "99999999999999999999", "9223372036854775807"] {
+        admin.get(&format!("/members/1?files={odd}")).await.status(200).says("Ada");
+    }
 }
 
 async fn a_record_is_made_by_keyboard_alone(server: Server) {

@@ -89,6 +89,11 @@ pub fn alone(visit: &Visit<'_>, field: &FieldMeta, kind: Kind, value: &Value, ro
     }
 }
 
+/// Whether a value takes the whole width of a page.
+pub fn is_long(kind: Kind, value: &Value) -> bool {
+    matches!(kind, Kind::Text | Kind::Json) && !value.is_null() && value != ""
+}
+
 /// A value that stands for itself.
 pub fn plain(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup {
     match (kind, value) {

@@ -10,21 +10,33 @@ use crate::error::{Error, Result};
 use crate::meta::Operation;
 use crate::server::Answer;
 
+/// So many stand beside a record at once, the latest first.
+const SHOWN: i64 = 50;
+
+/// The parameter of a record's address that leads to those before: which page of files it is, from 1.
+const LEAF: &str = "files";
+
 /// The files beside a record that has some.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
     let (true, Some(id)) = (place.entry.meta.attachments, place.id) else { return Ok(html! {}) };
     let Some(attached) = visit.state.catalog.entries().iter().find(|entry| entry.is_attached()) else {
         return Ok(html! {});
     };
-    let reply = visit.get(&format!("{}/{}?sort=-id&per_page=50", place.path(), attached.meta.path)).await?;
+    let asked = visit.asked.pairs()?.into_iter().find(|pair| pair.name == LEAF);
+    let leaf = asked.and_then(|pair| pair.value.parse::<i64>().ok()).filter(|leaf| *leaf > 0).unwrap_or(1);
+    let query = format!("sort=-id&per_page={SHOWN}&page={leaf}");
+    let reply = visit.get(&format!("{}/{}?{query}", place.path(), attached.meta.path)).await?;
     if !reply.is_success() {
         return Ok(html! {});
     }
-    let files = reply.json()?[attached.meta.plural].as_array().cloned().unwrap_or_default();
+    let body = reply.json()?;
+    let files = body[attached.meta.plural].as_array().cloned().unwrap_or_default();
+    let total = body["meta"]["total"].as_i64().unwrap_or_default();
     let may = visit.may(place.entry, Operation::Update);
+    let to = |leaf: i64| format!("{}?{LEAF}={leaf}", place.path());
     Ok(html! {
         section .card {
-            h2 { "Files " span .count { (files.len()) } }
+            h2 { "Files " span .count { (words::number(&total.to_string())) } }
             @if may {
                 form .drop data-upload={ "/panel/api/" (attached.meta.path) } {
                     input type="hidden" name="attachable_type" value=(place.entry.meta.type_name);
@@ -34,6 +46,12 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
                 }
             }
             ul .files { @for file in &files { (shown(visit, attached.meta.path, file, may, place)) } }
+            @if total > SHOWN {
+                nav .pager aria-label="Files" {
+                    @if leaf > 1 { a .button.small href=(to(leaf - 1)) { "Later ones" } }
+                    @if leaf.saturating_mul(SHOWN) < total { a .button.small href=(to(leaf + 1)) { "Earlier ones" } }
+                }
+            }
         }
     })
 }

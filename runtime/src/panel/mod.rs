@@ -5,6 +5,7 @@
 //! what a user may not do there cannot be done here, and a page's address is that of the API's request: `/products?sort=-name`
 //! shows what `/api/v1/products?sort=-name` answers. `docs/panel.md` has the rest.
 
+mod action;
 mod api;
 mod asset;
 mod bulk;
@@ -186,7 +187,7 @@ impl Panel {
                     (true, ["views"]) if place.is_list() => views::save_or_clone(visit, &place, &form).await,
                     (true, ["bulk"]) if place.is_list() => bulk::answer(visit, &place, &form).await,
                     (true, [path, id, "delete"]) if !place.is_list() => files::delete(visit, &place, path, id).await,
-                    (_, [action]) => record::act(visit, &place, action, &form).await,
+                    (_, [name]) => action::run(visit, &place, name, &form).await,
                     _ => Err(Error::NotFound),
                 }
             }

@@ -8,7 +8,7 @@ use super::columns::{self, Column};
 use super::place::Place;
 use super::title::{self, Titles};
 use super::visit::Visit;
-use super::{page, record, words};
+use super::{action, page, words};
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeTarget, Kind, Operation};
@@ -77,7 +77,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
         on && by
             && action.input.is_empty()
             && !matches!(action.output, ActionOutput::Created)
-            && record::may_act(visit, place, action)
+            && action::may(visit, place, action)
     };
     let acts: Vec<&ActionMeta> = entry.meta.actions.iter().filter(plain).collect();
     Ok(html! {
