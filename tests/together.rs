@@ -1,5 +1,6 @@
-//! What is asked at the same time may be one statement on PostgreSQL, and nobody can tell.
+//! What is asked at the same time may be one statement, and nobody can tell.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -9,7 +10,11 @@ use tokio::time::timeout;
 
 use crate::support::{Answer, Client, Database, Server, on_both, run};
 
-on_both!(each_is_answered_what_it_asked, of_those_who_change_one_record_each_has_its_say);
+on_both!(
+    each_is_answered_what_it_asked,
+    of_those_who_change_one_record_each_has_its_say,
+    who_asks_for_the_same_list_at_once_sees_what_was_there_before,
+);
 
 #[test]
 fn what_the_database_refuses_of_one_is_nobody_elses() {
@@ -47,6 +52,25 @@ async fn products(admin: &Client) -> Vec<i64> {
         product["id"].as_i64().expect("an id")
     };
     join_all((0..MANY).map(create)).await
+}
+
+async fn who_asks_for_the_same_list_at_once_sees_what_was_there_before(server: Server) {
+    let admin = &server.admin();
+    let answered = &AtomicUsize::new(0);
+    let write_and_read = |n: usize| async move {
+        for m in 0..3 {
+            admin.post("/products", json!({ "name": format!("Lamp {n} {m}") })).await.created("product");
+            answered.fetch_add(1, Ordering::SeqCst);
+            let least = answered.load(Ordering::SeqCst);
+            for path in ["/products?sort=-id", "/products?q[name_start]=lamp&include=productGroup"] {
+                let list = admin.get(path).await.ok();
+                let total = list["meta"]["total"].as_u64().expect("a total");
+                assert!(total >= least as u64, "{path}: {total} of {least}");
+                assert_eq!(list["products"].as_array().map(Vec::len), Some(total.min(20) as usize), "{path}");
+            }
+        }
+    };
+    join_all((0..MANY).map(write_and_read)).await;
 }
 
 async fn each_is_answered_what_it_asked(server: Server) {

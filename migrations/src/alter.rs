@@ -10,7 +10,10 @@ use crate::column::{Column, Literal};
 use crate::{Table, sqlite};
 
 /// What the names of the triggers begin with that count the records of a table.
-const COUNT: &str = "charter_count_";
+pub(crate) const COUNT: &str = "charter_count_";
+
+/// What the names of the triggers begin with that keep an index of substrings, on SQLite.
+pub(crate) const SEARCH: &str = "charter_search_";
 
 /// The rows that are filled at once.
 const BATCH: u32 = 1000;
@@ -19,7 +22,8 @@ impl Table<'_> {
     /// Calls the table otherwise, and with it the constraints and the sequence that are named after it.
     pub async fn rename(&self, to: &str) -> Result<(), DbErr> {
         let from = self.name;
-        self.forget_count().await?;
+        self.forget(COUNT, "").await?;
+        self.forget(SEARCH, "").await?;
         self.run(&format!("ALTER TABLE \"{from}\" RENAME TO \"{to}\"")).await?;
         let renamed = Table { name: to, ..*self };
         if self.database() == DbBackend::Sqlite {
@@ -205,13 +209,16 @@ impl Table<'_> {
         }
     }
 
-    /// Drops the triggers that count the records: they know the table by its name, and deleted records by their mark. The
-    /// next start puts others in their place, and counts.
-    pub(crate) async fn forget_count(&self) -> Result<(), DbErr> {
+    /// Drops the triggers of a kind whose text has this word: they know the table by its name, deleted records by their
+    /// mark, texts by their columns. The next start puts others in their place, and makes anew what they kept.
+    pub(crate) async fn forget(&self, kind: &str, word: &str) -> Result<(), DbErr> {
         let table = self.name;
         let (query, on) = match self.database() {
             DbBackend::Sqlite => (
-                format!("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = '{table}'"),
+                format!(
+                    "SELECT name FROM sqlite_schema
+                     WHERE type = 'trigger' AND tbl_name = '{table}' AND instr(sql, '{word}') > 0"
+                ),
                 String::new(),
             ),
             _ => (
@@ -221,7 +228,7 @@ impl Table<'_> {
                 format!(" ON \"{table}\""),
             ),
         };
-        for name in self.texts(&query).await?.iter().filter(|name| name.starts_with(COUNT)) {
+        for name in self.texts(&query).await?.iter().filter(|name| name.starts_with(kind)) {
             self.run(&format!("DROP TRIGGER \"{name}\"{on}")).await?;
         }
         Ok(())

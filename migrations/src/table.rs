@@ -8,6 +8,7 @@ use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
 use sea_orm_migration::sea_query::{self, Alias};
 
+use crate::alter::{COUNT, SEARCH};
 use crate::patience::Patience;
 use crate::{Column, Order, sqlite};
 
@@ -72,9 +73,10 @@ impl<'m> Table<'m> {
     /// Drops a column, and with it the indexes that it is in.
     pub async fn remove(&self, column: &str) -> Result<(), DbErr> {
         if column == DELETED_AT {
-            self.forget_count().await?;
+            self.forget(COUNT, "").await?;
         }
         if self.database() == DbBackend::Sqlite {
+            self.forget(SEARCH, &format!("\"{column}\"")).await?;
             // SQLite refuses to drop a column that an index or a constraint names.
             for index in self.indexes_with(column).await? {
                 self.run(&format!("DROP INDEX \"{index}\"")).await?;

@@ -114,8 +114,8 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, totals, address, custom_fields_changed, custom_fields, outspoken, views_changed) =
-            Default::default();
+        let (clock, webhooks, tokens, totals, address, custom_fields_changed) = Default::default();
+        let (custom_fields, outspoken, searches, views_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
             db,
@@ -133,6 +133,7 @@ impl App {
             gate,
             custom_fields,
             outspoken,
+            searches,
             token_rate,
             anonymous_rate,
             sign_ins: SignIns {

@@ -12,10 +12,11 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::crud::{Outspoken, Transaction};
 use crate::custom_field;
-use crate::db::{Connection, Db};
+use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
 use crate::index;
 use crate::openapi::Description;
+use crate::search;
 use crate::server::{Gate, RateLimit};
 use crate::total;
 use crate::view;
@@ -59,6 +60,8 @@ pub struct State {
     pub custom_fields: custom_field::Known,
     /// The tables in whose rows the database has a say.
     pub outspoken: Outspoken,
+    /// The indexes of substrings that are complete, on SQLite.
+    pub searches: search::Complete,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.
@@ -144,6 +147,14 @@ impl<'a> Context<'a> {
     /// statement sees what was committed when it began (READ COMMITTED), that is what it would see inside.
     pub fn ahead(&self) -> &'a Connection {
         if self.connection.has_begun() { self.connection } else { self.state.db.reader() }
+    }
+
+    /// The rows that a statement reads: outside of a transaction together with those who ask for the very same.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn read(&self, sql: Sql) -> Result<Rows> {
+        self.state.db.rows(self.connection, sql).await
     }
 
     pub fn caller(&self) -> &'a Principal {

@@ -202,7 +202,8 @@ fn fingerprint(statement: &str) -> u32 {
     hash(&format!("{statement} {major}.{minor}.{update}"))
 }
 
-fn hash(text: &str) -> u32 {
+/// FNV-1a.
+pub(crate) fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 

@@ -37,6 +37,7 @@ pub mod query;
 pub mod record;
 pub mod resource;
 pub mod seal;
+pub mod search;
 mod seed;
 pub mod server;
 mod tls;

@@ -13,6 +13,7 @@ mod number;
 mod page;
 mod refusal;
 mod sort;
+mod substrings;
 mod text;
 mod total;
 mod view;

@@ -15,7 +15,7 @@ pub mod program;
 mod receiver;
 mod server;
 mod sigv4;
-mod specimen;
+pub mod specimen;
 
 use serde_json::Value;
 

@@ -12,6 +12,7 @@ use charter_runtime::context::{Context, State};
 use charter_runtime::crud::{self, Body, BoxFuture, Transaction};
 use charter_runtime::db::Sql;
 use charter_runtime::index;
+use charter_runtime::search;
 use charter_runtime::server::{self, Running};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
@@ -266,6 +267,7 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         fill(&state).await;
         // A copy has them, and no server over it begins with making them.
         index::settle(&state).await.expect("the indexes of custom fields are made");
+        search::settle(&state).await.expect("the indexes of substrings are made");
         state.db.close().await;
         Prepared { template: database.template(url, &folder), token }
     })

@@ -6,7 +6,7 @@ use super::{Column, Index, Table, Tables, plain_default, rows, text};
 
 pub async fn read(connection: &Connection) -> Tables {
     let mut tables = Tables::new();
-    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    let names = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     for row in rows(connection, names).await {
         let name = text(&row, "name");
         let table = table(connection, &name).await;

@@ -9,6 +9,7 @@ on_both! {
     a_table_with_rows_can_be_changed
     what_stands_around_a_changed_column_stays
     triggers_that_count_go_before_what_they_know
+    triggers_that_keep_substrings_go_before_what_they_know
     long_names_of_indexes_stay_apart
     the_order_of_a_list_is_read_from_its_index
 }
@@ -234,4 +235,31 @@ async fn the_order_of_a_list_is_read_from_its_index(database: Database) {
         }
     }
     assert_eq!(database.tables().await.iter().any(|line| line.contains("things_name_sort")), database.is_postgres());
+}
+
+async fn triggers_that_keep_substrings_go_before_what_they_know(database: Database) {
+    if database.is_postgres() {
+        return;
+    }
+    let manager = SchemaManager::new(&database.connection);
+    let things = Table::on(&manager, "things");
+    things.create([id(), string("name", 40), string("code", 9).nullable()]).await.unwrap();
+    let keep = "CREATE TRIGGER charter_search_things_1f3c9a2b_insert AFTER INSERT ON \"things\" WHEN TRUE BEGIN
+        INSERT INTO \"charter_search_things_1f3c9a2b\" (rowid, \"name\") VALUES (NEW.\"id\", NEW.\"name\"); END";
+    let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
+    database
+        .run("CREATE VIRTUAL TABLE charter_search_things_1f3c9a2b USING fts5(name, content = 'things')")
+        .await
+        .unwrap();
+    database.run(keep).await.unwrap();
+    things.remove("code").await.unwrap();
+    assert_eq!(database.texts(triggers).await, ["charter_search_things_1f3c9a2b_insert"]);
+    things.add(string("code", 9).nullable()).await.unwrap();
+    things.remove("name").await.unwrap();
+    assert_eq!(database.texts(triggers).await, Vec::<String>::new());
+
+    things.add(string("name", 40).default("")).await.unwrap();
+    database.run(keep).await.unwrap();
+    things.rename("items").await.unwrap();
+    assert_eq!(database.texts(triggers).await, Vec::<String>::new());
 }

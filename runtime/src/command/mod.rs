@@ -142,7 +142,7 @@ pub fn command(app: &App) -> Command {
         .subcommands([can::command(format.clone()), doctor::command(format.clone()), from_db::command()])
         .subcommand(
             Command::new("recount")
-                .about("Count the records again, after rows were loaded with the triggers off")
+                .about("Count the records again, and have what is searched indexed anew, after rows were loaded with the triggers off")
                 .arg(Arg::new("resource").help("The plural name of one resource; without it all are counted"))
                 .arg(format.clone()),
         )

@@ -11,6 +11,7 @@ use crate::app::{App, Demo};
 use crate::context::State;
 use crate::crud;
 use crate::error::Result;
+use crate::search;
 use crate::server;
 use crate::total;
 
@@ -38,6 +39,8 @@ pub fn routes(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
 pub async fn recount(state: &State, matches: &ArgMatches) -> Result<()> {
     let resource = matches.get_one::<String>("resource").map(String::as_str);
     let totals = total::recount(&state.db, &state.catalog, resource).await?;
+    // Its triggers may have been off as well.
+    search::forget(&state.db, &state.catalog, resource).await?;
     let rows: Vec<_> = totals.iter().map(|(table, total)| json!({ "table": table, "total": total })).collect();
     output::print(matches, &["table", "total"], &rows)
 }

@@ -79,8 +79,8 @@ pub(super) async fn count(
     }
     let sql = counting(context, reading, basis);
     let Basis::Changes { alone, .. } = basis else {
-        let row = sql.one(context.db()).await?;
-        return Ok(row.map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
+        let rows = context.read(sql).await?;
+        return Ok(rows.first().map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
     };
     let question = question(context, &sql);
     let known = &context.state().totals;
@@ -110,7 +110,8 @@ pub(super) async fn count(
     if is_estimated(context, reading) {
         return estimate(context, reading, rows).await;
     }
-    let Some(row) = sql.one(context.db()).await? else { return Ok(0) };
+    let rows = context.read(counting(context, reading.narrowed(context).await?, basis)).await?;
+    let Some(row) = rows.first() else { return Ok(0) };
     let total = row.try_get("", "total")?;
     if let Some(question) = question {
         known.put(question, row.try_get("", BASIS)?, total);
@@ -127,7 +128,7 @@ pub(super) fn is_estimated(context: &Context<'_>, reading: Reading<'_>) -> bool 
 async fn estimate(context: &Context<'_>, reading: Reading<'_>, rows: &[QueryResult]) -> Result<i64> {
     let mut sql = Sql::new(context.state().db.dialect(), "EXPLAIN (FORMAT JSON) SELECT t.\"id\"");
     write_found(&mut sql, reading);
-    let told: Option<Value> = sql.one(context.db()).await?.map(|row| row.try_get_by_index(0)).transpose()?;
+    let told: Option<Value> = context.read(sql).await?.first().map(|row| row.try_get_by_index(0)).transpose()?;
     let believed = told.and_then(|told| told[0]["Plan"]["Plan Rows"].as_f64()).unwrap_or_default();
     let before = if rows.is_empty() || reading.cursor.is_some() { 0 } else { reading.plan.offset() };
     Ok((believed as i64).max(before.saturating_add(length(rows))))
@@ -154,9 +155,10 @@ async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> R
     sql.push(" AS \"lasting\", COUNT(*) AS \"total\", ");
     total::write_ids(&mut sql, "m.\"id\"");
     sql.push(" AS \"found\" FROM (SELECT t.\"id\"");
-    write_found(&mut sql, reading);
+    write_found(&mut sql, reading.narrowed(context).await?);
     sql.push(&format!(" LIMIT {}) AS m", total::MOST_MATCHES + 1));
-    let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
+    let rows = context.read(sql).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
     let lasting: Option<bool> = row.try_get("", "lasting")?;
     if !lasting.unwrap_or(false) || row.try_get::<i64>("", "total")? > total::MOST_MATCHES {
         return Ok(None);
@@ -187,7 +189,8 @@ async fn carry(
         Dialect::Sqlite => " AND t.\"id\" IN (SELECT \"id\" FROM charter_changed)",
     });
     sql.push(") AS \"found\" FROM charter_recent");
-    let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
+    let rows = context.read(sql).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
     if !row.try_get::<Option<bool>>("", "complete")?.unwrap_or(false) {
         return Ok(None);
     }

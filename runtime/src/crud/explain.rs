@@ -31,7 +31,7 @@ pub async fn explain(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<
         order.push("id".into());
     }
     let mut statements = Vec::new();
-    for Statement { reads, sql } in page::statements(context, reading) {
+    for Statement { reads, sql } in page::statements(context, reading).await? {
         let (text, values) = (sql.text.clone(), sql.values.len());
         let mut told = steps(context, sql).await?;
         told["reads"] = json!(reads);
@@ -65,7 +65,11 @@ async fn steps(context: &Context<'_>, mut sql: Sql) -> Result<Value> {
                 let detail: String = row.try_get("", "detail")?;
                 let depth = depths.iter().find(|(id, _)| *id == parent).map_or(0, |(_, depth)| depth + 1);
                 depths.push((id, depth));
-                let index = detail.split_once("INDEX ").and_then(|(_, rest)| rest.split(' ').next());
+                // `SEARCH t USING INDEX name (...)`, and `SCAN name VIRTUAL TABLE INDEX 0:M2`.
+                let index = match detail.split_once(" VIRTUAL TABLE INDEX ") {
+                    Some((before, _)) => before.rsplit(' ').next(),
+                    None => detail.split_once("INDEX ").and_then(|(_, rest)| rest.split(' ').next()),
+                };
                 indexes.extend(index.map(String::from));
                 steps.push(json!({ "depth": depth, "step": detail }));
             }

@@ -145,7 +145,7 @@ pub async fn export(
             Some(csv)
         }
     };
-    let sql = page::all(context, reading);
+    let sql = page::all(context, reading).await?;
     // One block on its way, while the next one is written.
     let (sender, mut receiver) = mpsc::channel(1);
     let state = context.shared().clone();

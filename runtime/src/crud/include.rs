@@ -9,7 +9,7 @@ use super::store;
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::Sql;
+use crate::db::{Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
 use crate::query::write_condition;
@@ -161,9 +161,9 @@ async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option
     wanted.dedup();
     let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
     if !wanted.is_empty() {
-        for row in select(context, target, shape, "id", &wanted, None).await? {
-            if let Some(id) = key(shape, &row, "id")? {
-                found.insert(id, object(shape, &row)?);
+        for row in &*select(context, target, shape, "id", &wanted, None).await? {
+            if let Some(id) = key(shape, row, "id")? {
+                found.insert(id, object(shape, row)?);
             }
         }
     }
@@ -191,11 +191,11 @@ async fn many(
                 format!("would bring more than {MOST_RELATED} {plural} (`{name}`): ask for fewer records a page");
             return Err(Error::invalid("include", problem));
         }
-        for row in rows {
-            if let Some(id) = key(&shape, &row, by)? {
+        for row in &*rows {
+            if let Some(id) = key(&shape, row, by)? {
                 let list = lists.entry(id).or_default();
                 list.push(if list.is_empty() { b'[' } else { b',' });
-                list.extend_from_slice(&object(&shape, &row)?);
+                list.extend_from_slice(&object(&shape, row)?);
             }
         }
     }
@@ -246,7 +246,7 @@ async fn select(
     by: &str,
     ids: &[i64],
     limit: Option<usize>,
-) -> Result<Vec<QueryResult>> {
+) -> Result<Rows> {
     // What the caller may not see by itself is not seen beside another record either.
     if let Some(permission) = target.meta.read_permission {
         context.caller().need_permission(permission)?;
@@ -259,7 +259,7 @@ async fn select(
     sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids).push(" AND ");
     write_condition(&mut sql, &visible);
     sql.push(&format!(" ORDER BY t.\"id\"{}", limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default()));
-    sql.all(context.db()).await
+    context.read(sql).await
 }
 
 fn key(shape: &Shape, row: &QueryResult, name: &str) -> Result<Option<i64>> {

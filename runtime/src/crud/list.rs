@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use tokio::sync::OnceCell;
 
 use super::export::{Exported, Format};
 use super::page::{self, Page, Reading};
@@ -98,7 +99,8 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     include::prepare(&mut shape, entry, &plan.includes);
 
     let cursor = cursor.as_ref().map(|(cursors, place)| (*cursors, place.as_ref()));
-    let reading = Reading { entry, shape: &shape, condition: &condition, plan: &plan, cursor };
+    let narrowed = OnceCell::new();
+    let reading = Reading { entry, shape: &shape, condition: &condition, plan: &plan, cursor, narrowed: &narrowed };
     if request.explain.is_some() {
         return Ok(Listed::Plan(explain::explain(context, reading).await?));
     }

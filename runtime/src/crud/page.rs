@@ -1,21 +1,25 @@
 //! The rows of a page and the exact total, in one statement wherever one tells both.
 
+use std::sync::Arc;
+
 use sea_orm::QueryResult;
+use tokio::sync::OnceCell;
 
 use super::count::{BASIS, Basis, count, counting, is_estimated};
 use super::recall;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
-use crate::db::{Dialect, Sql};
+use crate::db::{Dialect, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::query::condition::Target;
 use crate::query::{Condition, Cursor, Plan, Position, Stretch, write_condition};
 use crate::record::{Cell, Shape, write_from};
+use crate::search;
 use crate::total;
 
 /// What a list answers of.
 pub struct Page {
-    pub rows: Vec<QueryResult>,
+    pub rows: Rows,
     /// How many records the request finds, or about how many if that is what it asked; none when it did not ask.
     pub total: Option<i64>,
     /// The cursor of the last row, where the page has one and there are more records.
@@ -51,16 +55,25 @@ pub struct Reading<'p> {
     pub plan: &'p Plan,
     /// The cursors of the list, and the place that the request's one names.
     pub cursor: Option<(Cursor<'p>, Option<&'p Position>)>,
+    /// The condition as an index of substrings narrows it, once that was asked.
+    pub narrowed: &'p OnceCell<Option<Condition>>,
 }
 
 /// The statement that reads all records of a list.
-pub fn all(context: &Context<'_>, reading: Reading<'_>) -> Sql {
-    select(context, reading, &Basis::Unasked, Part::All)
+///
+/// # Errors
+/// When the database fails.
+pub async fn all(context: &Context<'_>, reading: Reading<'_>) -> Result<Sql> {
+    Ok(select(context, reading.narrowed(context).await?, &Basis::Unasked, Part::All))
 }
 
 /// The statements that a page takes when nothing is remembered of it, and none of them finds all that is wanted.
-pub fn statements(context: &Context<'_>, reading: Reading<'_>) -> Vec<Statement> {
+///
+/// # Errors
+/// When the database fails.
+pub async fn statements(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<Statement>> {
     let basis = Basis::of(reading);
+    let reading = reading.narrowed(context).await?;
     let parts = reading.stretches();
     let rows = reading.parts(&parts, reading.plan.per_page + 1);
     let mut statements: Vec<Statement> =
@@ -68,7 +81,7 @@ pub fn statements(context: &Context<'_>, reading: Reading<'_>) -> Vec<Statement>
     if let (Basis::Changes { .. }, false) = (&basis, is_estimated(context, reading)) {
         statements.push(Statement { reads: "total", sql: counting(context, reading, &basis) });
     }
-    statements
+    Ok(statements)
 }
 
 /// Reads the page of a plan, of the records that the condition finds.
@@ -86,7 +99,7 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
     let mut rows: Vec<QueryResult> = Vec::new();
     let stretches = reading.stretches();
     for part in reading.parts(&stretches, wanted) {
-        let missing = wanted - length(&rows);
+        let (missing, reading) = (wanted - length(&rows), reading.narrowed(context).await?);
         let Part::Behind { place, .. } = part else { continue };
         let part = Part::Behind { place, most: missing };
         rows.extend(select(context, reading, &basis, part).all(context.db()).await?);
@@ -107,7 +120,7 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
             next = Some(cursor.write(last, reading.id(last)?, first)?);
         }
     }
-    Ok(Page { rows, total, next })
+    Ok(Page { rows: Arc::new(rows), total, next })
 }
 
 pub(super) fn length(rows: &[QueryResult]) -> i64 {
@@ -119,6 +132,13 @@ impl<'p> Reading<'p> {
     pub(super) fn id(self, row: &QueryResult) -> Result<i64> {
         let place = self.shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
         Cell::new(row, place)?.integer()?.ok_or_else(|| Error::internal("a record has no id"))
+    }
+
+    /// The same, of what an index of substrings finds where that is few.
+    pub(super) async fn narrowed(self, context: &Context<'_>) -> Result<Reading<'p>> {
+        let narrow = || search::narrow(context, self.entry, self.condition);
+        let narrowed = self.narrowed.get_or_try_init(narrow).await?;
+        Ok(Reading { condition: narrowed.as_ref().unwrap_or(self.condition), ..self })
     }
 
     /// The stretches behind the place of the cursor; none without one.

@@ -8,6 +8,7 @@ use sea_orm::QueryResult;
 use super::count::{Basis, count, counting, question, told};
 use super::page::{Part, Reading, length, select};
 use crate::context::Context;
+use crate::db::Rows;
 use crate::error::Result;
 use crate::total::Question;
 
@@ -16,7 +17,7 @@ pub(super) async fn numbered(
     context: &Context<'_>,
     reading: Reading<'_>,
     basis: &Basis,
-) -> Result<(Vec<QueryResult>, Option<i64>)> {
+) -> Result<(Rows, Option<i64>)> {
     let statement = select(context, reading, basis, Part::Numbered);
     let page = if is_lasting(reading, basis) { question(context, &statement) } else { None };
     let recalled = match &page {
@@ -28,7 +29,8 @@ pub(super) async fn numbered(
         Recalled::Total(total) => Some(total),
         Recalled::Nothing => None,
     };
-    let rows = statement.all(context.db()).await?;
+    let narrowed = reading.narrowed(context).await?;
+    let rows = context.read(select(context, narrowed, basis, Part::Numbered)).await?;
     if let Some(page) = page
         && let Some(changes) = told(&rows)?
     {
@@ -58,7 +60,7 @@ fn shown(reading: Reading<'_>, rows: &[QueryResult]) -> Option<i64> {
 /// What the page that was found before comes to.
 enum Recalled {
     /// It is the same: its records as they are now, and the total.
-    Page(Vec<QueryResult>, i64),
+    Page(Rows, i64),
     /// It may be another; this is the total.
     Total(i64),
     Nothing,
@@ -68,7 +70,7 @@ enum Recalled {
 async fn recall(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, page: &Question) -> Result<Recalled> {
     let known = &context.state().totals;
     let Some(kept) = known.page(page) else { return Ok(Recalled::Nothing) };
-    let rows = select(context, reading, basis, Part::Known(&kept.ids)).all(context.db()).await?;
+    let rows = context.read(select(context, reading, basis, Part::Known(&kept.ids))).await?;
     let Some(changes) = told(&rows)? else { return Ok(Recalled::Nothing) };
     if changes != kept.changes {
         // What is learned of the total says which records changed since.

@@ -31,8 +31,8 @@ pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
 pub use given::{GIVEN, Given, PLACE};
 pub use statement::{Operand, Sql};
-pub use together::Company;
 use together::Together;
+pub use together::{Company, Rows};
 
 use crate::error::Result;
 

@@ -88,6 +88,14 @@ impl Sql {
         Ok(connection.execute_raw(self.statement()).await?.rows_affected())
     }
 
+    /// The text and the values in one: another statement, or another value, is another text.
+    pub(super) fn written_out(&self) -> String {
+        let mut text = String::with_capacity(self.text.len() + 24 * self.values.len());
+        text.push_str(&self.text);
+        self.values.iter().for_each(|value| write_out(&mut text, value));
+        text
+    }
+
     pub(super) fn statement(self) -> Statement {
         let backend = match self.dialect {
             Dialect::Sqlite => DbBackend::Sqlite,
@@ -95,4 +103,18 @@ impl Sql {
         };
         Statement::from_sql_and_values(backend, self.text, self.values)
     }
+}
+
+/// A value with its type, so written that no two look alike.
+fn write_out(text: &mut String, value: &Value) {
+    let _ = match value {
+        Value::BigInt(Some(number)) => write!(text, "\n{number}"),
+        Value::String(Some(inner)) => write!(text, "\n{}\"{inner}", inner.len()),
+        Value::Array(_, Some(inner)) => {
+            let begun = write!(text, "\n[");
+            inner.iter().for_each(|value| write_out(text, value));
+            begun.and_then(|()| write!(text, "\n]"))
+        }
+        other => write!(text, "\n{other:?}"),
+    };
 }

@@ -1,20 +1,29 @@
-//! What requests ask of PostgreSQL together: rows by their ids, and statements about rows that they give.
+//! What requests ask together: the rows of the very same statement, rows by their ids, and, on PostgreSQL, statements about
+//! rows that they give.
 
 use std::sync::Arc;
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 
+/// The rows of a statement, which others may have asked for too.
+pub type Rows = Arc<Vec<QueryResult>>;
+
 use super::connection::Connection;
 use super::gather::{Gather, Item};
-use super::{Db, Dialect, Given, Sql};
+use super::{Db, Given, Sql};
 use crate::error::{Error, Result};
 
 /// Those who ask.
 #[derive(Debug, Default)]
 pub(super) struct Together {
+    same: Arc<Gather<Same, Rows>>,
     rows: Arc<Gather<i64, Option<Arc<QueryResult>>>>,
     given: Arc<Gather<Arc<[Value]>, Option<QueryResult>>>,
 }
+
+/// Somebody who asks for what the others ask for.
+#[derive(Debug, Clone, Copy)]
+struct Same;
 
 /// With whom a statement goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +35,20 @@ pub enum Company {
 }
 
 impl Db {
+    /// The rows that a statement reads. Those who ask for the very same while it is read are answered together by the next.
+    pub async fn rows(&self, connection: &Connection, sql: Sql) -> Result<Rows> {
+        let Connection::Pool(pool) = connection else { return Ok(Arc::new(sql.all(connection).await?)) };
+        let (pool, kind) = (pool.clone(), sql.written_out().into());
+        let read = move |those: Vec<Same>| {
+            let (pool, sql) = (Connection::Pool(pool.clone()), sql.clone());
+            async move {
+                let rows = Arc::new(pool.query_all_raw(sql.statement()).await?);
+                Ok::<_, DbErr>(vec![rows; those.len()])
+            }
+        };
+        self.together.same.ask(kind, Same, read).await
+    }
+
     /// The row of `t` with an id that `sql` finds, which ends in a condition. `position`: that of the id in the row.
     pub async fn row(
         &self,
@@ -36,18 +59,18 @@ impl Db {
     ) -> Result<Option<Arc<QueryResult>>> {
         let pool = match connection {
             // What is asked of this caller alone nobody else asks.
-            Connection::Pool(pool) if self.dialect == Dialect::Postgres && sql.values.is_empty() => pool.clone(),
+            Connection::Pool(pool) if sql.values.is_empty() => pool.clone(),
             _ => {
                 sql.push(" AND t.\"id\" = ").bind(id);
                 return Ok(sql.one(connection).await?.map(Arc::new));
             }
         };
-        let text: Arc<str> = (sql.text + " AND t.\"id\" = ANY($1)").into();
-        let kind = text.clone();
+        sql.push(" AND ");
+        let kind: Arc<str> = sql.text.as_str().into();
         let find = move |ids: Vec<i64>| {
-            let (pool, text) = (pool.clone(), text.clone());
+            let (pool, mut sql) = (Connection::Pool(pool.clone()), sql.clone());
             async move {
-                let sql = Sql { dialect: Dialect::Postgres, text: text.to_string(), values: vec![ids.clone().into()] };
+                sql.among("t.\"id\"", &ids);
                 let mut found = Vec::with_capacity(ids.len());
                 for row in pool.query_all_raw(sql.statement()).await? {
                     let id: i64 = row.try_get_by_index(position)?;
@@ -94,6 +117,12 @@ impl Db {
             unit.end(answer.is_some());
         }
         Ok(answer)
+    }
+}
+
+impl Item for Same {
+    fn bytes(&self) -> usize {
+        0
     }
 }
 

@@ -25,6 +25,11 @@ pub enum Condition {
         field: &'static FieldMeta,
         ids: Vec<i64>,
     },
+    /// What an index of substrings finds for an expression. It narrows what is asked beside it, and is never all of it.
+    Candidates {
+        index: Arc<str>,
+        expression: String,
+    },
 }
 
 /// What is compared.
@@ -154,6 +159,7 @@ impl Condition {
             Condition::All(list) | Condition::Any(list) => list.iter().map(Condition::values).sum(),
             Condition::Not(inner) => inner.values(),
             Condition::Standing(_) => 0,
+            Condition::Candidates { .. } => 1,
             Condition::Test { test: Test::Among { values, .. }, .. } => values.len(),
             // A substring is bound with its length, a beginning with its end.
             Condition::Test { .. } | Condition::Overlaps { .. } => 2,
@@ -187,7 +193,7 @@ impl Condition {
             Condition::Not(inner) => inner.tables(found),
             Condition::Test { target: Target::Column(source), .. } => found.extend(source.join.map(|meta| meta.table)),
             Condition::Standing(standing) => found.extend(&standing.tables),
-            Condition::Test { .. } | Condition::Overlaps { .. } => {}
+            Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } => {}
         }
     }
 
@@ -197,7 +203,10 @@ impl Condition {
             Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.sources(found)),
             Condition::Not(inner) => inner.sources(found),
             Condition::Test { target: Target::Column(source), .. } => found.push(*source),
-            Condition::Test { .. } | Condition::Standing(_) | Condition::Overlaps { .. } => {}
+            Condition::Test { .. }
+            | Condition::Standing(_)
+            | Condition::Overlaps { .. }
+            | Condition::Candidates { .. } => {}
         }
     }
 }

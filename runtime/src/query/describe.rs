@@ -16,6 +16,7 @@ pub fn describe(condition: &Condition) -> String {
         Condition::Not(inner) => format!("not {}", describe(inner)),
         Condition::Test { target, test } => format!("{} {}", target_name(target), test_text(test)),
         Condition::Standing(standing) => format!("what it needs of {} is not deleted", standing.tables.join(", ")),
+        Condition::Candidates { .. } => "is found by an index of substrings".to_string(),
         Condition::Overlaps { field, ids } => format!("{} has any of {} ids", field.name, ids.len()),
     }
 }

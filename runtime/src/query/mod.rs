@@ -7,6 +7,7 @@ pub mod condition;
 mod cursor;
 mod custom;
 mod describe;
+mod needle;
 mod order;
 mod parse;
 mod plan;
@@ -21,6 +22,7 @@ pub use condition::Condition;
 pub use cursor::Cursor;
 pub use custom::indexes;
 pub use describe::{describe, target_name};
+pub use needle::candidates;
 pub use order::{Position, Ranking, Stretch};
 pub use parse::parse;
 pub use plan::{

@@ -20,6 +20,10 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
         Condition::Test { target: Target::Custom { name, kind }, test } => {
             custom::write_custom_test(sql, name, *kind, test);
         }
+        Condition::Candidates { index, expression } => {
+            sql.push("t.\"id\" IN (SELECT rowid FROM ").name(index).push(" WHERE ").name(index);
+            sql.push(" MATCH ").bind(expression.as_str()).push(")");
+        }
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {
                 sql.push("EXISTS (SELECT 1 FROM jsonb_array_elements(t.").name(field.name).push(") AS e WHERE ");

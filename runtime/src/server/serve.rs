@@ -24,6 +24,7 @@ use crate::idempotency;
 use crate::index;
 use crate::openapi;
 use crate::panel;
+use crate::search;
 use crate::total;
 use crate::webhook::Engine;
 
@@ -44,7 +45,7 @@ pub struct Running {
     sweeper: tokio::task::JoinHandle<()>,
     closer: Closer,
     pruning: tokio::task::JoinHandle<()>,
-    /// What keeps the indexes of custom fields.
+    /// What keeps the indexes of custom fields and of substrings.
     keeper: tokio::task::JoinHandle<()>,
     /// What adds up the totals.
     folding: tokio::task::JoinHandle<()>,
@@ -75,7 +76,12 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let engine = Engine::start(state.clone(), state.sender.clone(), slots);
     let sweeper = tokio::spawn(attachment::sweep(state.clone()));
     let pruning = tokio::spawn(idempotency::keep_pruned(state.clone()));
-    let keeper = tokio::spawn(index::keep(state.clone()));
+    let keeper = tokio::spawn({
+        let state = state.clone();
+        async move {
+            tokio::join!(search::keep(&state), index::keep(state.clone()));
+        }
+    });
     let folding = tokio::spawn(total::keep_folded(state.clone()));
     Ok(Running { address, handle, task, engine, sweeper, closer, pruning, keeper, folding, state })
 }

@@ -50,7 +50,8 @@ pub struct Index {
 pub async fn names(dialect: Dialect, connection: &Connection) -> Result<Vec<String>> {
     let text = match dialect {
         Dialect::Sqlite => {
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+             AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         }
         Dialect::Postgres => {
             "SELECT relname::text AS name FROM pg_class

@@ -1,0 +1,96 @@
+//! Substrings on SQLite: for each resource with `search` an index of trigrams (FTS5) beside its table, which the server
+//! makes and triggers keep; and what a list asks of it.
+//!
+//! PostgreSQL has indexes of trigrams of its own, made by migrations, and a planner that knows when they are worth it.
+
+mod index;
+mod install;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+pub use install::{forget, keep, settle};
+use tokio::sync::Notify;
+
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::db::{Dialect, Sql};
+use crate::error::Result;
+use crate::query::{Condition, candidates};
+use crate::total;
+
+/// An index that finds more is not asked: to look up each of them would take as long as to look at all.
+const MOST_CANDIDATES: i64 = 20_000;
+
+/// Nor one that finds more than one in so many.
+const ONE_IN: i64 = 16;
+
+/// The indexes that are complete, by the table whose texts they hold.
+#[derive(Debug, Default)]
+pub struct Complete {
+    indexes: RwLock<BTreeMap<&'static str, Arc<str>>>,
+    /// Told when one is not any more.
+    lost: Notify,
+}
+
+impl Complete {
+    fn find(&self, table: &str) -> Option<Arc<str>> {
+        self.indexes.read().unwrap_or_else(PoisonError::into_inner).get(table).cloned()
+    }
+
+    fn remove(&self, table: &str) {
+        self.indexes.write().unwrap_or_else(PoisonError::into_inner).remove(table);
+    }
+
+    fn put(&self, table: &'static str, index: &str) {
+        self.indexes.write().unwrap_or_else(PoisonError::into_inner).insert(table, index.into());
+    }
+
+    /// Somebody else changed or dropped it.
+    fn lose(&self, table: &str) {
+        self.remove(table);
+        self.lost.notify_one();
+    }
+}
+
+/// The condition, narrowed to what the index of its table finds, where that is few: what meets it is the same. Nothing
+/// where it is not, or where there is no index.
+///
+/// How many that are is asked first, since SQLite's planner does not know: a page of what nearly every record meets is
+/// found sooner in the order of the list.
+///
+/// # Errors
+/// None of the database's: what the index cannot answer is read without it.
+pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
+    if context.state().db.dialect() == Dialect::Postgres {
+        return Ok(None);
+    }
+    let (table, complete) = (entry.meta.table, &context.state().searches);
+    let Some(index) = complete.find(table) else { return Ok(None) };
+    let Some(expression) = candidates(condition, entry.meta.search) else { return Ok(None) };
+    let mut sql =
+        Sql::new(Dialect::Sqlite, format!("WITH charter_most(n) AS (SELECT MIN({MOST_CANDIDATES}, COALESCE("));
+    total::write_live(&mut sql, table);
+    sql.push(&format!(", 0) / {ONE_IN})) SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM "));
+    sql.name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());
+    sql.push(" LIMIT (SELECT n + 1 FROM charter_most))) <= (SELECT n FROM charter_most) AS \"few\", ");
+    index::write_is_kept(&mut sql, &index);
+    sql.push(" AS \"kept\"");
+    let told = match context.read(sql).await {
+        Ok(rows) => {
+            rows.first().map(|row| Ok::<_, sea_orm::DbErr>((row.try_get("", "few")?, row.try_get("", "kept")?)))
+        }
+        Err(error) => {
+            tracing::error!(%error, index = &*index, "an index of substrings does not answer");
+            None
+        }
+    };
+    match told.transpose()? {
+        Some((true, true)) => Ok(Some(Condition::Candidates { index, expression }.and(condition.clone()))),
+        Some((false, true)) => Ok(None),
+        Some((_, false)) | None => {
+            complete.lose(table);
+            Ok(None)
+        }
+    }
+}
