@@ -28,6 +28,13 @@ const TOO_WIDE: &str = "(() => { if (document.documentElement.scrollWidth <= 390
     return [...document.querySelectorAll('main *')].filter(one => one.getBoundingClientRect().right > 391 && !one.closest('.scroll, nav ul')) \
     .map(one => `${one.tagName} ${one.className} ${Math.round(one.getBoundingClientRect().right)}`).concat('page').slice(0, 6); })()";
 
+/// Menus of which a part is beside the page when they are open.
+const CUT_OFF: &str = "[...document.querySelectorAll('details.menu, details.tool, .me details')].filter(menu => { \
+    const was = menu.open; menu.open = true; \
+    const cut = [...menu.querySelectorAll('*')].some(one => { const at = one.getBoundingClientRect(); \
+        return at.width > 1 && !one.closest('.scroll') && (at.left < -1 || at.right > 391); }); \
+    menu.open = was; return cut; }).map(menu => menu.innerText.slice(0, 40))";
+
 /// Opens what is closed, and has axe-core judge all of it.
 const JUDGED: &str = "(() => { document.querySelectorAll('details').forEach(one => { one.open = true; }); \
     return axe.run(document, { resultTypes: ['violations'] }).then(result => \
@@ -60,6 +67,10 @@ impl Judge {
         let wide = browser.run(TOO_WIDE);
         if wide != Value::Array(Vec::new()) {
             self.found.push(format!("{what} is wider than a phone: {wide}"));
+        }
+        let cut = browser.run(CUT_OFF);
+        if cut != Value::Array(Vec::new()) {
+            self.found.push(format!("{what} has menus that a phone cuts off: {cut}"));
         }
         browser.run(&format!("{};1", self.axe));
         for (theme, width) in LOOKS {
