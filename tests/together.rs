@@ -13,6 +13,7 @@ use crate::support::{Answer, Client, Database, Server, on_both, run};
 on_both!(
     each_is_answered_what_it_asked,
     of_those_who_change_one_record_each_has_its_say,
+    those_who_ask_for_one_record_are_all_answered,
     who_asks_for_the_same_list_at_once_sees_what_was_there_before,
 );
 
@@ -71,6 +72,24 @@ async fn who_asks_for_the_same_list_at_once_sees_what_was_there_before(server: S
         }
     };
     join_all((0..MANY).map(write_and_read)).await;
+}
+
+async fn those_who_ask_for_one_record_are_all_answered(server: Server) {
+    let admin = &server.admin();
+    let ids = products(admin).await;
+    let read = |n: usize| async move {
+        let id = ids_of(n);
+        let product =
+            admin.get(&format!("/products/{id}?include=productGroup,customFieldValues")).await.record("product");
+        assert_eq!(product["id"], json!(id));
+    };
+    assert_eq!(ids.len(), MANY);
+    join_all((0..4 * MANY).map(read)).await;
+}
+
+/// Ids that are asked for by many, and by one.
+fn ids_of(n: usize) -> usize {
+    if n.is_multiple_of(3) { n % MANY + 1 } else { 1 + n % 2 }
 }
 
 async fn each_is_answered_what_it_asked(server: Server) {

@@ -280,6 +280,9 @@ impl From<DbErr> for Error {
         if is_ended(&error) {
             return Error::too_long();
         }
+        if is_lost(&error) {
+            return Error::Unavailable(INDEXED_ANEW.into());
+        }
         let away = match &error {
             DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
             DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
@@ -298,6 +301,22 @@ impl From<DbErr> for Error {
 /// `SQLITE_INTERRUPT`.
 fn is_ended(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "57014" | "9"))
+}
+
+/// What a request is told whose index of substrings has gone meanwhile.
+pub(crate) const INDEXED_ANEW: &str = "What is searched is being indexed anew. Try again in a moment.";
+
+/// Whether an index of substrings of SQLite has gone between two statements of a request.
+fn is_lost(error: &DbErr) -> bool {
+    let text = match error {
+        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
+            error.as_database_error().map(|error| error.message())
+        }
+        _ => None,
+    };
+    text.is_some_and(|text| {
+        text.starts_with("no such table: charter_search_") || text.starts_with("unterminated string")
+    })
 }
 
 /// The code in which the database says what is wrong with a statement.

@@ -1,9 +1,12 @@
 //! Substrings by an index on SQLite: it finds what looking at every record finds, whatever the script, whoever writes and
 //! however its making was interrupted.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use charter_runtime::db::{Dialect, Sql, fold};
+use charter_runtime::error::Error;
+use charter_runtime::query::{Condition, write_condition};
 use charter_runtime::search;
 use chrono::DateTime;
 use sea_orm::ActiveValue::Set;
@@ -298,8 +301,17 @@ async fn meddle(specimens: Specimens) {
     }
     // Somebody takes a trigger away, or the index: lists do without, and the server makes it anew.
     let name = index(&specimens).await;
+    let asked = async || {
+        let mut sql = Sql::new(Dialect::Sqlite, "SELECT t.id FROM specimens AS t WHERE ");
+        let (index, expression) = (Arc::from(name.as_str()), "\"quo\" AND \"kka\"".to_string());
+        write_condition(&mut sql, &Condition::Candidates { index, expression });
+        sql.all(specimens.state.db.reader()).await.map(|rows| rows.len())
+    };
     for taken in [format!("DROP TRIGGER {name}_insert"), format!("DROP TABLE {name}")] {
+        assert!(asked().await.is_ok_and(|found| found > 0));
         run(&specimens, &taken).await;
+        // A request that was about to ask it is not answered too little.
+        assert!(matches!(asked().await, Err(Error::Unavailable(_))), "{taken}");
         if taken.contains("TRIGGER") {
             add(&specimens, ["quokka".to_string()]).await;
         }

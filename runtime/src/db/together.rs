@@ -1,6 +1,10 @@
-//! What requests ask together: the rows of the very same statement, rows by their ids, and, on PostgreSQL, statements about
-//! rows that they give.
+//! What requests ask together: rows by their ids; and, on PostgreSQL, the rows of the very same statement, and statements
+//! about rows that they give.
+//!
+//! A row of SQLite is one request's alone. To read a value of it may change how SQLite keeps that value, so that no two
+//! threads may do so at once, whatever the driver's types say.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
@@ -10,7 +14,7 @@ pub type Rows = Arc<Vec<QueryResult>>;
 
 use super::connection::Connection;
 use super::gather::{Gather, Item};
-use super::{Db, Given, Sql};
+use super::{Db, Dialect, Given, Sql};
 use crate::error::{Error, Result};
 
 /// Those who ask.
@@ -35,12 +39,16 @@ pub enum Company {
 }
 
 impl Db {
-    /// The rows that a statement reads. Those who ask for the very same while it is read are answered together by the next.
+    /// The rows that a statement reads. On PostgreSQL those who ask for the very same while it is read are answered together
+    /// by the next.
     pub async fn rows(&self, connection: &Connection, sql: Sql) -> Result<Rows> {
-        let Connection::Pool(pool) = connection else { return Ok(Arc::new(sql.all(connection).await?)) };
-        let (pool, kind) = (pool.clone(), sql.written_out().into());
+        let pool = match connection {
+            Connection::Pool(pool) if self.dialect == Dialect::Postgres => pool.clone(),
+            _ => return Ok(Arc::new(sql.all(connection).await?)),
+        };
+        let kind = sql.written_out().into();
         let read = move |those: Vec<Same>| {
-            let (pool, sql) = (Connection::Pool(pool.clone()), sql.clone());
+            let (pool, sql) = (pool.clone(), sql.clone());
             async move {
                 let rows = Arc::new(pool.query_all_raw(sql.statement()).await?);
                 Ok::<_, DbErr>(vec![rows; those.len()])
@@ -68,16 +76,30 @@ impl Db {
         sql.push(" AND ");
         let kind: Arc<str> = sql.text.as_str().into();
         let find = move |ids: Vec<i64>| {
-            let (pool, mut sql) = (Connection::Pool(pool.clone()), sql.clone());
+            let (pool, sql) = (Connection::Pool(pool.clone()), sql.clone());
             async move {
-                sql.among("t.\"id\"", &ids);
-                let mut found = Vec::with_capacity(ids.len());
-                for row in pool.query_all_raw(sql.statement()).await? {
-                    let id: i64 = row.try_get_by_index(position)?;
-                    found.push((id, Arc::new(row)));
+                let mut answers: Vec<Option<Arc<QueryResult>>> = vec![None; ids.len()];
+                let mut asked: Vec<usize> = (0..ids.len()).collect();
+                while !asked.is_empty() {
+                    let (once, again) = match sql.dialect {
+                        Dialect::Postgres => (asked, Vec::new()),
+                        // Who asks for the same record has a row of its own.
+                        Dialect::Sqlite => apart(asked, &ids),
+                    };
+                    let mut sql = sql.clone();
+                    sql.among("t.\"id\"", &once.iter().map(|place| ids[*place]).collect::<Vec<_>>());
+                    let mut found = Vec::with_capacity(once.len());
+                    for row in pool.query_all_raw(sql.statement()).await? {
+                        let id: i64 = row.try_get_by_index(position)?;
+                        found.push((id, Arc::new(row)));
+                    }
+                    for place in once {
+                        let row = found.iter().find(|(known, _)| *known == ids[place]);
+                        answers[place] = row.map(|(_, row)| row.clone());
+                    }
+                    asked = again;
                 }
-                let of = |id: &i64| found.iter().find(|(known, _)| known == id).map(|(_, row)| row.clone());
-                Ok::<_, DbErr>(ids.iter().map(of).collect())
+                Ok::<_, DbErr>(answers)
             }
         };
         self.together.rows.ask(kind, id, find).await
@@ -118,6 +140,12 @@ impl Db {
         }
         Ok(answer)
     }
+}
+
+/// The places of those ids that stand for the first time, and of the others.
+fn apart(places: Vec<usize>, ids: &[i64]) -> (Vec<usize>, Vec<usize>) {
+    let mut seen = HashSet::with_capacity(places.len());
+    places.into_iter().partition(|place| seen.insert(ids[*place]))
 }
 
 impl Item for Same {

@@ -31,6 +31,6 @@ pub use plan::{
 };
 pub use predicate::{Predicate, Reads, TABLE};
 pub use request::{Pair, Request, Term, Values, decode};
-pub use sql::write_condition;
+pub use sql::{KEEPING, write_condition, write_kept};
 pub use suggest::{hint, suggest};
 pub use value::{read_boolean, read_value};

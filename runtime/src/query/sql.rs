@@ -21,8 +21,14 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
             custom::write_custom_test(sql, name, *kind, test);
         }
         Condition::Candidates { index, expression } => {
-            sql.push("t.\"id\" IN (SELECT rowid FROM ").name(index).push(" WHERE ").name(index);
-            sql.push(" MATCH ").bind(expression.as_str()).push(")");
+            sql.push("t.\"id\" IN (SELECT rowid FROM ")
+                .name(index)
+                .push(" WHERE ")
+                .name(index)
+                .push(" MATCH CASE WHEN ");
+            write_kept(sql, index);
+            // What is no expression is an error. One that lost its triggers meanwhile would find too little.
+            sql.push(" THEN ").bind(expression.as_str()).push(" ELSE '\"' END)");
         }
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {
@@ -35,6 +41,16 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
             }
         },
     }
+}
+
+/// What the names of the triggers of an index of substrings end in, once it is complete.
+pub const KEEPING: [&str; 3] = ["delete", "insert", "update"];
+
+/// Writes whether an index of substrings has the triggers that keep it, as one scalar.
+pub fn write_kept(sql: &mut Sql, index: &str) {
+    sql.push("(SELECT COUNT(*) = 3 FROM sqlite_schema WHERE type = 'trigger' AND name IN (");
+    let names = KEEPING.map(|event| format!("'{index}_{event}'"));
+    sql.push(&names.join(", ")).push("))");
 }
 
 fn write_list(sql: &mut Sql, list: &[Condition], between: &str, empty: &str) {

@@ -4,12 +4,12 @@ use crate::catalog::Entry;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::Result;
 use crate::index::hash;
+use crate::query::KEEPING;
 
 /// What the names begin with of the indexes, and of their triggers.
 const PREFIX: &str = "charter_search_";
 
-/// What the names of the triggers end in, once the index is complete, and while it is being made.
-const KEEP: [&str; 3] = ["delete", "insert", "update"];
+/// What the names of the triggers end in while the index is being made.
 const MAKE: [&str; 3] = ["making_delete", "making_insert", "making_update"];
 
 /// The index of a table.
@@ -28,19 +28,12 @@ pub(super) enum Upto {
     End,
 }
 
-/// Writes whether an index has the triggers that keep it, as one scalar.
-pub(super) fn write_is_kept(sql: &mut Sql, index: &str) {
-    sql.push("(SELECT COUNT(*) = 3 FROM sqlite_schema WHERE type = 'trigger' AND name IN (");
-    let names = KEEP.map(|event| format!("'{index}_{event}'"));
-    sql.push(&names.join(", ")).push("))");
-}
-
 impl Index {
     pub fn of(entry: &Entry) -> Option<Index> {
         let meta = entry.meta;
         let mut index = Index { table: meta.table, name: "x".into(), columns: meta.search };
         let statements = format!("{} {}", index.table_text(), index.triggers(Upto::End).join(" "));
-        index.name = format!("{PREFIX}{:.32}_{:08x}", meta.table, hash(&statements));
+        index.name = format!("{PREFIX}{}_{:08x}", meta.table, hash(&statements));
         (!meta.search.is_empty()).then_some(index)
     }
 
@@ -60,7 +53,7 @@ impl Index {
         let (old, new) = (quoted(self.columns, "OLD."), quoted(self.columns, "NEW."));
         let (names, remains, comes) = match upto {
             Upto::Id(id) => (MAKE, format!("OLD.\"id\" <= {id}"), format!("NEW.\"id\" <= {id}")),
-            Upto::End => (KEEP, "TRUE".to_string(), "TRUE".to_string()),
+            Upto::End => (KEEPING, "TRUE".to_string(), "TRUE".to_string()),
         };
         let into = format!("INSERT INTO \"{name}\"");
         let remove =
@@ -70,7 +63,7 @@ impl Index {
             .columns
             .iter()
             .chain(&["id"])
-            .map(|column| format!("OLD.\"{column}\" IS NOT NEW.\"{column}\""))
+            .map(|column| format!("OLD.\"{column}\" IS NOT NEW.\"{column}\" COLLATE BINARY"))
             .collect();
         let trigger = |name: &str, on: &str, when: &str, does: &str| {
             let own = format!("\"{}_{name}\"", self.name);
@@ -120,13 +113,16 @@ pub(super) async fn names(connection: &Connection, table: Option<&str>) -> Resul
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE %'";
     let rows = Sql::new(Dialect::Sqlite, text).all(connection).await?;
     let names: Vec<String> = rows.iter().map(|row| row.try_get("", "name")).collect::<Result<_, _>>()?;
-    let of = table.map_or_else(|| PREFIX.to_string(), |table| format!("{PREFIX}{table:.32}_"));
-    Ok(names.into_iter().filter(|name| name.starts_with(&of)).collect())
+    let is_of = |name: &String| {
+        let of = name.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('_'));
+        of.is_some_and(|(other, print)| print.len() == 8 && table.is_none_or(|table| table == other))
+    };
+    Ok(names.into_iter().filter(is_of).collect())
 }
 
 /// Drops the triggers of an index, whichever they are.
 pub(super) async fn drop_triggers(transaction: &Connection, index: &str) -> Result<()> {
-    for event in KEEP.iter().chain(&MAKE) {
+    for event in KEEPING.iter().chain(&MAKE) {
         Sql::new(Dialect::Sqlite, format!("DROP TRIGGER IF EXISTS \"{index}_{event}\"")).run(transaction).await?;
     }
     Ok(())

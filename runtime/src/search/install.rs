@@ -17,7 +17,7 @@ const TURN: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// So many rows are taken first, and never more or fewer than so many.
-const FIRST: u64 = 2_000;
+const FIRST: u64 = 200;
 const FEWEST: u64 = 50;
 const MOST: u64 = 20_000;
 
@@ -25,7 +25,7 @@ const MOST: u64 = 20_000;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// So long it takes until what the database refused is tried again.
-const REST: Duration = Duration::from_secs(30);
+const REST: Duration = Duration::from_secs(5);
 
 /// Keeps the indexes for as long as the server runs. Until one is complete, lists do without.
 pub async fn keep(state: &State) {
@@ -43,7 +43,7 @@ pub async fn keep(state: &State) {
     }
 }
 
-/// Drops the indexes that no resource wants. Another release that still runs does without from then on.
+/// Drops the indexes that no resource wants. Another release that still runs does without them from then on.
 async fn drop_strays(state: &State) -> Result<()> {
     if state.db.dialect() == Dialect::Postgres {
         return Ok(());
@@ -70,7 +70,8 @@ pub async fn settle(state: &State) -> Result<()> {
     }
     for index in state.catalog.entries().iter().filter_map(Index::of) {
         match index.settle(state).await {
-            Ok(()) => state.searches.put(index.table, &index.name),
+            Ok(true) => state.searches.put(index.table, &index.name),
+            Ok(false) => {}
             Err(error) => done = Err(error),
         }
     }
@@ -98,21 +99,26 @@ pub async fn forget(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result<
 }
 
 impl Index {
-    /// Makes it, unless it is complete or another process is at it, for which it waits.
-    async fn settle(&self, state: &State) -> Result<()> {
+    /// Makes it, unless it is complete or another process is at it, for which it waits. Answers whether it is there: a later
+    /// release may have put its own in its place.
+    async fn settle(&self, state: &State) -> Result<bool> {
         let mut seen = None;
         loop {
             let there = self.triggers_there(state.db.reader()).await?;
-            let is_there = names(state.db.reader(), Some(self.table)).await?.contains(&self.name);
+            let names = names(state.db.reader(), Some(self.table)).await?;
+            let is_there = names.contains(&self.name);
             if is_there && there == self.triggers(Upto::End) {
-                return Ok(());
+                return Ok(true);
             }
             state.searches.remove(self.table);
+            if !is_there && !names.is_empty() {
+                return Ok(false);
+            }
             if is_there && seen.as_ref() != Some(&there) && !there.is_empty() {
                 seen = Some(there);
                 tokio::time::sleep(PATIENCE).await;
             } else if self.make(state, &there).await? {
-                return Ok(());
+                return Ok(true);
             }
         }
     }

@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
-use crate::error::Result;
-use crate::query::{Condition, candidates};
+use crate::error::{Error, INDEXED_ANEW, Result};
+use crate::query::{Condition, candidates, write_kept};
 use crate::total;
 
 /// An index that finds more is not asked: to look up each of them would take as long as to look at all.
@@ -60,7 +60,7 @@ impl Complete {
 /// found sooner in the order of the list.
 ///
 /// # Errors
-/// None of the database's: what the index cannot answer is read without it.
+/// [`Error::Unavailable`] when the database is away, or was asked for too long. What else the index cannot answer is read without it.
 pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
     if context.state().db.dialect() == Dialect::Postgres {
         return Ok(None);
@@ -74,12 +74,13 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
     sql.push(&format!(", 0) / {ONE_IN})) SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM "));
     sql.name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());
     sql.push(" LIMIT (SELECT n + 1 FROM charter_most))) <= (SELECT n FROM charter_most) AS \"few\", ");
-    index::write_is_kept(&mut sql, &index);
+    write_kept(&mut sql, &index);
     sql.push(" AS \"kept\"");
     let told = match context.read(sql).await {
         Ok(rows) => {
             rows.first().map(|row| Ok::<_, sea_orm::DbErr>((row.try_get("", "few")?, row.try_get("", "kept")?)))
         }
+        Err(Error::Unavailable(what)) if what != INDEXED_ANEW => return Err(Error::Unavailable(what)),
         Err(error) => {
             tracing::error!(%error, index = &*index, "an index of substrings does not answer");
             None
