@@ -37,6 +37,11 @@ impl Index {
         (!meta.search.is_empty()).then_some(index)
     }
 
+    /// Whether a name is that of an index of the same table, of whichever release.
+    pub fn has_place(&self, name: &str) -> bool {
+        table_of(name) == Some(self.table)
+    }
+
     /// Which rows hold a trigram, and nothing else: where in which column does not matter to a candidate.
     pub fn table_text(&self) -> String {
         let (name, table) = (&self.name, self.table);
@@ -113,11 +118,14 @@ pub(super) async fn names(connection: &Connection, table: Option<&str>) -> Resul
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE %'";
     let rows = Sql::new(Dialect::Sqlite, text).all(connection).await?;
     let names: Vec<String> = rows.iter().map(|row| row.try_get("", "name")).collect::<Result<_, _>>()?;
-    let is_of = |name: &String| {
-        let of = name.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('_'));
-        of.is_some_and(|(other, print)| print.len() == 8 && table.is_none_or(|table| table == other))
-    };
+    let is_of = |name: &String| table_of(name).is_some_and(|other| table.is_none_or(|table| table == other));
     Ok(names.into_iter().filter(is_of).collect())
+}
+
+/// The table of an index, by its name: what stands between `charter_search_` and a fingerprint.
+fn table_of(index: &str) -> Option<&str> {
+    let (table, print) = index.strip_prefix(PREFIX)?.rsplit_once('_')?;
+    (print.len() == 8).then_some(table)
 }
 
 /// Drops the triggers of an index, whichever they are.

@@ -32,44 +32,63 @@ pub async fn keep(state: &State) {
     if let Err(error) = drop_strays(state).await {
         tracing::warn!(%error, "an index of substrings that nobody asks stays");
     }
+    let mut done = settle(state).await;
     loop {
-        match settle(state).await {
+        match done {
             Ok(()) => state.searches.lost.notified().await,
             Err(error) => {
                 tracing::error!(%error, "the indexes of substrings are not as they should be; searches are slower");
                 tokio::time::sleep(REST).await;
             }
         }
+        done = settle_those(state, Others::Stay).await;
     }
 }
 
-/// Drops the indexes that no resource wants. Another release that still runs does without them from then on.
+/// What becomes of an index that another release made of the same table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    /// This one takes its place: who starts last is the later release.
+    Go,
+    /// This one does without.
+    Stay,
+}
+
+/// Drops the indexes of tables that nobody searches any more.
 async fn drop_strays(state: &State) -> Result<()> {
     if state.db.dialect() == Dialect::Postgres {
         return Ok(());
     }
     let wanted: Vec<Index> = state.catalog.entries().iter().filter_map(Index::of).collect();
     for name in names(state.db.reader(), None).await? {
-        if !wanted.iter().any(|index| index.name == name) {
-            let transaction = state.db.begin_unhurried().await?;
-            drop_index(&transaction, &name).await?;
-            transaction.commit().await?;
+        if !wanted.iter().any(|index| index.has_place(&name)) {
+            drop_alone(&state.db, &name).await?;
         }
     }
     Ok(())
 }
 
-/// Makes the indexes that are missing on SQLite.
+async fn drop_alone(db: &Db, name: &str) -> Result<()> {
+    let transaction = db.begin_unhurried().await?;
+    drop_index(&transaction, name).await?;
+    transaction.commit().await
+}
+
+/// Makes the indexes that are missing on SQLite, in place of those of another release.
 ///
 /// # Errors
 /// When the database refuses a statement; the others have run.
 pub async fn settle(state: &State) -> Result<()> {
+    settle_those(state, Others::Go).await
+}
+
+async fn settle_those(state: &State, others: Others) -> Result<()> {
     let mut done = Ok(());
     if state.db.dialect() == Dialect::Postgres {
         return done;
     }
     for index in state.catalog.entries().iter().filter_map(Index::of) {
-        match index.settle(state).await {
+        match index.settle(state, others).await {
             Ok(true) => state.searches.put(index.table, &index.name),
             Ok(false) => {}
             Err(error) => done = Err(error),
@@ -90,9 +109,7 @@ pub async fn forget(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result<
     let entries = catalog.entries().iter().filter(|entry| plural.is_none_or(|plural| entry.meta.plural == plural));
     for table in entries.map(|entry| entry.meta.table) {
         for name in names(db.reader(), Some(table)).await? {
-            let transaction = db.begin_unhurried().await?;
-            drop_index(&transaction, &name).await?;
-            transaction.commit().await?;
+            drop_alone(db, &name).await?;
         }
     }
     Ok(())
@@ -101,17 +118,20 @@ pub async fn forget(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result<
 impl Index {
     /// Makes it, unless it is complete or another process is at it, for which it waits. Answers whether it is there: a later
     /// release may have put its own in its place.
-    async fn settle(&self, state: &State) -> Result<bool> {
+    async fn settle(&self, state: &State, others: Others) -> Result<bool> {
         let mut seen = None;
         loop {
             let there = self.triggers_there(state.db.reader()).await?;
             let names = names(state.db.reader(), Some(self.table)).await?;
             let is_there = names.contains(&self.name);
             if is_there && there == self.triggers(Upto::End) {
+                for other in names.iter().filter(|name| others == Others::Go && **name != self.name) {
+                    drop_alone(&state.db, other).await?;
+                }
                 return Ok(true);
             }
             state.searches.remove(self.table);
-            if !is_there && !names.is_empty() {
+            if others == Others::Stay && !is_there && !names.is_empty() {
                 return Ok(false);
             }
             if is_there && seen.as_ref() != Some(&there) && !there.is_empty() {
@@ -135,7 +155,9 @@ impl Index {
             }
             drop_triggers(&transaction, &self.name).await?;
             if last.is_none() {
-                drop_index(&transaction, &self.name).await?;
+                for name in names(&transaction, Some(self.table)).await? {
+                    drop_index(&transaction, &name).await?;
+                }
                 Sql::new(Dialect::Sqlite, self.table_text()).run(&transaction).await?;
             }
             let upto = self.take(&transaction, last, rows).await?;
