@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use salvo::http::StatusCode;
+use sea_orm::sqlx::error::DatabaseError;
 use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -306,24 +307,22 @@ fn is_ended(error: &DbErr) -> bool {
 /// What a request is told whose index of substrings has gone meanwhile.
 pub(crate) const INDEXED_ANEW: &str = "What is searched is being indexed anew. Try again in a moment.";
 
-/// Whether an index of substrings of SQLite has gone between two statements of a request.
+/// Whether an index of substrings of SQLite, or what keeps it, has gone between two statements of a request.
 fn is_lost(error: &DbErr) -> bool {
-    let text = match error {
-        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
-            error.as_database_error().map(|error| error.message())
-        }
-        _ => None,
-    };
-    text.is_some_and(|text| {
-        text.starts_with("no such table: charter_search_") || text.starts_with("unterminated string")
-    })
+    let gone = ["no such table: charter_search_", "no such column: charter_search_"];
+    said(error).is_some_and(|error| gone.iter().any(|gone| error.message().starts_with(gone)))
 }
 
 /// The code in which the database says what is wrong with a statement.
 fn database_code(error: &DbErr) -> Option<Cow<'_, str>> {
+    said(error).and_then(|error| error.code())
+}
+
+/// What the database says of a statement.
+fn said(error: &DbErr) -> Option<&dyn DatabaseError> {
     match error {
         DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
-            error.as_database_error().and_then(|error| error.code())
+            error.as_database_error()
         }
         _ => None,
     }

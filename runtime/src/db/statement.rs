@@ -89,7 +89,7 @@ impl Sql {
     }
 
     /// The text and the values in one: another statement, or another value, is another text.
-    pub(super) fn written_out(&self) -> String {
+    pub fn written_out(&self) -> String {
         let mut text = String::with_capacity(self.text.len() + 24 * self.values.len());
         text.push_str(&self.text);
         self.values.iter().for_each(|value| write_out(&mut text, value));

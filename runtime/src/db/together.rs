@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 
-/// The rows of a statement, which others may have asked for too.
-pub type Rows = Arc<Vec<QueryResult>>;
-
 use super::connection::Connection;
 use super::gather::{Gather, Item};
 use super::{Db, Dialect, Given, Sql};
 use crate::error::{Error, Result};
+
+/// The rows of a statement, which others may have asked for too.
+pub type Rows = Arc<Vec<QueryResult>>;
 
 /// Those who ask.
 #[derive(Debug, Default)]

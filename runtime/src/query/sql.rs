@@ -27,8 +27,8 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
                 .name(index)
                 .push(" MATCH CASE WHEN ");
             write_kept(sql, index);
-            // What is no expression is an error. One that lost its triggers meanwhile would find too little.
-            sql.push(" THEN ").bind(expression.as_str()).push(" ELSE '\"' END)");
+            // One that lost its triggers meanwhile would find too little: to ask for a column that it has not is an error.
+            sql.push(" THEN ").bind(expression.as_str()).push(" ELSE 'charter_search_gone : x' END)");
         }
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {

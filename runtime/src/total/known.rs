@@ -1,7 +1,6 @@
 //! Totals that were counted and pages that were found, remembered for as long as nothing has changed that they depend on.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::matches::{Matches, Shelf};
@@ -65,14 +64,7 @@ pub enum Found {
 impl Question {
     /// Nothing for a statement that is too long to remember.
     pub fn of(sql: &Sql) -> Option<Question> {
-        let mut text = sql.text.clone();
-        for value in &sql.values {
-            if text.len() > LONGEST {
-                break;
-            }
-            // Quoted, so that no value looks like two.
-            let _ = write!(text, "\n{value:?}");
-        }
+        let text = sql.written_out();
         (text.len() <= LONGEST).then(|| Question(text.into()))
     }
 }
