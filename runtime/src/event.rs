@@ -72,10 +72,12 @@ pub fn name(entry: &Entry, what: &str) -> String {
 
 /// Writes `INSERT INTO "events" (...) SELECT ...`, behind which a `FROM` may follow.
 ///
-/// The body is serialised once and never again, so that every delivery sends and signs the same bytes.
+/// The body is serialised once and never again, so that every delivery sends and signs the same bytes. Where no webhook is
+/// active there is nobody to tell, and the event does not wait to be fanned out.
 pub fn write_insert(sql: &mut Sql, name: String, body: Operand<'_>, at: Operand<'_>) {
-    sql.push("INSERT INTO \"events\" (\"name\", \"body\", \"created_at\") SELECT ");
-    sql.bind(name).push(", ").operand(body).push(", ").operand(at);
+    sql.push("INSERT INTO \"events\" (\"name\", \"body\", \"created_at\", \"fanned_out_at\") SELECT ");
+    sql.bind(name).push(", ").operand(body).push(", ").operand(at.clone());
+    sql.push(", CASE WHEN NOT EXISTS (SELECT 1 FROM \"webhooks\" WHERE \"is_active\") THEN ").operand(at).push(" END");
 }
 
 /// The body of an event, with its data as a JSON object.

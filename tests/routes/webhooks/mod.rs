@@ -22,15 +22,12 @@ use crate::support::{Client, Server};
 async fn delivering(server: &Server) -> Server {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
     let policy = Policy { allow_http: true, networks };
-    let server = server
+    server
         .configured(|config| {
             config.webhook_policy = policy;
             config.webhook_concurrency = 8;
         })
-        .await;
-    // What happened while the database was prepared is nobody's to know.
-    server.sql("UPDATE events SET fanned_out_at = created_at WHERE fanned_out_at IS NULL").await;
-    server
+        .await
 }
 
 /// A webhook of the client's own.
