@@ -3,7 +3,7 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 
-use crate::support::plain;
+use crate::support::{http, plain};
 
 /// What came back.
 pub struct Page {
@@ -22,8 +22,7 @@ pub struct Visitor {
 
 impl Visitor {
     pub fn new(base: &str) -> Visitor {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().expect("a client");
+        let http = http().redirect(Policy::none()).build().expect("a client");
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("text/html"));
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));

@@ -86,7 +86,7 @@ impl Folder {
     pub fn create() -> Folder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("charter-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
+        let path = postgres::room().join(name);
         std::fs::create_dir_all(&path).expect("the temporary folder can be written");
         Folder(path)
     }

@@ -22,7 +22,7 @@ use serde_json::Value;
 pub use answer::{Answer, plain};
 pub use browser::Browser;
 pub use bucket::{Bucket, Fault};
-pub use client::Client;
+pub use client::{Client, http};
 pub use database::Database;
 pub use gatherings::Gatherings;
 pub use lists::lists;

@@ -1,6 +1,6 @@
 //! A private PostgreSQL for the tests of one process, started when its programs are installed and removed at the end.
 //!
-//! [`server`] starts it on first use, in a temporary folder and on a free port of 127.0.0.1, without durability. It ends
+//! [`server`] starts it on first use, in a temporary folder ([`room`]) and on a free port of 127.0.0.1, without durability. It ends
 //! with the test process, however that ends: a small shell reads from a pipe whose other end only this process holds;
 //! when the process is gone the pipe closes, and the shell stops the server and removes the folder.
 //!
@@ -28,6 +28,9 @@ const WHERE: &str = "no initdb in PG_BIN, the PATH or /usr/lib/postgresql/*/bin 
 
 /// How long a server may take to start, on a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// So many KiB of memory are plenty for the databases of tests that run at the same time.
+const PLENTY: u64 = 6 << 20;
 
 /// What ends the server: it waits for the end of its input, which is the end of the test process.
 ///
@@ -186,10 +189,28 @@ impl Account {
     }
 }
 
+/// Where tests keep files: in `TMPDIR` if it is set; else in memory where there is plenty, because a disk's file system takes
+/// longer to make the files of a database than PostgreSQL to fill them; else in the system's temporary folder.
+pub fn room() -> PathBuf {
+    static ROOM: OnceLock<PathBuf> = OnceLock::new();
+    let find = || {
+        let memory = Path::new("/dev/shm");
+        let free = Command::new("df").args(["-Pk"]).arg(memory).output().ok().filter(|output| output.status.success());
+        let free = free.and_then(|output| {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let line = text.lines().nth(1)?.strip_prefix("tmpfs")?.to_string();
+            line.split_whitespace().nth(2)?.parse::<u64>().ok()
+        });
+        let chosen = std::env::var_os("TMPDIR").is_some();
+        if !chosen && free.is_some_and(|free| free >= PLENTY) { memory.into() } else { std::env::temp_dir() }
+    };
+    ROOM.get_or_init(find).clone()
+}
+
 pub fn temporary_folder(account: Account) -> PathBuf {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("the clock is past 1970");
     let name = format!("charter-postgres-{}-{}", std::process::id(), now.as_nanos());
-    let folder = std::env::temp_dir().join(name);
+    let folder = room().join(name);
     fs::DirBuilder::new().mode(0o700).create(&folder).expect("the temporary folder can be written");
     if let Account::Other { user, group } = account {
         chown(&folder, Some(user), Some(group)).expect("root gives the folder away");
@@ -251,7 +272,7 @@ fn settings(port: u16) -> impl Iterator<Item = String> {
         "synchronous_commit=off",
         "full_page_writes=off",
         "autovacuum=off",
-        "max_wal_size=4GB",
+        "max_wal_size=1GB",
     ];
     settings.map(|setting| format!("--{setting}")).into_iter()
 }

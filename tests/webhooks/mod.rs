@@ -22,7 +22,7 @@ fn allowing(networks: &[&str]) -> Policy {
 
 /// A sender that gives up soon.
 fn sender(policy: Policy, lookup: Lookup) -> Sender {
-    Sender::with(policy, lookup, quick(), rustls::RootCertStore::empty()).expect("a sender")
+    Sender::with(policy, lookup, quick(), rustls::RootCertStore::empty().into()).expect("a sender")
 }
 
 fn quick() -> Limits {

@@ -52,7 +52,7 @@ impl Authority {
 async fn outcome(server: TlsAcceptor, roots: RootCertStore) -> (Outcome, usize) {
     let receiver = Receiver::listen("127.0.0.1:0", Some(server), |_| Reply::status(204)).await;
     let policy = charter_runtime::webhook::Policy { allow_http: false, ..allowing(&["127.0.0.0/8"]) };
-    let sender = Sender::with(policy, named(&["127.0.0.1"]), quick(), roots).expect("a sender");
+    let sender = Sender::with(policy, named(&["127.0.0.1"]), quick(), roots.into()).expect("a sender");
     let url = format!("https://receiver.example:{}/hooks", receiver.address.port());
     let outcome = sender.send(&attempt(&url)).await;
     (outcome, receiver.received().len())

@@ -74,7 +74,7 @@ impl Sender {
     ///
     /// # Errors
     /// When TLS cannot be set up.
-    pub fn with(policy: Policy, lookup: Lookup, limits: Limits, roots: RootCertStore) -> Result<Sender> {
+    pub fn with(policy: Policy, lookup: Lookup, limits: Limits, roots: Arc<RootCertStore>) -> Result<Sender> {
         let names = Names::new(policy.clone(), lookup, limits.lookup);
         let client = Client::builder()
             .tls_backend_preconfigured(tls::trusting(roots)?)

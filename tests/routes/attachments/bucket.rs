@@ -7,7 +7,7 @@ use reqwest::{Method, Response};
 use serde_json::Value;
 
 use super::{Form, attach, member, path, promised, stored, thumbnails, until};
-use crate::support::{Bucket, Database, Fixture, Server, on_both};
+use crate::support::{Bucket, Database, Fixture, Server, http, on_both};
 
 on_both!(
     a_file_and_its_thumbnail_are_stored_in_the_bucket,
@@ -51,7 +51,7 @@ impl Deref for Bucketed {
 
 /// Asks for a link as a browser does, which has no token.
 pub async fn follow(method: Method, link: &str, range: Option<&str>) -> Response {
-    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let client = http().build().expect("a client");
     let request = client.request(method, link);
     let request = range.iter().fold(request, |request, range| request.header("range", *range));
     request.send().await.expect("the service answers")

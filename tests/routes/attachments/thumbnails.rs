@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Form, member, path, stored};
-use crate::support::{Server, on_both};
+use crate::support::{Server, http, on_both};
 
 on_both!(
     an_image_has_a_thumbnail,
@@ -52,7 +52,7 @@ fn encoded(format: image::ImageFormat, width: u32, height: u32, alpha: bool) -> 
 /// The thumbnail of an attachment, and the type that it is served as.
 async fn thumbnail(attachment: &Value) -> (String, image::DynamicImage) {
     let url = attachment["thumb_url"].as_str().expect("a link to a thumbnail");
-    let response = reqwest::Client::builder().no_proxy().build().expect("a client").get(url).send().await;
+    let response = http().build().expect("a client").get(url).send().await;
     let response = response.expect("the server answers");
     assert_eq!(response.status().as_u16(), 200);
     let media_type = response.headers()["content-type"].to_str().expect("text").to_string();
