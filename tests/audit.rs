@@ -143,7 +143,7 @@ async fn the_trail_is_filtered_and_sorted_like_any_list(server: Server) {
     assert_eq!(list(&format!("q[token_id_eq]={}", theirs[0]["token_id"])).await, theirs);
     let of_one = list("q[entity_type_eq]=members&q[record_id_eq]=2").await;
     assert_eq!(of_one[0]["changes"]["name"]["new"], "Grace");
-    let newest = list("sort=-created_at&q[action_eq]=create&per_page=1").await;
+    let newest = list("q[s]=created_at desc,id desc&q[action_eq]=create&per_page=1").await;
     assert_eq!(newest, of_one);
     assert_eq!(list("sort=-id&per_page=1").await, of_one);
     assert!(list("q[created_at_gt]=2999-01-01T00:00:00Z").await.is_empty());

@@ -30,6 +30,12 @@ async fn x_auth_token_is_taken_as_well(server: Server) {
     // Where both are sent, the standard one counts.
     server.client("chr_x").with("x-auth-token", value).get("/products").await.refused(401, "invalid_token");
     server.client(value).with("x-auth-token", "chr_x").get("/products").await.ok();
+    // Another scheme is somebody else's, and nothing is no token.
+    for other in ["Basic dXNlcjpwYXNz", ""] {
+        let client = server.anonymous().with("authorization", other);
+        client.with("x-auth-token", value).get("/products").await.ok();
+    }
+    server.anonymous().with("x-auth-token", " ").get("/products").await.refused(401, "unauthenticated");
 }
 
 async fn without_credentials_it_is_401_with_a_challenge(server: Server) {

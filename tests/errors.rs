@@ -237,10 +237,15 @@ async fn another_content_type_is_415(server: Server) {
         "application/x-www-form-urlencoded",
         "multipart/form-data; boundary=x",
         "text/json5",
+        "garbage",
+        "application/json; charset=latin1",
     ] {
         let answer = admin.send_bytes(Method::POST, "/products", Some(kind), r#"{"name":"x"}"#).await;
         answer.refused(415, "unsupported_media_type");
     }
+    // Nor is what was compressed.
+    let answer = admin.with("content-encoding", "gzip").post("/products", json!({ "name": "x" })).await;
+    answer.refused(415, "unsupported_media_type");
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
 }
 
@@ -250,6 +255,7 @@ async fn json_is_told_by_its_content_type_or_by_none(server: Server) {
         Some("application/json"),
         Some("application/json; charset=utf-8"),
         Some("APPLICATION/JSON"),
+        Some("application/json; charset=UTF-8"),
         Some("application/vnd.api+json"),
         None,
     ] {

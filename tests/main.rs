@@ -16,6 +16,7 @@ mod oddities;
 mod openapi;
 mod panel;
 mod pooler;
+mod problems;
 mod query;
 mod relations;
 mod restores;

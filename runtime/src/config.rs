@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches};
+use url::Url;
 
 use crate::attachment::Location;
+use crate::crud::is_email;
 use crate::error::{Error, Result};
 use crate::webhook::Policy;
 use crate::webhook::address::Network;
@@ -172,6 +174,9 @@ impl Config {
                 problems.push(format!("{name} is not a setting{hint}"));
             }
         }
+        for (name, _) in environment.iter().filter(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER)) {
+            problems.push(format!("{name} must be UTF-8"));
+        }
         let value = |flag: &str| -> String {
             let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
             let from_flag = matches.get_one::<String>(flag).cloned();
@@ -231,13 +236,22 @@ impl Config {
                 config.listen
             ));
         }
-        let scheme = config.database_url.split_once("://").map(|(scheme, _)| scheme);
-        if !matches!(scheme, Some("sqlite" | "postgres" | "postgresql")) {
-            // Without its text, which may hold a password.
-            problems.push("database-url must begin with sqlite:// or postgres://".into());
+        // None of these with its text, which may hold a password.
+        match config.database_url.split_once("://") {
+            Some(("sqlite", file)) if !file.split('?').next().unwrap_or_default().is_empty() => {}
+            Some(("sqlite", _)) => problems.push("database-url must name a file behind sqlite://".into()),
+            Some(("postgres" | "postgresql", _)) if Url::parse(&config.database_url).is_ok() => {}
+            Some(("postgres" | "postgresql", _)) => {
+                problems.push("database-url must be a URL such as postgres://user@host/database".into());
+            }
+            _ => problems.push("database-url must begin with sqlite:// or postgres://".into()),
         }
-        if config.base_url.as_deref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
-            problems.push("base-url must begin with http:// or https://".into());
+        let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        if config.base_url.as_ref().is_some_and(|url| !Url::parse(url).is_ok_and(|url| is_web(&url))) {
+            problems.push("base-url must be a URL such as https://records.example.com".into());
+        }
+        if !is_email(&config.admin_email) {
+            problems.push("admin-email must be an e-mail address".into());
         }
         if problems.is_empty() { Ok(config) } else { Err(problems.join("\n")) }
     }
@@ -327,6 +341,27 @@ mod tests {
         assert!(problem.contains("CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"), "{problem}");
         assert!(problem.contains("body-limit must be a whole number") && problem.contains("database-url"), "{problem}");
         assert!(!problem.contains("secret@"), "{problem}");
+    }
+
+    #[test]
+    fn what_can_be_no_address_is_told_before_anything_is_opened() {
+        let problem = |name: &str, value: &str| read(&[], &[(name, value)]).map(drop).unwrap_err();
+        for (name, values, told) in [
+            (
+                "CHARTER_DATABASE_URL",
+                &["sqlite://", "sqlite://?mode=rwc", "postgres://u:p@h:port/db", "mysql://h"][..],
+                "database-url",
+            ),
+            ("CHARTER_BASE_URL", &["https://exa mple.com", "https://", "ftp://x", "example.com"], "base-url"),
+            ("CHARTER_ADMIN_EMAIL", &["nope", "a@b@c", "@example.com"], "admin-email"),
+            ("CHARTER_LISTEN", &["127.0.0.1:18602\u{fffd}"], "CHARTER_LISTEN must be UTF-8"),
+        ] {
+            for value in values {
+                assert!(problem(name, value).contains(told), "{name}={value}: {}", problem(name, value));
+            }
+        }
+        assert!(read(&[], &[("CHARTER_BASE_URL", "https://records.example.com/")]).is_ok());
+        assert!(read(&[], &[("CHARTER_DATABASE_URL", "postgres://u:p@h/db?sslmode=disable")]).is_ok());
     }
 
     #[test]

@@ -48,6 +48,21 @@ impl FieldErrors {
         }
     }
 
+    /// What a step came to; its problems are kept where it has any, so that those of the next ones are found too.
+    ///
+    /// # Errors
+    /// What is not for the client to put right.
+    pub fn note<T>(&mut self, step: Result<T>) -> Result<Option<T>> {
+        match step {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::Invalid(errors)) => {
+                self.merge(errors);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The same problems, each under a longer name: `member_id` is `participants.0.member_id`.
     pub fn under(self, prefix: &str) -> FieldErrors {
         FieldErrors(self.0.into_iter().map(|(field, messages)| (format!("{prefix}.{field}"), messages)).collect())
@@ -234,7 +249,10 @@ impl Error {
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
             Error::UnsupportedMediaType(wanted) => format!("Send the body as `{wanted}`."),
             Error::RateLimited(seconds) => format!("Too many requests. Try again in {seconds} seconds."),
-            Error::Invalid(errors) => format!("The request is not valid: {}.", errors.summary()),
+            Error::Invalid(errors) => {
+                let summary = errors.summary();
+                format!("The request is not valid: {summary}{}", if summary.ends_with('?') { "" } else { "." })
+            }
             Error::Internal(_) => format!("Something went wrong on the server. Request id: {request_id}"),
         }
     }

@@ -29,7 +29,7 @@ pub fn scale(text: &str, places: u32) -> Option<Scaled> {
         _ => (false, text),
     };
     let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok().filter(|e| e.abs() <= 4000)?),
+        Some(at) => (&text[..at], exponent(&text[at + 1..], at)?),
         None => (text, 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -37,7 +37,7 @@ pub fn scale(text: &str, places: u32) -> Option<Scaled> {
         return None;
     }
     // The digits that stay before the point after scaling; the rest only decides whether the value is exact.
-    let keep = whole.len() as i64 + i64::from(exponent) + i64::from(places);
+    let keep = whole.len() as i64 + exponent + i64::from(places);
     let digits = whole.bytes().chain(fraction.bytes());
     let mut magnitude: i128 = 0;
     let mut rest = false;
@@ -51,10 +51,11 @@ pub fn scale(text: &str, places: u32) -> Option<Scaled> {
     }
     let written = (whole.len() + fraction.len()) as i64;
     for _ in written..keep {
-        magnitude = (magnitude * 10).min(i128::from(i64::MAX) * 4);
-        if magnitude == 0 {
+        let larger = (magnitude * 10).min(i128::from(i64::MAX) * 4);
+        if larger == magnitude {
             break;
         }
+        magnitude = larger;
     }
     let floor = match (negative, rest) {
         (false, _) => magnitude,
@@ -67,6 +68,21 @@ pub fn scale(text: &str, places: u32) -> Option<Scaled> {
         (Err(_), _) if negative => Scaled::Below,
         (Err(_), _) => Scaled::Above,
     })
+}
+
+/// Reads an exponent behind a mantissa of so many characters. One that is further out than these and all places together
+/// tells no more than that.
+fn exponent(text: &str, mantissa: usize) -> Option<i64> {
+    let (sign, digits) = match text.as_bytes().first()? {
+        b'-' => (-1, &text[1..]),
+        b'+' => (1, &text[1..]),
+        _ => (1, text),
+    };
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let furthest = mantissa as i64 + 100;
+    Some(sign * digits.parse::<i64>().unwrap_or(i64::MAX).min(furthest))
 }
 
 /// Writes a scaled integer with its places: `write(out, -150, 2)` is `-1.50`.
@@ -110,7 +126,15 @@ mod tests {
             ("1,5", 1, None),
             ("0x10", 0, None),
             ("NaN", 0, None),
-            ("1e99999", 0, None),
+            ("1e99999", 0, Some(Scaled::Above)),
+            ("-1e99999999999999999999999", 0, Some(Scaled::Below)),
+            ("1e-99999", 8, Some(Scaled::Between(0))),
+            ("0e99999", 2, Some(Scaled::Exact(0))),
+            ("0.00000000000000000001e20", 0, Some(Scaled::Exact(1))),
+            ("1e", 0, None),
+            ("1e+", 0, None),
+            ("1e1.5", 0, None),
+            ("e5", 0, None),
         ];
         for (text, places, expected) in cases {
             assert_eq!(scale(text, places), expected, "{text} with {places} places");

@@ -22,6 +22,7 @@ on_both!(
     every_question_is_answered_by_an_index,
     texts_of_any_length_are_stored_found_and_ordered,
     values_of_a_former_type_stop_neither_writes_nor_indexes,
+    a_choice_is_asked_for_without_regard_to_case,
     a_beginning_is_found_up_to_the_last_character,
     a_negation_leaves_out_what_has_no_value,
 );
@@ -127,7 +128,9 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let entry = state.catalog.by_plural("products").expect("there are products");
     let custom = load_types(context.db(), "products").await.expect("types are read");
     let planner = Planner { catalog: context.catalog(), entry, custom: &custom, deleted: false };
-    let plan = planner.plan(&parse(query).expect("a query")).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let plan = planner
+        .plan(&parse(query).expect("a query"), Default::default())
+        .unwrap_or_else(|error| panic!("{query}: {error}"));
     let condition = charter_runtime::crud::visible(&context, entry).expect("a scope").and(plan.condition);
     let explain = if state.db.dialect() == Dialect::Sqlite { "EXPLAIN QUERY PLAN " } else { "EXPLAIN " };
     let mut sql =
@@ -312,4 +315,14 @@ async fn a_negation_leaves_out_what_has_no_value(specimens: Specimens) {
         let id = client.post("/custom_views", view).await.created("custom_view")["id"].to_string();
         assert_eq!(ids(&client, &[("view_id", &id)]).await, expected, "{filter}");
     }
+}
+
+async fn a_choice_is_asked_for_without_regard_to_case(server: Server) {
+    let admin = server.admin();
+    define(&admin, "field", "choice").await;
+    let (new, worn) = (add(&admin, json!("new")).await, add(&admin, json!("Worn")).await);
+    assert_eq!(ids_of(&admin, &[("q[cf.field_eq]", "NEW")]).await, [new]);
+    assert_eq!(ids_of(&admin, &[("q[cf.field_not_eq]", "worn ")]).await, [new]);
+    assert_eq!(ids_of(&admin, &[("q[cf.field_in]", "NEW,worn")]).await, [new, worn]);
+    assert_eq!(ids_of(&admin, &[("q[cf.field_eq]", "old")]).await, [0; 0]);
 }

@@ -10,6 +10,7 @@ on_both!(
     numbers_are_trimmed_and_may_have_an_exponent,
     what_is_not_a_number_is_refused,
     ids_beyond_every_record_find_nothing,
+    what_json_cannot_hold_exactly_is_refused_in_filters,
 );
 
 const ALL: [i64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -53,7 +54,7 @@ async fn a_number_with_more_places_than_the_column_is_compared_as_it_is(specimen
 
 async fn a_number_beyond_the_range_is_compared_as_it_is(specimens: Specimens) {
     let with_qty = [1, 2, 4, 5, 6, 7, 8, 9, 10];
-    let cases: [(&str, &str, &[i64]); 14] = [
+    let cases: [(&str, &str, &[i64]); 17] = [
         ("q[qty_lt]", "2147483648", &with_qty),
         ("q[qty_gt]", "-99999999999999999999", &with_qty),
         ("q[qty_eq]", "99999999999999999999", &NONE),
@@ -61,6 +62,9 @@ async fn a_number_beyond_the_range_is_compared_as_it_is(specimens: Specimens) {
         ("q[qty_in]", "5,99999999999999999999", &[1, 6]),
         ("q[rate_lt]", "10000000000", &ALL),
         ("q[rate_gt]", "1e400", &NONE),
+        ("q[rate_gt]", "1e99999999999", &NONE),
+        ("q[rate_lt]", "1e4001", &ALL),
+        ("q[rate_gt]", "-1e99999", &ALL),
         ("q[rate_lteq]", "1e400", &ALL),
         ("q[rate_gt]", "-1e400", &ALL),
         ("q[rate_eq]", "92233720368547758.07", &NONE),
@@ -89,7 +93,7 @@ async fn numbers_are_trimmed_and_may_have_an_exponent(specimens: Specimens) {
 async fn what_is_not_a_number_is_refused(specimens: Specimens) {
     let client = specimens.admin();
     let bad =
-        ["five", "1,5", "0x10", "NaN", "Infinity", "1e", "--1", "1_000", "1 000", ".", "-", "5;", "٥", "1e99999999999"];
+        ["five", "1,5", "0x10", "NaN", "Infinity", "1e", "--1", "1_000", "1 000", ".", "-", "5;", "٥", "1e1.5", "1e+"];
     for value in bad {
         for parameter in ["q[qty_eq]", "q[rate_gt]", "q[id_not_eq]", "q[group_id_lt]"] {
             let problem = client.list("/specimens", &[(parameter, value)]).await.invalid(parameter);
@@ -105,4 +109,13 @@ async fn ids_beyond_every_record_find_nothing(specimens: Specimens) {
         assert_eq!(ids(&client, &[("q[id_eq]", id)]).await, NONE, "{id}");
         assert_eq!(ids(&client, &[("q[group_id_eq]", id)]).await, NONE, "{id}");
     }
+}
+
+async fn what_json_cannot_hold_exactly_is_refused_in_filters(specimens: Specimens) {
+    let client = specimens.admin();
+    let ask = |value: &str| format!(r#"[{{"field":"rate","predicate":"eq","value":{value}}}]"#);
+    let problem = client.list("/specimens", &[("filters", &ask("1234567890.12345679"))]).await.invalid("filters");
+    assert!(problem.contains("too many digits"), "{problem}");
+    assert_eq!(ids(&client, &[("filters", &ask("\"1234567890.12345679\""))]).await.len(), 1);
+    assert_eq!(ids(&client, &[("filters", &ask("0.1"))]).await, [9]);
 }

@@ -28,6 +28,16 @@ async fn an_unknown_field_is_refused_with_the_nearest_known_name(specimens: Spec
     assert!(told.contains("unknown field `nme`") && told.contains("did you mean `name`?"), "{told}");
     let told = problem(&client, "q[zzzzzzzzz_eq]", "x").await;
     assert!(told.contains("unknown field") && !told.contains("did you mean"), "{told}");
+    for (parameter, meant) in [
+        ("q[Name_eq]", "name"),
+        ("q[grup.name_eq]", "group"),
+        ("q[Group.name_eq]", "group"),
+        ("q[group.nmae_eq]", "name"),
+    ] {
+        let told = problem(&client, parameter, "x").await;
+        assert!(told.contains(&format!("did you mean `{meant}`?")), "{told}");
+    }
+    assert!(!client.list("/specimens", &[("q[nme_eq]", "x")]).await.text.contains("?."), "a question ends as one");
     for unknown in ["q[Name_eq]", "q[ name_eq]", "q[name _eq]", "q[table_eq]", "q[1_eq]", "q[\"id\"_eq]", "q[t.id_eq]"]
     {
         problem(&client, unknown, "x").await;
@@ -37,7 +47,9 @@ async fn an_unknown_field_is_refused_with_the_nearest_known_name(specimens: Spec
 async fn an_unknown_predicate_is_refused_with_the_nearest_known_name(specimens: Specimens) {
     let client = specimens.admin();
     let told = problem(&client, "q[name_contains]", "x").await;
-    assert!(told.contains("unknown predicate `contains`"), "{told}");
+    assert!(told.contains("unknown predicate `contains`") && told.contains("did you mean `cont`?"), "{told}");
+    let told = problem(&client, "q[group.name_contt]", "x").await;
+    assert!(told.contains("unknown predicate `contt`") && told.contains("did you mean `cont`?"), "{told}");
     let told = problem(&client, "q[name_gtq]", "x").await;
     assert!(told.contains("did you mean `gteq`?") || told.contains("did you mean `gt`?"), "{told}");
     let told = problem(&client, "q[name]", "x").await;
@@ -121,6 +133,8 @@ async fn a_value_that_cannot_be_read_is_refused_under_its_own_parameter(specimen
 async fn every_problem_is_told_at_once(specimens: Specimens) {
     let answer = specimens.admin().get("/specimens?q[nope_eq]=1&q[qty_eq]=x&q[name_eq]=&q[id_eq]=1").await;
     assert_eq!(answer.invalid_fields(), ["q[name_eq]", "q[nope_eq]", "q[qty_eq]"]);
+    let answer = specimens.admin().get("/specimens?view_id=99&filters=x&deleted=x&page=0&include=x&q[nope_eq]=1").await;
+    assert_eq!(answer.invalid_fields(), ["deleted", "filters", "include", "page", "q[nope_eq]", "view_id"]);
 }
 
 async fn a_null_character_is_refused(specimens: Specimens) {

@@ -111,6 +111,9 @@ async fn an_explicit_parameter_replaces_the_filters_of_its_field_and_predicate(s
     // The two spellings of a relation are the very same field.
     let id = save(&client, filters(&[["and", "product_group.name", "eq", "Audio"]])).await;
     assert_eq!(ids(&client, &[("view_id", &id), ("q[productGroup.name_eq]", "Rigging")]).await, [6, 7]);
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[group_id.name_eq]", "Rigging")]).await, [6, 7]);
+    let id = save(&client, filters(&[["and", "name_or_sku", "eq", "Lamp"]])).await;
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[sku_or_name_eq]", "abc")]).await, [4]);
     let id =
         save(&client, filters(&[["and", "name", "eq", "Lamp"], ["or", "name", "eq", "abc"], ["or", "qty", "eq", "7"]]))
             .await;
@@ -179,6 +182,8 @@ async fn a_filter_means_what_the_same_parameter_means(specimens: Specimens) {
     let client = specimens.admin();
     let cases = [
         (json!({ "field": "qty", "predicate": "in", "value": "5,7" }), vec![1, 6, 10]),
+        (json!({ "field": "qty", "predicate": "in", "value": "5,7", "logic": null }), vec![1, 6, 10]),
+        (json!({ "field": "name", "predicate": "present", "logic": "NOR" }), vec![7, 8]),
         (json!({ "field": "qty", "predicate": "in", "value": [5, "7"] }), vec![1, 6, 10]),
         (json!({ "field": "name", "predicate": "in", "value": ["a,b"] }), vec![10]),
         (json!({ "field": "name", "predicate": "in", "value": "a,b" }), vec![]),

@@ -60,6 +60,15 @@ async fn writing_roles_needs_the_permission_users_manage(server: Server) {
 
 async fn users_do_not_keep_a_role_that_is_gone(server: Server) {
     let admin = server.admin();
+    let (_, other) = server.user(&["settings.manage"], &["*"]).await;
+    let role = admin.get("/roles?sort=-id&per_page=1").await.records("roles")[0]["id"].clone();
+    let view = json!({ "name": "Shared", "entity_type": "products", "columns": ["name"], "visibility": "shared",
+        "role_ids": [role] });
+    let view = admin.post("/custom_views", view).await.created("custom_view")["id"].clone();
+    other.get(&format!("/products?view_id={view}")).await.ok();
+    admin.delete(&format!("/roles/{role}")).await.deleted();
+    assert_eq!(admin.get(&format!("/custom_views/{view}")).await.record("custom_view")["role_ids"], json!([]));
+    other.get(&format!("/products?view_id={view}")).await.invalid("view_id");
     let (user, client) = server.user(&["settings.manage"], &["*"]).await;
     client.get("/exchange_rates").await.ok();
     admin.delete(&format!("/roles/{}", user["role_ids"][0])).await.deleted();

@@ -30,7 +30,7 @@ pub struct Model {
     /// `{"name": {"old": "Lamp", "new": "Light"}}`
     #[field(json, read_only, no_filter, no_sort)]
     pub changes: Json,
-    #[field(timestamp(millis), read_only)]
+    #[field(read_only)]
     pub created_at: DateTimeUtc,
 }
 

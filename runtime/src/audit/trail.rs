@@ -1,5 +1,6 @@
 //! Entries into the trail: in the transaction of the change that they tell of.
 
+use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
 use super::difference::{write_difference, write_removal};
@@ -39,7 +40,7 @@ pub fn values(context: &Context<'_>, id: i64, difference: &[u8]) -> [(&'static s
         ("token_id", context.caller().token_id.into()),
         ("request_id", context.request_id().map(str::to_string).into()),
         ("changes", String::from_utf8_lossy(difference).into_owned().into()),
-        ("created_at", context.now().into()),
+        ("created_at", context.now().trunc_subsecs(0).into()),
     ]
 }
 

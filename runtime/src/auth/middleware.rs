@@ -171,20 +171,20 @@ fn secret(headers: &HeaderMap) -> Result<Secret> {
     Secret::parse(sent).ok_or(Error::InvalidToken)
 }
 
+/// The token that was sent. A scheme other than `Bearer` is somebody else's, such as a proxy's.
 fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {
-    if let Some(header) = headers.get("authorization") {
-        let text = header.to_str().map_err(|_| Error::InvalidToken)?;
-        let (scheme, token) = text.trim().split_once(' ').unwrap_or((text, ""));
-        return if scheme.eq_ignore_ascii_case("bearer") {
-            Ok(Some(token.trim()))
-        } else {
-            Err(Error::Unauthenticated)
-        };
+    let read = |name: &str| -> Result<Option<&str>> {
+        let Some(header) = headers.get(name) else { return Ok(None) };
+        header.to_str().map(|text| Some(text.trim())).map_err(|_| Error::InvalidToken)
+    };
+    let bearer = read("authorization")?.and_then(|text| {
+        let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    match bearer {
+        Some(token) => Ok(Some(token)),
+        None => Ok(read(header::AUTH_TOKEN)?.filter(|token| !token.is_empty())),
     }
-    headers
-        .get(header::AUTH_TOKEN)
-        .map(|header| header.to_str().map(str::trim).map_err(|_| Error::InvalidToken))
-        .transpose()
 }
 
 /// Reads the token, its user and the user's roles; answers how long they may be remembered.

@@ -3,10 +3,10 @@
 use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
-use super::user;
-use crate::crud::{Context, Draft, Route, load_all, model, revise};
+use crate::crud::{Context, Draft, Route, load_all, revise};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
+use crate::meta::{FieldMeta, Kind};
 use crate::query::{Condition, hint};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -27,17 +27,17 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(before_save, after_delete, after_commit), actions())
+    crate::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions())
 }
 
 trait Behaviour {
-    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn after_delete(context: &Context<'_>, role: &Model) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, role: &Model) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
-    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let known = context.catalog().permissions();
         let given: Vec<String> = match draft.model.permissions.try_as_ref() {
             Some(list) => serde_json::from_value(list.clone()).unwrap_or_default(),
@@ -50,16 +50,19 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// A user does not keep a role that is gone.
+    /// Nobody keeps a role that is gone: no user, and no saved view.
     async fn after_delete(context: &Context<'_>, role: &Model) -> Result<()> {
-        let users = context.catalog().get("user");
-        let Some(field) = users.field("role_ids") else { return Ok(()) };
-        let holders = Condition::Overlaps { field, ids: vec![role.id] };
-        for row in load_all(context, users, &holders).await? {
-            let holder = model::<user::Entity>(&row)?;
-            let mut ids: Vec<i64> = serde_json::from_value(holder.role_ids).unwrap_or_default();
-            ids.retain(|id| *id != role.id);
-            revise(context, users, holder.id, &[("role_ids", serde_json::json!(ids).into())]).await?;
+        let of_roles = |field: &&FieldMeta| matches!(field.kind, Kind::RefList { resource: "role" });
+        for entry in context.catalog().entries() {
+            for field in entry.meta.fields.iter().filter(of_roles) {
+                let holders = Condition::Overlaps { field, ids: vec![role.id] };
+                for row in load_all(context, entry, &holders).await? {
+                    let (holder, held): (i64, Json) = (row.try_get("", "id")?, row.try_get("", field.name)?);
+                    let mut ids: Vec<i64> = serde_json::from_value(held).unwrap_or_default();
+                    ids.retain(|id| *id != role.id);
+                    revise(context, entry, holder, &[(field.name, serde_json::json!(ids).into())]).await?;
+                }
+            }
         }
         Ok(())
     }

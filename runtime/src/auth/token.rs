@@ -51,19 +51,20 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(before_save, after_commit), actions())
+    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions())
 }
 
 trait Behaviour {
+    fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, token: &Model) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
-    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let caller = context.caller();
-        let new = draft.before.is_none();
-        if new && !caller.is_admin && draft.model.user_id.try_as_ref().copied() != caller.user_id {
+        let foreign = draft.model.user_id.try_as_ref().is_some_and(|id| Some(*id) != caller.user_id);
+        if draft.before.is_none() && !caller.is_admin && foreign {
             draft.error("user_id", "must be your own: only an administrator makes tokens for others");
         }
         if let Some(before) = &draft.before {
@@ -85,7 +86,11 @@ impl Behaviour for Entity {
         {
             draft.error("expires_at", "must be in the future");
         }
-        if new {
+        Ok(())
+    }
+
+    async fn before_save(_: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        if draft.before.is_none() {
             let secret = Secret::generate()?;
             draft.model.token_hash = Set(secret.digest_hex());
             draft.reveal("value", secret.reveal());
@@ -101,7 +106,8 @@ impl Behaviour for Entity {
 
 /// A token grants known abilities only, and only those that the caller's own token holds.
 fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
-    let given = abilities(draft.model.abilities.try_as_ref());
+    let Some(given) = draft.model.abilities.try_as_ref() else { return };
+    let given = abilities(Some(given));
     if draft.before.as_ref().is_some_and(|token| abilities(Some(&token.abilities)) == given) {
         return;
     }

@@ -44,11 +44,12 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(guard, before_save, before_delete, after_commit), actions(record deactivate, record invite))
+    crate::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite))
 }
 
 trait Behaviour {
     fn guard(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
@@ -61,19 +62,13 @@ impl Behaviour for Entity {
         if user.is_admin && !context.caller().is_admin { Err(Error::AdministratorsOnly) } else { Ok(()) }
     }
 
-    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        // One spelling of an address, so that it is unique whatever its case.
-        if let Some(email) = draft.model.email.try_as_ref().map(|email| email.to_lowercase()) {
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        if let Some(email) = email(draft) {
             let id = draft.before.as_ref().map_or(0, |user| user.id);
             let same = Entity::find().filter(Column::Email.eq(&email)).filter(Column::Id.ne(id));
             if same.one(context.db()).await?.is_some() {
                 draft.error("email", "is already taken");
             }
-            // Who has the old inbox has no way in.
-            if draft.before.as_ref().is_some_and(|user| user.email != email) {
-                invitation::end(context, id).await?;
-            }
-            draft.model.email = Set(email);
         }
         let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
         let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
@@ -81,19 +76,32 @@ impl Behaviour for Entity {
             draft.error("is_admin", "is changed by administrators only");
         }
         if let Some(before) = &draft.before {
-            let active = draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active);
-            let (id, deactivated) = (before.id, before.is_active && !active);
+            let (id, active) = (before.id, is_active(draft, before));
             if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, id).await? {
                 draft.error(
                     if active { "is_admin" } else { "is_active" },
                     "cannot change: this is the last administrator",
                 );
             }
+        }
+        Ok(())
+    }
+
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let email = email(draft);
+        if let Some(before) = &draft.before {
+            let deactivated = before.is_active && !is_active(draft, before);
+            // Who has the old inbox has no way in.
+            if deactivated || email.as_ref().is_some_and(|email| before.email != *email) {
+                invitation::end(context, before.id).await?;
+            }
             if deactivated {
-                invitation::end(context, id).await?;
                 // Also when a plain update does it.
                 draft.emit("deactivated");
             }
+        }
+        if let Some(email) = email {
+            draft.model.email = Set(email);
         }
         Ok(())
     }
@@ -138,6 +146,15 @@ impl Behaviour for Entity {
         draft.reveal("invitation_url", &invitation::url(context.state(), &secret));
         Ok(())
     }
+}
+
+/// The address in its one spelling, so that it is unique whatever its case.
+fn email(draft: &Draft<Entity>) -> Option<String> {
+    draft.model.email.try_as_ref().map(|email| email.to_lowercase())
+}
+
+fn is_active(draft: &Draft<Entity>, before: &Model) -> bool {
+    draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active)
 }
 
 /// Whether no other active administrator would be left. All of them are locked, in one order, so that of two that go at

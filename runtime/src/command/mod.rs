@@ -14,6 +14,7 @@ mod output;
 mod serve;
 mod words;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -65,9 +66,10 @@ fn told(error: &Error) -> String {
     }
 }
 
-/// The environment as text; what is not UTF-8 is no setting.
+/// The environment as text; what is not UTF-8 of a name or a value is a character that no setting may have.
 fn environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+    let text = |given: OsString| given.to_string_lossy().into_owned();
+    std::env::vars_os().map(move |(name, value)| (text(name), text(value)))
 }
 
 /// The grammar of the command line.

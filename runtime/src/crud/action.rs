@@ -13,7 +13,7 @@ use super::version::Conditions;
 use super::{create, input, references, show, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
 use crate::query::{Condition, Pair, decode};
 use crate::record::{write_loose, write_text};
@@ -96,6 +96,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i
 
 async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
     let fields: &'static [FieldMeta] = call.action.input;
+    let mut errors = FieldErrors::default();
     let values = if call.action.method == crate::meta::ActionMethod::Get {
         let pairs = decode(call.query)?;
         let lists: Vec<(&str, String)> = fields.iter().filter_map(|f| Some((f.name, list_of(f, &pairs)?))).collect();
@@ -103,13 +104,13 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
             pairs.iter().map(|pair| (pair.name.clone(), Given::Text(pair.value.as_str().into()))).collect();
         given.retain(|(name, _)| !lists.iter().any(|(list, _)| list == name));
         given.extend(lists.iter().map(|(name, json)| (name.to_string(), Given::Nested(json))));
-        input::read_parameters(fields, &given, context)?
+        input::read_parameters(fields, &given, context, &mut errors)?
     } else {
         let body = Body::read(call.body, call.action.name, false)?;
         let given: Vec<_> = body.0.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
-        input::read_parameters(fields, &given, context)?
+        input::read_parameters(fields, &given, context, &mut errors)?
     };
-    references::check_parameters(context, fields, &values).await?;
+    references::check_parameters(context, fields, &values, errors).await?;
     Ok(values)
 }
 

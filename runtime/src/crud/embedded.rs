@@ -48,7 +48,8 @@ fn target<'c>(catalog: &'c Catalog, field: &FieldMeta) -> Option<(&'c Entry, &'s
     }
 }
 
-/// Reads the list of one field; problems are reported under `participants.0.member_id`.
+/// Reads the list of one field. The problems of an item stay with it until it is checked, and are reported under
+/// `participants.0.member_id`.
 pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, changes: &mut Changes) -> Result<()> {
     let Some((entry, by)) = target(catalog, field) else { return Ok(()) };
     let raw = match given {
@@ -80,7 +81,6 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
         input::read(catalog, entry, &body, &[], &mut item.changes)?;
         // Which record it belongs to is not the client's to say.
         item.changes.unset(by);
-        collect(field, index, &mut item.changes.errors, &mut changes.errors);
         set.items.push(item);
     }
     changes.embedded.retain(|known| known.field.name != field.name);

@@ -33,7 +33,10 @@ pub fn read(
 ) -> Result<()> {
     for (name, raw) in &body.0 {
         let given = Given::read(raw);
-        let Some(field) = entry.field(name).filter(|f| f.access != Access::Internal) else {
+        // The time of deletion is shown where deleted records are asked for.
+        let shown =
+            |f: &FieldMeta| f.access != Access::Internal || f.name == "deleted_at" && entry.meta.keeps_deleted();
+        let Some(field) = entry.field(name).filter(|f| shown(f)) else {
             if entry.include(name).is_none() {
                 let known = entry.meta.fields.iter().filter(|f| writable(f)).map(|f| f.name);
                 changes.errors.add(
@@ -170,7 +173,7 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
 
 /// Whether every number in a JSON text is kept as it is: what is read as a binary fraction must come out again. The text
 /// has been read already, and so is not nested without end.
-fn check_numbers(json: &str) -> Result<(), String> {
+pub fn check_numbers(json: &str) -> Result<(), String> {
     if let Ok(list) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json) {
         return list.iter().try_for_each(|element| check_numbers(element.get()));
     }
@@ -269,8 +272,8 @@ pub fn read_parameters(
     fields: &'static [FieldMeta],
     given: &[(String, Given<'_>)],
     context: &Context<'_>,
+    errors: &mut FieldErrors,
 ) -> Result<Vec<Value>> {
-    let mut errors = FieldErrors::default();
     let mut values = Vec::with_capacity(fields.len());
     for field in fields {
         let sent = given.iter().find(|(name, given)| name == field.name && !matches!(given, Given::Null));
@@ -279,11 +282,10 @@ pub fn read_parameters(
             None if field.required => Err("is required".into()),
             None => Ok(default(field, context)?.unwrap_or_else(|| null(field.kind))),
         };
-        match value {
-            Ok(value) => values.push(value),
-            Err(problem) => errors.add(field.name, problem),
-        }
+        values.push(value.unwrap_or_else(|problem| {
+            errors.add(field.name, problem);
+            null(field.kind)
+        }));
     }
-    errors.into_result()?;
     Ok(values)
 }

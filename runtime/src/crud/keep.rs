@@ -49,6 +49,7 @@ pub async fn keep(
     let name = event::name(entry, cause.event);
     if entry.meta.events {
         given.cell("body", event::body(&name, context.now(), &event::data(entry, changes, record.answer())?));
+        given.cell("told_at", context.now());
     }
     let mut difference = Vec::with_capacity(512);
     write_difference(&mut difference, changes)?;
@@ -63,7 +64,7 @@ pub async fn keep(
     let sql = &mut given.sql;
     if entry.meta.events {
         sql.push(", \"charter_told\" AS (");
-        event::write_insert(sql, name, Operand::Is("k.\"body\""), Operand::Is("k.\"created_at\""));
+        event::write_insert(sql, name, Operand::Is("k.\"body\""), Operand::Is("k.\"told_at\""));
         sql.push(" FROM \"charter_kept\" AS k)");
     }
     sql.push(", \"charter_entered\" AS (");

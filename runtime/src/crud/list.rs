@@ -13,7 +13,7 @@ use super::{explain, export, include, restore, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::query::{Condition, Count, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse};
 use crate::record::write_record;
 use crate::view::{self, View};
@@ -58,9 +58,10 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     } else if let Some(format) = ask.format {
         format.check(&request)?;
     }
-    let deleted = restore::asks_for_deleted(context, entry, &request)?;
+    let mut errors = FieldErrors::default();
+    let deleted = errors.note(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
     let view = match request.view_id.take() {
-        Some(id) => Some(view::find(context, entry, &id).await?),
+        Some(id) => errors.note(view::find(context, entry, &id).await)?,
         None => None,
     };
     let custom = if entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request)) {
@@ -75,11 +76,11 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         None => Condition::always(),
     };
     let filtered = match &request.filters {
-        Some(text) => view::filtered(planner, text)?,
-        None => Condition::always(),
+        Some(text) => errors.note(view::filtered(planner, text))?,
+        None => None,
     };
-    let plan = planner.plan(&request)?;
-    let asked = within.and(viewed).and(filtered).and(plan.condition.clone());
+    let plan = planner.plan(&request, errors)?;
+    let asked = within.and(viewed).and(filtered.unwrap_or_else(Condition::always)).and(plan.condition.clone());
     let name = if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
     let read = |text: &String| {
         let cursors = Cursor::of_list(context.state().db.dialect(), &name, &asked, plan.ranking());
@@ -96,6 +97,9 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         (None, None) if deleted => Cow::Owned(entry.shape(restore::shown_in_list(entry))),
         (None, None) => Cow::Borrowed(&entry.list),
     };
+    for field in &plan.embedded {
+        shape.to_mut().embed(field);
+    }
     include::prepare(&mut shape, entry, &plan.includes);
 
     let cursor = cursor.as_ref().map(|(cursors, place)| (*cursors, place.as_ref()));

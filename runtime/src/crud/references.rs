@@ -59,8 +59,13 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
 }
 
 /// Checks the parameters of an action: what they refer to, and what they are to one another.
-pub async fn check_parameters(context: &Context<'_>, fields: &'static [FieldMeta], values: &[Value]) -> Result<()> {
-    let mut errors = FieldErrors::default();
+/// `errors`: what was found wrong with them before; such a one has no value.
+pub async fn check_parameters(
+    context: &Context<'_>,
+    fields: &'static [FieldMeta],
+    values: &[Value],
+    mut errors: FieldErrors,
+) -> Result<()> {
     for (field, value) in fields.iter().zip(values).filter(|(_, v)| **v != v.as_null()) {
         check_field(context, field, value, &mut errors).await?;
     }
@@ -201,7 +206,9 @@ fn leave_out_deleted(sql: &mut Sql, meta: &ResourceMeta) {
 async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
     for field in changes.meta.fields {
         let Kind::PolymorphicRef { type_field } = field.kind else { continue };
-        if changes.get(field.name).is_none() && changes.get(type_field).is_none() {
+        let given = [field.name, type_field].map(|name| (changes.get(name).is_some(), changes.errors.contains(name)));
+        // Of one that cannot be read the other is not judged.
+        if given.iter().all(|(given, _)| !given) || given.iter().any(|(_, wrong)| *wrong) {
             continue;
         }
         match (changes.current(type_field)?, changes.current(field.name)?) {

@@ -135,7 +135,7 @@ fn is_url(text: &str) -> bool {
 }
 
 /// Something before one `@`, a domain after it, no white space: what mail servers agree on.
-fn is_email(text: &str) -> bool {
+pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     let word = |part: &str| !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c.is_control() || c == '@');
     word(local) && word(domain) && domain.split('.').all(|label| !label.is_empty())

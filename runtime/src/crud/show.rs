@@ -27,7 +27,8 @@ pub async fn show(
     let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted };
     let mut errors = FieldErrors::default();
     let includes = planner.includes(&request.include, &mut errors);
-    let fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
+    let mut fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
+    fields.iter_mut().for_each(|fields| fields.extend(planner.embedded(&request.include)));
     let condition = if deleted { store::deleted(context, entry)? } else { store::visible(context, entry)? };
     let condition = condition.and(within);
     if !errors.is_empty() {

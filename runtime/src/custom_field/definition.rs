@@ -1,5 +1,7 @@
 //! The definition of a custom field: a record of its own, with the rules that its type implies.
 
+use std::collections::HashSet;
+
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
@@ -77,17 +79,18 @@ impl From<Model> for Definition {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Rules, hooks(before_save, after_commit), actions())
+    crate::route!(Entity, Rules, hooks(check, before_save, after_commit), actions())
 }
 
 /// The rules of a definition.
 trait Rules {
+    fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, definition: &Model) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Rules for Entity {
-    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         if let Some(entity_type) = draft.model.entity_type.try_as_ref().cloned() {
             let known = context.catalog().entries().iter().filter(|e| e.meta.custom_fields).map(|e| e.meta.plural);
             if !known.clone().any(|plural| plural == entity_type) {
@@ -95,6 +98,22 @@ impl Rules for Entity {
                 draft.error("entity_type", format!("must be the plural name of a resource with custom fields{hint}"));
             }
         }
+        let field_type = draft.model.field_type.try_as_ref().and_then(|name| CustomFieldType::from_name(name));
+        let choices = draft.model.choices.try_as_ref().cloned();
+        let (Some(field_type), Some(choices)) = (field_type, choices) else { return Ok(()) };
+        let choices: Vec<String> = serde_json::from_value(choices).unwrap_or_default();
+        let distinct: HashSet<&str> = choices.iter().map(String::as_str).collect();
+        match (field_type == CustomFieldType::Choice, choices.is_empty()) {
+            (true, true) => draft.error("choices", "must name at least one choice"),
+            (false, false) => draft.error("choices", "belong to fields of the type choice"),
+            _ if distinct.contains("") => draft.error("choices", "must not be blank"),
+            _ if distinct.len() < choices.len() => draft.error("choices", "must each be another"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn before_save(_: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         if draft.model.label.is_not_set()
             && let Some(name) = draft.model.name.try_as_ref()
         {
@@ -102,17 +121,9 @@ impl Rules for Entity {
             let spaced = name.replace('_', " ");
             draft.model.label = Set(spaced[..1].to_ascii_uppercase() + &spaced[1..]);
         }
-        let is_choice = draft.model.field_type.try_as_ref().and_then(|t| CustomFieldType::from_name(t))
-            == Some(CustomFieldType::Choice);
-        let choices = draft.model.choices.try_as_ref().and_then(|c| c.as_array()).map_or(0, Vec::len);
-        if is_choice && choices == 0 {
-            draft.error("choices", "must name at least one choice");
-        }
-        if !is_choice && choices > 0 {
-            draft.error("choices", "belong to fields of the type choice");
-        }
         Ok(())
     }
+
     /// Its indexes are made, or dropped, beside the requests.
     async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
         context.state().custom_fields_changed.tell();

@@ -11,7 +11,7 @@ pub use known::{Definitions, Known, write_text};
 use sea_orm::Value;
 pub use value::merge;
 
-use crate::db::Connection;
+use crate::db::{Connection, fold};
 use crate::error::Result;
 use crate::meta::{Kind, TimestampForm};
 use crate::query::condition::CustomKind;
@@ -21,7 +21,26 @@ use crate::record::write_timestamp;
 pub const DECIMAL_PLACES: u32 = 8;
 
 /// The declared custom fields of one entity type, by name.
-pub type CustomFieldTypes = HashMap<String, CustomFieldType>;
+pub type CustomFieldTypes = HashMap<String, Declared>;
+
+/// What requests need to know of a custom field to ask about it.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    pub of_type: CustomFieldType,
+    choices: Vec<String>,
+}
+
+impl Declared {
+    /// A value as records have it: a choice in its own case. Records may have one that can no longer be chosen, which is
+    /// asked for as it is.
+    pub fn spell<'t>(&'t self, text: &'t str) -> &'t str {
+        if self.of_type != CustomFieldType::Choice || self.choices.iter().any(|choice| choice == text) {
+            return text;
+        }
+        let folded = fold(text.trim());
+        self.choices.iter().find(|choice| fold(choice.trim()) == folded).map_or(text, String::as_str)
+    }
+}
 
 /// What values a custom field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +114,9 @@ pub fn in_json(value: Value) -> Value {
 /// The types alone, for planning a request.
 pub async fn load_types(connection: &Connection, entity_type: &str) -> Result<CustomFieldTypes> {
     let definitions = load(connection, entity_type).await?;
-    let typed = |d: Definition| CustomFieldType::from_name(&d.field_type).map(|kind| (d.name, kind));
+    let typed = |definition: Definition| {
+        let of_type = CustomFieldType::from_name(&definition.field_type)?;
+        Some((definition.name, Declared { of_type, choices: definition.choices }))
+    };
     Ok(definitions.into_iter().filter_map(typed).collect())
 }

@@ -10,7 +10,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::crud::explain::{ABILITY, MEDIA_TYPE};
 use crate::crud::to_write;
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
-use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads};
+use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads, include_names};
 use crate::view;
 
 /// Parameters that every list has, by the name under which they are shared.
@@ -202,7 +202,7 @@ fn sort(entry: &Entry) -> Option<Node> {
 }
 
 fn include(entry: &Entry) -> Option<Node> {
-    let names: Vec<&str> = entry.meta.includes.iter().map(|include| include.name).collect();
+    let names: Vec<&str> = include_names(entry.meta).collect();
     let first = names.first()?;
     let known =
         format!("Related records to load with each: {}. Each appears under its name in snake_case.", names.join(", "));

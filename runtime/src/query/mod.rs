@@ -7,6 +7,7 @@ pub mod condition;
 mod cursor;
 mod custom;
 mod describe;
+mod name;
 mod needle;
 mod order;
 mod parse;
@@ -22,12 +23,12 @@ pub use condition::Condition;
 pub use cursor::Cursor;
 pub use custom::indexes;
 pub use describe::{describe, target_name};
+pub use name::{asked, include_names};
 pub use needle::candidates;
 pub use order::{Position, Ranking, Stretch};
 pub use parse::parse;
 pub use plan::{
     Count, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner,
-    asked,
 };
 pub use predicate::{Predicate, Reads, TABLE};
 pub use request::{Pair, Request, Term, Values, decode};

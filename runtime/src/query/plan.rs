@@ -3,22 +3,23 @@
 use std::collections::HashSet;
 
 use super::condition::{Condition, Target, Test};
+use super::name::{Named, include_names};
 use super::order::{Ranking, is_ordered};
 use super::predicate::{self, Predicate};
 use super::question::{label_test, read_texts, test};
 use super::request::{Request, Term};
 use super::suggest::hint;
 use crate::catalog::{Catalog, Entry, Source};
-use crate::custom_field::{CustomFieldType, CustomFieldTypes, in_json};
+use crate::custom_field::{CustomFieldTypes, in_json};
 use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, Filter, IncludeMeta, Kind, Shown};
+use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
 
 /// At most so many conditions in one request.
 pub const MOST_CONDITIONS: usize = 50;
 /// At most so many elements in one list.
 pub const MOST_ELEMENTS: usize = 1_000;
 /// At most so many values in all conditions together, those of a saved view included: SQLite binds 32,766 in one go.
-pub const MOST_VALUES: usize = 30_000;
+pub const MOST_VALUES: usize = 32_000;
 /// At most so many characters in one value, or one element of a list.
 pub const MOST_CHARACTERS: usize = 2_000;
 /// How many records a page holds when nobody says.
@@ -37,6 +38,8 @@ pub struct Plan {
     pub cursor: Option<String>,
     pub count: Count,
     pub includes: Vec<&'static IncludeMeta>,
+    /// Embedded fields that are named as includes are, and so stand in a sparse answer too.
+    pub embedded: Vec<&'static FieldMeta>,
     /// The fields of a sparse answer in the order of the record; `None` for the whole list item.
     pub fields: Option<Vec<&'static FieldMeta>>,
 }
@@ -68,13 +71,12 @@ pub struct Planner<'a> {
     pub deleted: bool,
 }
 
-impl Planner<'_> {
-    /// Plans a whole request.
+impl<'a> Planner<'a> {
+    /// Plans a whole request, in which these problems were found already.
     ///
     /// # Errors
     /// 422 with every problem of every parameter.
-    pub fn plan(self, request: &Request) -> Result<Plan> {
-        let mut errors = FieldErrors::default();
+    pub fn plan(self, request: &Request, mut errors: FieldErrors) -> Result<Plan> {
         let condition = self.terms(&request.terms, &mut errors);
         let order = self.orders(request.sort.as_deref().unwrap_or_default());
         let page = whole(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
@@ -97,10 +99,11 @@ impl Planner<'_> {
             errors.add("explain", "must be 1");
         }
         let includes = self.includes(&request.include, &mut errors);
+        let embedded = self.embedded(&request.include);
         let fields = request.fields.as_ref().map(|names| self.fields(names, &mut errors));
         errors.into_result()?;
         let cursor = request.cursor.clone();
-        Ok(Plan { condition, order, page, per_page, cursor, count, includes, fields })
+        Ok(Plan { condition, order, page, per_page, cursor, count, includes, embedded, fields })
     }
 
     /// Finds out where the predicate of each parameter begins: the name of a field may end like one, as in `is_not_eq`.
@@ -148,19 +151,18 @@ impl Planner<'_> {
         Ok(if conditions.len() == 1 { conditions.remove(0) } else { Condition::Any(conditions) })
     }
 
-    /// The fields that a parameter names: `name_or_sku` is two, unless a field has that very name.
-    fn names(self, name: &str) -> Vec<&str> {
-        if self.resolve(name).is_ok() { vec![name] } else { name.split("_or_").collect() }
-    }
-
     fn condition(self, name: &str, predicate: Predicate, texts: &[String]) -> Result<Condition, String> {
         match self.resolve(name)? {
-            Named::Custom(name, custom) => {
+            Named::Custom(name, declared) => {
+                let custom = declared.of_type;
                 let (kind, target) = (custom.kind(), Target::Custom { name: name.clone(), kind: custom.compared_as() });
                 if !predicate.fits(kind) {
                     return Err(format!("`cf.{name}` cannot be asked `{}`", predicate.name()));
                 }
-                let test = match test(kind, predicate, texts, custom.compared_as().is_text())? {
+                let whole = [Predicate::Eq, Predicate::NotEq, Predicate::In, Predicate::NotIn].contains(&predicate);
+                let spell = |text: &String| if whole { declared.spell(text).to_string() } else { text.clone() };
+                let spelled: Vec<String> = texts.iter().map(spell).collect();
+                let test = match test(kind, predicate, &spelled, custom.compared_as().is_text())? {
                     Test::Compare(comparison, value) => Test::Compare(comparison, in_json(value)),
                     Test::Among { values, negated } => {
                         Test::Among { values: values.into_iter().map(in_json).collect(), negated }
@@ -182,40 +184,6 @@ impl Planner<'_> {
         }
     }
 
-    /// What a name in `q` or `sort` means: a field, a field of a related record, or a custom field.
-    fn resolve(self, name: &str) -> Result<Named, String> {
-        if let Some(custom) = name.strip_prefix("cf.") {
-            if !self.entry.meta.custom_fields {
-                return Err(format!("{} have no custom fields", self.entry.meta.plural));
-            }
-            return match self.custom.get(custom) {
-                Some(kind) => Ok(Named::Custom(custom.to_string(), *kind)),
-                None => Err(format!(
-                    "names an unknown custom field `{custom}`{}",
-                    hint(custom, self.custom.keys().map(String::as_str))
-                )),
-            };
-        }
-        let Some((relation, name)) = name.split_once('.') else {
-            let field = self.entry.field(name).filter(|f| asked(f) || self.is_mark(f));
-            return match field {
-                Some(field) => Ok(Named::Field(field, self.entry.source(field))),
-                None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
-            };
-        };
-        let unknown = || format!("names an unknown relation `{relation}`");
-        let via = self.entry.reference(relation).ok_or_else(unknown)?;
-        let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
-        let other = self.catalog.get(resource);
-        match other.field(name).filter(|f| asked(f) && f.is_column() && self.entry.reaches(via, f.name)) {
-            Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
-            None => Err(format!(
-                "names an unknown field `{name}` of {relation}{}",
-                hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, f)))
-            )),
-        }
-    }
-
     /// The order by several keys; what cannot be sorted by is ignored, and so is a field that has its say already.
     fn orders(self, keys: &[String]) -> Vec<Order> {
         let field = |key: &str| key.strip_prefix('-').unwrap_or(key).to_string();
@@ -227,8 +195,8 @@ impl Planner<'_> {
     pub fn order(self, sort: &str) -> Option<Order> {
         let (name, descending) = sort.strip_prefix('-').map_or((sort, false), |name| (name, true));
         match self.resolve(name).ok()? {
-            Named::Custom(name, custom) => {
-                Some(Order { target: Target::Custom { name, kind: custom.compared_as() }, descending })
+            Named::Custom(name, declared) => {
+                Some(Order { target: Target::Custom { name, kind: declared.of_type.compared_as() }, descending })
             }
             // Only the resource's own fields: a related record's are reached by a derived field.
             Named::Field(field, source)
@@ -249,10 +217,9 @@ impl Planner<'_> {
             match self.entry.include(name) {
                 Some(include) if includes.iter().any(|i| i.name == include.name) => {}
                 Some(include) => includes.push(include),
-                // What is embedded is there without being asked for.
-                None if self.entry.field(name).is_some_and(|f| matches!(f.kind, Kind::Embedded { .. })) => {}
+                None if !self.embedded(std::slice::from_ref(name)).is_empty() => {}
                 None => {
-                    let known: Vec<&str> = self.entry.meta.includes.iter().map(|i| i.name).collect();
+                    let known: Vec<&str> = include_names(self.entry.meta).collect();
                     let known = if known.is_empty() {
                         "there are none".into()
                     } else {
@@ -276,40 +243,6 @@ impl Planner<'_> {
         let wanted = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);
         self.entry.meta.fields.iter().filter(wanted).collect()
     }
-
-    /// Whether it is the time of deletion, where that is shown.
-    fn is_mark(self, field: &FieldMeta) -> bool {
-        self.deleted && field.name == "deleted_at"
-    }
-
-    fn field_names(self) -> impl Iterator<Item = &'static str> {
-        self.entry.meta.fields.iter().filter(|f| asked(f)).map(|f| f.name)
-    }
-
-    fn unknown_predicate(self, key: &str) -> String {
-        let names = predicate::TABLE.iter().map(|row| row.1);
-        // The longest field that the key begins with tells where the predicate should begin.
-        let field = self.field_names().filter(|f| key.starts_with(&format!("{f}_"))).max_by_key(|f| f.len());
-        match field {
-            Some(field) => {
-                let written = &key[field.len() + 1..];
-                format!("names an unknown predicate `{written}`{}", hint(written, names))
-            }
-            None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
-            None => format!("names no known predicate; known are {}", names.collect::<Vec<_>>().join(", ")),
-        }
-    }
-}
-
-/// What a name turned out to be.
-enum Named {
-    Field(&'static FieldMeta, Source),
-    Custom(String, CustomFieldType),
-}
-
-/// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.
-pub fn asked(field: &FieldMeta) -> bool {
-    field.shown != Shown::Never && field.filter != Filter::Off
 }
 
 fn text_like(kind: Kind) -> bool {
@@ -319,6 +252,9 @@ fn text_like(kind: Kind) -> bool {
 fn not_allowed(field: &FieldMeta, name: &str, predicate: Predicate, kind: Kind) -> String {
     let allowed = predicate::TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.1);
     let allowed: Vec<&str> = allowed.collect();
+    if allowed.is_empty() {
+        return format!("`{name}` cannot be asked anything");
+    }
     format!("`{name}` cannot be asked `{}`; it can be asked {}", predicate.name(), allowed.join(", "))
 }
 

@@ -6,12 +6,31 @@ pub fn suggest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> O
     if written.len() > 64 {
         return None;
     }
-    let near = known.into_iter().map(|name| (strsim::damerau_levenshtein(written, name), name));
-    let (distance, name) = near.min_by_key(|(distance, _)| *distance)?;
-    (distance <= written.chars().count().max(3) / 3 + 1).then_some(name)
+    let lower = written.to_lowercase();
+    let near = known.into_iter().map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name));
+    let near: Vec<(usize, &str)> = near.collect();
+    let (distance, name) = near.iter().min()?;
+    // What is longer than its name was perhaps written out, as `contains`.
+    let begun = || near.iter().map(|(_, name)| *name).filter(|name| name.len() > 2 && lower.starts_with(name));
+    if *distance <= written.chars().count().max(3) / 3 + 1 { Some(name) } else { begun().max_by_key(|name| name.len()) }
 }
 
 /// `; did you mean \`name\`?`, or nothing.
 pub fn hint<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     suggest(written, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::suggest;
+
+    #[test]
+    fn the_nearest_name_is_meant_whatever_its_case_and_the_first_of_equals() {
+        assert_eq!(suggest("nmae", ["id", "name"]), Some("name"));
+        assert_eq!(suggest("S", ["t", "d", "s"]), Some("s"));
+        assert_eq!(suggest("q", ["t", "d", "b"]), Some("b"));
+        assert_eq!(suggest("contains", ["eq", "cont", "not_cont"]), Some("cont"));
+        assert_eq!(suggest("not_contains", ["eq", "cont", "not_cont"]), Some("not_cont"));
+        assert_eq!(suggest("something", ["eq", "cont", "some_other_thing"]), None);
+    }
 }

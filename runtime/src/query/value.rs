@@ -1,6 +1,6 @@
 //! Text read as a value of a field's kind: one reader for query values, bodies, defaults and views.
 
-use chrono::{DateTime, Datelike, NaiveDate, SubsecRound, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SubsecRound, Timelike, Utc};
 use rust_decimal::Decimal;
 use sea_orm::Value;
 use uuid::Uuid;
@@ -53,24 +53,22 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
     }
 }
 
-/// Reads the right side of a comparison. A number that no value of the column reaches is compared as what it is.
+/// Reads the right side of a comparison. A number or a time that no value of the column reaches is compared as what it is.
 pub(super) fn read_comparison(kind: Kind, comparison: Comparison, text: &str) -> Read<Test> {
-    match places(kind) {
-        None => Ok(Test::Compare(comparison, read_value(kind, text)?)),
-        Some(places) => Ok(compare_scaled(scaled(kind, text)?, comparison, |n| number_value(kind, n, places))),
-    }
+    Ok(match scaled(kind, text)? {
+        None => Test::Compare(comparison, read_value(kind, text)?),
+        Some(scaled) => compare_scaled(scaled, comparison, |number| scaled_value(kind, number)),
+    })
 }
 
-/// Reads the elements of a list. Numbers that no value reaches match nothing and are left out.
+/// Reads the elements of a list. Numbers and times that no value reaches match nothing and are left out.
 pub(super) fn read_list(kind: Kind, texts: &[String]) -> Read<Vec<Value>> {
     let mut values = Vec::with_capacity(texts.len());
     for text in texts {
-        match places(kind) {
+        match scaled(kind, text)? {
             None => values.push(read_value(kind, text)?),
-            Some(places) => match scaled(kind, text)? {
-                Scaled::Exact(number) => values.push(number_value(kind, number, places)),
-                Scaled::Between(_) | Scaled::Below | Scaled::Above => {}
-            },
+            Some(Scaled::Exact(number)) => values.push(scaled_value(kind, number)),
+            Some(Scaled::Between(_) | Scaled::Below | Scaled::Above) => {}
         }
     }
     Ok(values)
@@ -101,6 +99,11 @@ pub fn read_boolean(text: &str) -> Read<bool> {
 
 /// Reads an RFC 3339 time with any offset, to the millisecond.
 pub(super) fn read_time(text: &str) -> Read<DateTime<Utc>> {
+    read_instant(text).map(|time| time.trunc_subsecs(3))
+}
+
+/// Reads an RFC 3339 time with any offset. A leap second is the first one of the next minute, as neither database has any.
+fn read_instant(text: &str) -> Read<DateTime<Utc>> {
     let problem = || "must be an RFC 3339 timestamp such as 2026-03-21T10:00:00Z".to_string();
     let text = text.trim();
     // An offset's `+` that a query string did not escape arrives as a space.
@@ -109,12 +112,17 @@ pub(super) fn read_time(text: &str) -> Read<DateTime<Utc>> {
         _ => text.to_string(),
     };
     let time = DateTime::parse_from_rfc3339(&repaired).map_err(|_| problem())?.with_timezone(&Utc);
+    let (over, nanoseconds) = (time.nanosecond() / 1_000_000_000, time.nanosecond() % 1_000_000_000);
+    let time = DateTime::from_timestamp(time.timestamp() + i64::from(over), nanoseconds).ok_or_else(problem)?;
     // Beyond four digits of a year the text forms no longer sort.
-    if (1..=9999).contains(&time.year()) { Ok(time.trunc_subsecs(3)) } else { Err(problem()) }
+    if (1..=9999).contains(&time.year()) { Ok(time) } else { Err(problem()) }
 }
 
 pub(super) fn read_date(text: &str) -> Read<NaiveDate> {
-    let date = NaiveDate::parse_from_str(text.trim(), "%Y-%m-%d").ok().filter(|d| (1..=9999).contains(&d.year()));
+    let text = text.trim();
+    // Ten characters leave room for nothing but two digits of a month and of a day, which may have spaces before them.
+    let written = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|d| written && (1..=9999).contains(&d.year()));
     date.ok_or_else(|| "must be a date such as 2026-03-21".into())
 }
 
@@ -144,15 +152,23 @@ fn places(kind: Kind) -> Option<u32> {
     }
 }
 
-fn scaled(kind: Kind, text: &str) -> Read<Scaled> {
+/// Where a text lies among the values of a kind that are counted: numbers, and times in milliseconds.
+fn scaled(kind: Kind, text: &str) -> Read<Option<Scaled>> {
+    if let Kind::Timestamp { .. } = kind {
+        let time = read_instant(text)?;
+        let (milliseconds, rest) = (time.timestamp_millis(), time.nanosecond() % 1_000_000);
+        return Ok(Some(if rest == 0 { Scaled::Exact(milliseconds) } else { Scaled::Between(milliseconds) }));
+    }
+    let Some(places) = places(kind) else { return Ok(None) };
     let what = if matches!(kind, Kind::Decimal { .. }) { "must be a number" } else { "must be an integer" };
-    number::scale(text, places(kind).unwrap_or(0)).ok_or_else(|| what.into())
+    number::scale(text, places).map(Some).ok_or_else(|| what.into())
 }
 
-fn number_value(kind: Kind, number: i64, places: u32) -> Value {
+fn scaled_value(kind: Kind, number: i64) -> Value {
     match kind {
-        Kind::Decimal { .. } => Value::from(Decimal::from_i128_with_scale(i128::from(number), places)),
-        _ => Value::from(number),
+        Kind::Decimal { places, .. } => Decimal::from_i128_with_scale(i128::from(number), u32::from(places)).into(),
+        Kind::Timestamp { .. } => DateTime::from_timestamp_millis(number).into(),
+        _ => number.into(),
     }
 }
 
@@ -206,11 +222,32 @@ mod tests {
     }
 
     #[test]
+    fn a_time_finer_than_those_that_are_kept_is_compared_as_what_it_is() {
+        let kind = Kind::Timestamp { form: crate::meta::TimestampForm::Millis };
+        let test = |text, comparison| read_comparison(kind, comparison, text).unwrap();
+        let floor = read_value(kind, "2026-01-02T01:00:00.100Z").unwrap();
+        let finer = "2026-01-02T01:00:00.1005Z";
+        assert_eq!(test(finer, Comparison::Less), Test::Compare(Comparison::LessOrEqual, floor.clone()));
+        assert_eq!(test(finer, Comparison::GreaterOrEqual), Test::Compare(Comparison::Greater, floor.clone()));
+        assert_eq!(test(finer, Comparison::Equal), Test::Known(false));
+        assert_eq!(test("2026-01-02T01:00:00.1Z", Comparison::Equal), Test::Compare(Comparison::Equal, floor));
+    }
+
+    #[test]
+    fn a_date_has_ten_characters() {
+        assert!(read_date(" 2026-02-28 ").is_ok());
+        for bad in ["2026-2-28", "+2026-02-28", "2026- 2-28", "2026-02-30", "0000-01-01", "26-02-28", "+026-02-28"] {
+            assert!(read_date(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn a_timestamp_has_an_offset_and_four_digits_of_a_year() {
         assert!(read_time("2026-01-09T00:00:00Z").is_ok());
         assert_eq!(read_time("2026-01-09T02:00:00+02:00"), read_time("2026-01-09T00:00:00Z"));
         assert_eq!(read_time("2026-01-09T02:00:00 02:00"), read_time("2026-01-09T00:00:00Z"));
-        for bad in ["2026-01-09", "2026-01-09T00:00:00", "+12026-01-09T00:00:00Z", "now", ""] {
+        assert_eq!(read_time("2016-12-31T23:59:60.5Z"), read_time("2017-01-01T00:00:00.5Z"));
+        for bad in ["9999-12-31T23:59:60Z", "2026-01-09", "2026-01-09T00:00:00", "+12026-01-09T00:00:00Z", "now", ""] {
             assert!(read_time(bad).is_err(), "{bad}");
         }
     }

@@ -80,6 +80,13 @@ impl Shape {
         self.columns.push(Column { key: format!("\"{name}\":"), name, source, hidden, only: None });
     }
 
+    /// Adds an embedded field, unless it is there already.
+    pub fn embed(&mut self, field: &'static FieldMeta) {
+        if !self.embedded.iter().any(|known| known.name == field.name) {
+            self.embedded.push(field);
+        }
+    }
+
     /// Adds a column that is read but not written, unless it is read already.
     pub fn hide(&mut self, meta: &'static ResourceMeta, name: &str) {
         let known = self.columns.iter().any(|c| c.name == name && c.source.is_own(name));

@@ -179,7 +179,7 @@ pub fn begin_upload(request: &mut Request) -> Upload<'_> {
 /// [`Error::Overloaded`] when the turn does not come again, [`Error::UnsupportedMediaType`] when it is something else, [`Error::PayloadTooLarge`] above `limit`
 /// bytes, [`Error::Malformed`] when it breaks off.
 pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
-    let said = request.content_type();
+    let said = media_type(request);
     let turn = request.extensions().get::<Turn>().cloned();
     let bytes = {
         let mut collecting = pin!(collect(request.body_mut(), limit));
@@ -197,13 +197,26 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     };
     let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
     let is_form = |mime: &Mime| mime.essence_str() == "application/x-www-form-urlencoded";
-    match said {
+    let unsupported = || Error::UnsupportedMediaType("application/json` or `application/x-www-form-urlencoded");
+    match said.ok_or_else(unsupported) {
         _ if bytes.is_empty() => Ok(bytes),
+        Err(error) => Err(error),
         // Some tools call everything a form until they are told; no form of ours begins like that.
-        Some(mime) if is_form(&mime) && !bytes.starts_with(b"{") => form::to_json(&bytes).map(Bytes::from),
-        Some(mime) if !is_json(&mime) => {
-            Err(Error::UnsupportedMediaType("application/json` or `application/x-www-form-urlencoded"))
-        }
-        _ => Ok(bytes),
+        Ok(Some(mime)) if is_form(&mime) && !bytes.starts_with(b"{") => form::to_json(&bytes).map(Bytes::from),
+        Ok(Some(mime)) if !is_json(&mime) => Err(unsupported()),
+        Ok(_) => Ok(bytes),
     }
+}
+
+/// What a body is said to be, if anything; `None` where it is said to be what cannot be read here: compressed, in another
+/// encoding than UTF-8, or of a type that is none.
+fn media_type(request: &Request) -> Option<Option<Mime>> {
+    let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or_default().trim());
+    if header("content-encoding").is_some_and(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity")) {
+        return None;
+    }
+    let Some(said) = header("content-type").filter(|said| !said.is_empty()) else { return Some(None) };
+    let mime: Mime = said.parse().ok()?;
+    let readable = mime.get_param("charset").is_none_or(|charset| charset == "utf-8" || charset == "us-ascii");
+    readable.then_some(Some(mime))
 }

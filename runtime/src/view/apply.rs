@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::record::{self, Filter, Logic, Model};
-use crate::catalog::{Entry, snake_case};
+use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::load;
+use crate::crud::{check_numbers, load};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Shown};
 use crate::query::{Condition, Planner, Request, Term};
@@ -27,6 +27,7 @@ pub struct View {
 pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
     let mut errors = FieldErrors::default();
     let json = serde_json::from_str(text).map_err(|_| "must be JSON: a list of objects".to_string());
+    let json = json.and_then(|json| check_numbers(text).map(|()| json));
     let filters = json.and_then(record::read_filters).unwrap_or_else(|problem| {
         errors.add("filters", problem);
         Vec::new()
@@ -97,11 +98,9 @@ impl View {
             request.sort = Some(vec![format!("{sign}{column}")]);
         }
         request.per_page.get_or_insert_with(|| self.model.per_page.to_string());
-        // `productGroup.name` is `product_group.name`.
-        let same = |one: &str, other: &str| snake_case(one) == snake_case(other);
         let explicit = |filter: &&Filter| {
             let Ok(term) = filter.term() else { return false };
-            let same = |other: &Term| other.predicate == term.predicate && same(&other.name, &term.name);
+            let same = |other: &Term| other.predicate == term.predicate && planner.is_same(&other.name, &term.name);
             request.terms.iter().any(same)
         };
         let filters = self.filters.iter().filter(|filter| !explicit(filter));

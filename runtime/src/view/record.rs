@@ -133,13 +133,28 @@ pub(crate) fn filters() -> Json {
 
 /// How a filter joins those before it. On the first only the negation counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "Option<String>")]
 pub enum Logic {
     #[default]
     And,
     Or,
     Nand,
     Nor,
+}
+
+/// A word in any case, as everywhere; null is as if it were left out.
+impl TryFrom<Option<String>> for Logic {
+    type Error = &'static str;
+
+    fn try_from(word: Option<String>) -> Result<Logic, &'static str> {
+        match word.unwrap_or("and".into()).to_ascii_lowercase().as_str() {
+            "and" => Ok(Logic::And),
+            "or" => Ok(Logic::Or),
+            "nand" => Ok(Logic::Nand),
+            "nor" => Ok(Logic::Nor),
+            _ => Err("`logic` must be one of and, or, nand, nor"),
+        }
+    }
 }
 
 impl Filter {
@@ -301,15 +316,18 @@ const LONGEST_NAME: usize = 255;
 /// The filters of a view, as far as they can be read without knowing its resource.
 pub(super) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
     // A derived reader would take a list of values for an object.
-    if !json.as_array().is_some_and(|list| list.iter().all(Json::is_object)) {
-        return Err("must be a list of objects".into());
-    }
-    let filters: Vec<Filter> = serde_json::from_value(json).map_err(|error| format!("cannot be read: {error}"))?;
+    let list = match json {
+        Json::Array(list) if list.iter().all(Json::is_object) => list,
+        _ => return Err("must be a list of objects".into()),
+    };
     // They are folded into a tree as deep as they are many.
-    if filters.len() > MOST_CONDITIONS {
+    if list.len() > MOST_CONDITIONS {
         return Err(format!("must have at most {MOST_CONDITIONS} elements"));
     }
-    Ok(filters)
+    let read = |(index, filter): (usize, Json)| {
+        serde_json::from_value(filter).map_err(|error| format!("cannot be read: {error} (filter {})", index + 1))
+    };
+    list.into_iter().enumerate().map(read).collect()
 }
 
 fn list(json: Option<&Json>) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 use serde_json::json;
 
 use super::delivery::Claim;
@@ -208,7 +208,7 @@ fn log(attempt: &Finished, next_attempt_at: Option<DateTime<Utc>>) -> serde_json
         clean(&outcome.error),
         u32::try_from(outcome.duration.as_millis()).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs()),
         next_attempt_at.map(stored),
-        stored(*at),
+        stored(at.trunc_subsecs(0)),
         claim.attempt.url,
         stored(claim.attempt.at),
     ])

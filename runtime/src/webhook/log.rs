@@ -46,7 +46,7 @@ pub struct Model {
     pub duration_ms: i32,
     #[field(read_only)]
     pub next_attempt_at: Option<DateTimeUtc>,
-    #[field(timestamp(millis), read_only)]
+    #[field(read_only)]
     pub created_at: DateTimeUtc,
 }
 

@@ -104,12 +104,13 @@ pub fn route() -> Route {
     crate::route!(
         Entity,
         Behaviour,
-        hooks(before_save, after_save),
+        hooks(check, before_save, after_save),
         actions(record_output test, record_input_output recover: RecoverInput, record rotate_secret)
     )
 }
 
 trait Behaviour {
+    fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn after_save(context: &Context<'_>, webhook: &Model) -> impl Future<Output = Result<()>> + Send;
     fn test(context: &Context<'_>, webhook: &Model) -> impl Future<Output = Result<Delivery>> + Send;
@@ -122,9 +123,13 @@ trait Behaviour {
 }
 
 impl Behaviour for Entity {
-    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         check_url(context, draft);
         check_events(context, draft);
+        Ok(())
+    }
+
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let was_active = draft.before.as_ref().is_none_or(|webhook| webhook.is_active);
         let is_active = draft.model.is_active.try_as_ref().copied().unwrap_or(was_active);
         if was_active != is_active {
@@ -189,7 +194,7 @@ impl Behaviour for Entity {
 /// A URL that is new must be one that a delivery may go to. What a webhook has it keeps, also when the operator has
 /// allowed less since: its deliveries fail, and tell why.
 fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) {
-    let url = draft.model.url.try_as_ref().cloned().unwrap_or_default();
+    let Some(url) = draft.model.url.try_as_ref().cloned() else { return };
     if draft.before.as_ref().is_some_and(|webhook| webhook.url == url) {
         return;
     }
@@ -200,7 +205,7 @@ fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) {
 
 /// Every event that is named must be one that the application emits.
 fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
-    let list = draft.model.events.try_as_ref().cloned().unwrap_or_default();
+    let Some(list) = draft.model.events.try_as_ref().cloned() else { return };
     if draft.before.as_ref().is_some_and(|webhook| webhook.events == list) {
         return;
     }

@@ -11,6 +11,9 @@ on_both!(
     the_sorts_of_the_specification,
     an_unknown_sort_is_ignored,
     times_are_compared_to_the_millisecond,
+    a_finer_time_is_compared_as_what_it_is,
+    a_leap_second_is_the_next_one,
+    participants_are_there_when_they_are_asked_for,
     related_records_are_loaded_for_the_whole_page,
     owners_and_codes_are_filtered_by_their_names,
 );
@@ -96,6 +99,45 @@ async fn times_are_compared_to_the_millisecond(server: Server) {
     assert_eq!(ids(&admin, &[("q[starts_at_eq]", "2026-03-02T00:00:00.001Z")]).await, [2]);
     assert_eq!(ids(&admin, &[("q[starts_at_gt]", "2026-03-02T01:00:00.001+01:00")]).await, [1]);
     assert_eq!(ids(&admin, &[("q[starts_at_lteq]", "2026-03-02T00:00:00.001Z")]).await, [2]);
+}
+
+async fn a_finer_time_is_compared_as_what_it_is(server: Server) {
+    let admin = server.admin();
+    three(&admin).await;
+    let finer = "2026-03-02T00:00:00.0015Z";
+    assert_eq!(ids(&admin, &[("q[starts_at_lt]", finer)]).await, [2]);
+    assert_eq!(ids(&admin, &[("q[starts_at_lteq]", finer)]).await, [2]);
+    assert_eq!(ids(&admin, &[("q[starts_at_gteq]", finer)]).await, [1]);
+    assert_eq!(ids(&admin, &[("q[starts_at_eq]", finer)]).await, [0; 0]);
+    assert_eq!(ids(&admin, &[("q[starts_at_not_eq]", finer)]).await, [1, 2]);
+    assert_eq!(ids(&admin, &[("q[starts_at_in]", "2026-03-02T00:00:00.0015Z,2026-03-02T00:00:00.001000Z")]).await, [2]);
+}
+
+async fn a_leap_second_is_the_next_one(server: Server) {
+    let admin = server.admin();
+    let made = created(&admin, json!({ "starts_at": "2016-12-31T23:59:60.5Z" })).await;
+    assert_eq!(made["starts_at"], "2017-01-01T00:00:00.500Z");
+    assert_eq!(ids(&admin, &[("q[starts_at_lt]", "2017-01-01T00:00:00Z")]).await, [0; 0]);
+    assert_eq!(ids(&admin, &[("q[starts_at_eq]", "2016-12-31T23:59:60.500Z")]).await, [1]);
+}
+
+async fn participants_are_there_when_they_are_asked_for(server: Server) {
+    let admin = server.admin();
+    let ada = member(&admin, "Ada").await;
+    created(&admin, json!({ "participants": [{ "member_id": ada }] })).await;
+    let named = async |path: &str| -> Value {
+        let body = admin.get(path).await.ok();
+        let record = if body["activity"].is_object() { &body["activity"] } else { &body["activities"][0] };
+        record["participants"][0]["member_name"].clone()
+    };
+    let view = json!({ "name": "Subjects", "entity_type": "activities", "columns": ["subject"] });
+    let view = admin.post("/custom_views", view).await.created("custom_view")["id"].clone();
+    for path in ["/activities?fields=subject", &format!("/activities?view_id={view}"), "/activities/1?fields=subject"] {
+        assert_eq!(named(path).await, Value::Null, "{path}");
+        assert_eq!(named(&format!("{path}&include=participants")).await, "Ada", "{path}");
+    }
+    let told = admin.get("/activities?include=nobody").await.invalid("include");
+    assert!(told.ends_with("known are owner, regarding, customFieldValues, participants"), "{told}");
 }
 
 async fn related_records_are_loaded_for_the_whole_page(server: Server) {

@@ -58,6 +58,12 @@ async fn what_was_deleted_is_seen_only_by_those_who_ask_for_it(server: Server) {
     admin.get(&path(&lamp)).await.refused(404, "not_found");
     assert_eq!(admin.get("/products").await.column("products", "name"), ["Kept"]);
     admin.get(&format!("/products/{}?deleted=only", 1)).await.refused(404, "not_found");
+    // What is shown of it can be sent once it is back.
+    let other = deleted(&admin, "Cable", json!({})).await;
+    let shown = admin.get(&format!("{}?deleted=only", path(&other))).await.record("product");
+    admin.post(&format!("{}/restore", path(&other)), json!({})).await.ok();
+    admin.put(&path(&other), shown).await.ok();
+    admin.delete(&path(&other)).await.deleted();
     // Nothing but a restore is done to one of them.
     admin.put(&format!("{}?deleted=only", path(&lamp)), json!({ "name": "x" })).await.refused(404, "not_found");
     admin.delete(&format!("{}?deleted=only", path(&lamp))).await.refused(404, "not_found");

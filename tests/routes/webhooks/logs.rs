@@ -46,7 +46,7 @@ async fn every_attempt_is_listed(server: Server) {
         [&json!(1), &json!("role.created"), &json!(503), &json!("later"), &Value::Null]
     );
     assert_eq!(log["delivery_id"], received[0].header("webhook-id"));
-    assert!(is_utc_time(&log["next_attempt_at"]), "{log}");
+    assert!(is_utc_time(&log["next_attempt_at"]) && is_utc_time(&log["created_at"]), "{log}");
     assert!(admin.get(&path(&hook)).await.record("webhook")["failing_since"].is_string());
     assert_eq!(&admin.get(&format!("{}/logs/{}", path(&hook), log["id"])).await.record("webhook_log"), log);
 }

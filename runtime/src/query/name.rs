@@ -1,0 +1,122 @@
+//! What a name in `q`, `sort`, `fields` or `include` means, and which one was probably meant.
+
+use super::plan::Planner;
+use super::predicate;
+use super::suggest::hint;
+use crate::catalog::{Source, snake_case};
+use crate::custom_field::Declared;
+use crate::meta::{FieldMeta, Filter, Kind, ResourceMeta, Shown};
+
+impl<'a> Planner<'a> {
+    /// The fields that a parameter names: `name_or_sku` is two, unless a field has that very name.
+    pub(super) fn names(self, name: &str) -> Vec<&str> {
+        if self.resolve(name).is_ok() { vec![name] } else { name.split("_or_").collect() }
+    }
+
+    /// What a name in `q` or `sort` means: a field, a field of a related record, or a custom field.
+    pub(super) fn resolve(self, name: &str) -> Result<Named<'a>, String> {
+        if let Some(custom) = name.strip_prefix("cf.") {
+            if !self.entry.meta.custom_fields {
+                return Err(format!("{} have no custom fields", self.entry.meta.plural));
+            }
+            return match self.custom.get(custom) {
+                Some(declared) => Ok(Named::Custom(custom.to_string(), declared)),
+                None => Err(format!(
+                    "names an unknown custom field `{custom}`{}",
+                    hint(custom, self.custom.keys().map(String::as_str))
+                )),
+            };
+        }
+        let Some((relation, name)) = name.split_once('.') else {
+            let field = self.entry.field(name).filter(|f| asked(f) || self.is_mark(f));
+            return match field {
+                Some(field) => Ok(Named::Field(field, self.entry.source(field))),
+                None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
+            };
+        };
+        let known = || self.entry.meta.fields.iter().filter(|f| matches!(f.kind, Kind::Ref { .. })).map(|f| f.name);
+        let known = || known().map(|name| name.strip_suffix("_id").unwrap_or(name));
+        let unknown = || format!("names an unknown relation `{relation}`{}", hint(&snake_case(relation), known()));
+        let via = self.entry.reference(relation).ok_or_else(unknown)?;
+        let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
+        let other = self.catalog.get(resource);
+        match other.field(name).filter(|f| asked(f) && f.is_column() && self.entry.reaches(via, f.name)) {
+            Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
+            None => Err(format!(
+                "names an unknown field `{name}` of {relation}{}",
+                hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, f)))
+            )),
+        }
+    }
+
+    /// Whether two names in `q` mean the same fields: `productGroup.name` is `product_group.name`.
+    pub fn is_same(self, one: &str, other: &str) -> bool {
+        let meant = |name: &str| {
+            let mut meant: Vec<String> = Vec::new();
+            for name in self.names(name) {
+                meant.push(match self.resolve(name) {
+                    Ok(Named::Custom(name, _)) => format!("cf.{name}"),
+                    Ok(Named::Field(field, source)) => {
+                        let mut text = String::from(field.name);
+                        source.write(&mut text);
+                        text
+                    }
+                    Err(_) => return None,
+                });
+            }
+            meant.sort_unstable();
+            Some(meant)
+        };
+        one == other || meant(one).is_some_and(|one| meant(other) == Some(one))
+    }
+
+    /// The embedded fields that a request names as includes. What is embedded is there without being asked for, unless the
+    /// answer is sparse.
+    pub fn embedded(self, names: &[String]) -> Vec<&'static FieldMeta> {
+        let named = |field: &&FieldMeta| names.iter().any(|name| snake_case(name) == field.name);
+        embedded(self.entry.meta).filter(named).collect()
+    }
+
+    /// Whether it is the time of deletion, where that is shown.
+    pub(super) fn is_mark(self, field: &FieldMeta) -> bool {
+        self.deleted && field.name == "deleted_at"
+    }
+
+    pub(super) fn field_names(self) -> impl Iterator<Item = &'static str> {
+        self.entry.meta.fields.iter().filter(|f| asked(f)).map(|f| f.name)
+    }
+
+    pub(super) fn unknown_predicate(self, key: &str) -> String {
+        let names = predicate::TABLE.iter().map(|row| row.1);
+        // The longest name of a field that the key begins with tells where the predicate should begin.
+        let mut begins = key.match_indices('_').map(|(at, _)| key.split_at(at));
+        match begins.rfind(|(name, _)| self.resolve(name).is_ok()) {
+            Some((_, written)) => {
+                let written = &written[1..];
+                format!("names an unknown predicate `{written}`{}", hint(written, names))
+            }
+            None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
+            None => format!("names no known predicate; known are {}", names.collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+/// What can be named in `include`.
+pub fn include_names(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static str> {
+    meta.includes.iter().map(|include| include.name).chain(embedded(meta).map(|field| field.name))
+}
+
+fn embedded(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static FieldMeta> {
+    meta.fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. }) && field.shown != Shown::Never)
+}
+
+/// What a name turned out to be.
+pub(super) enum Named<'a> {
+    Field(&'static FieldMeta, Source),
+    Custom(String, &'a Declared),
+}
+
+/// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.
+pub fn asked(field: &FieldMeta) -> bool {
+    field.shown != Shown::Never && field.filter != Filter::Off
+}
