@@ -106,6 +106,15 @@ async fn a_delivery_is_sent_again_where_its_webhook_is_shown(server: Server) {
         assert!(!page.text.contains(name) && !page.text.contains(received[0].header(name)), "{name}");
     }
     assert!(!page.text.contains("/request\""), "it stands there, and is no button");
+    // A table shows both ends of a long id, the page of the entry the whole.
+    let id = log["delivery_id"].as_str().expect("an id");
+    page.says(&format!(">{id}<"));
+    let short = format!("<code title=\"{id}\">{}…{}</code>", &id[..8], &id[id.len() - 4..]);
+    for table in ["/webhooks/1", "/webhooks/1/logs?columns=event,delivery_id"] {
+        let page = admin.get(table).await;
+        page.status(200).says(&short);
+        assert!(!page.text.contains(&format!(">{id}<")), "{table}");
+    }
     let to = format!("/webhooks/1/logs/{}", log["id"]);
     assert_eq!(admin.get(&format!("{to}/request")).await.status(303).header("location"), to);
 }

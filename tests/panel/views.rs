@@ -1,4 +1,4 @@
-//! The conditions of a saved view in its own form: chosen as in a list, and never only as JSON.
+//! The columns and the conditions of a saved view in its own form: chosen as in a list, and never written as text.
 
 use serde_json::json;
 
@@ -9,6 +9,9 @@ on_both!(
     the_conditions_of_a_view_are_edited_as_those_of_a_list,
     a_view_that_is_opened_and_saved_is_not_changed,
     conditions_that_are_refused_stand_in_the_form_again,
+    the_columns_of_a_view_are_chosen_and_ordered,
+    columns_are_ordered_without_scripts,
+    the_columns_of_a_new_view_are_those_of_its_list,
 );
 
 async fn a_view_that_is_opened_and_saved_is_not_changed(server: Server) {
@@ -88,7 +91,8 @@ async fn conditions_that_are_refused_stand_in_the_form_again(server: Server) {
     admin.get("/custom_views/new").await.status(200).says("name=\"filters[json]\"");
     admin.get("/custom_views/new?entity_type=members").await.status(200).says("value=\"membership_type\"");
     let form = [
-        ("_conditions", "products"),
+        ("_list", "products"),
+        ("_filters", "[]"),
         ("f0.logic", "and"),
         ("f0.field", "weight"),
         ("f0.predicate", "gt"),
@@ -96,7 +100,114 @@ async fn conditions_that_are_refused_stand_in_the_form_again(server: Server) {
     ];
     let refused = admin.submit("/custom_views/1", &form).await;
     refused.status(422).says("value=\"much\"").says("Conditions ").says("name=\"f1.field\"");
-    admin.submit("/custom_views/1", &[&form[..4], &[("f0.value", "7")]].concat()).await.status(303);
+    admin.submit("/custom_views/1", &[&form[..5], &[("f0.value", "7")]].concat()).await.status(303);
     let filters = server.admin().get("/custom_views/1").await.record("custom_view")["filters"].clone();
     assert_eq!(filters, json!([{ "field": "weight", "predicate": "gt", "value": "7", "logic": "and" }]));
+}
+
+/// The columns that a form has, as they are chosen.
+const CHOSEN: &str = "[...document.querySelectorAll('.choose [name=\"columns[]\"]:checked')].map(box => box.value)";
+
+async fn the_columns_of_a_view_are_chosen_and_ordered(server: Server) {
+    let client = server.admin();
+    let colour = json!({ "entity_type": "products", "name": "colour", "label": "Colour", "field_type": "string" });
+    client.post("/custom_fields", colour).await.created("custom_field");
+    let columns = ["sku", "cf.colour", "name"];
+    let view = json!({ "name": "Heavy", "entity_type": "products", "columns": columns });
+    client.post("/custom_views", view).await.created("custom_view");
+    client.post("/products", json!({ "name": "Lamp" })).await.created("product");
+    let stored = async || client.get("/custom_views/1").await.record("custom_view")["columns"].clone();
+    // A column that is no more is not left out by the way.
+    client.delete("/custom_fields/1").await.deleted();
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/custom_views/1/edit");
+    assert_eq!(browser.run(CHOSEN), json!(columns));
+    browser.follow(".record .primary");
+    assert_eq!(stored().await, json!(columns));
+    browser.open("/custom_views/1/edit");
+    for column in ["weight", "cf.colour"] {
+        browser.press(&format!(".choose [value='{column}']"));
+    }
+    // Past what is chosen, however much else stands between.
+    for arrow in ["Weight up", "Weight up", "SKU down"] {
+        browser.press(&format!("[aria-label='Move {arrow}']"));
+    }
+    assert!(browser.address().ends_with("/edit"), "an arrow sends nothing where a script moves");
+    browser.follow(".record .primary");
+    assert_eq!(stored().await, json!(["weight", "name", "sku"]));
+    browser.open("/products?view_id=1");
+    let heads = "[...document.querySelectorAll('.list thead th')].map(th => th.innerText).filter(text => text)";
+    assert_eq!(browser.run(heads), json!(["Weight", "Name", "SKU"]));
+    browser.is_clean();
+}
+
+async fn columns_are_ordered_without_scripts(server: Server) {
+    let client = server.admin();
+    let view = json!({ "name": "Heavy", "entity_type": "products", "columns": ["name", "sku", "weight"] });
+    client.post("/custom_views", view).await.created("custom_view");
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    browser.open("/custom_views/1/edit");
+    browser.fill("[name=name]", "Light");
+    browser.follow("[aria-label='Move Weight up']");
+    assert_eq!(browser.run(CHOSEN), json!(["name", "weight", "sku"]));
+    assert_eq!(browser.run("document.querySelector('[name=name]').value"), "Light", "nothing that was written is lost");
+    // The arrow has the focus, so that the next press moves on.
+    assert_eq!(browser.run("document.activeElement.getAttribute('aria-label')"), "Move Weight up");
+    browser.follow("[aria-label='Move Weight up']");
+    assert_eq!(browser.run(CHOSEN), json!(["weight", "name", "sku"]));
+    let before = client.get("/custom_views/1").await.record("custom_view");
+    assert_eq!((&before["name"], &before["columns"]), (&json!("Heavy"), &json!(["name", "sku", "weight"])));
+    // Enter saves, and moves nothing.
+    browser.run("document.querySelector('[name=name]').focus(); window.leaving = true; 1");
+    browser.key("Enter", 0);
+    browser.until("!window.leaving && document.readyState === 'complete'");
+    let after = client.get("/custom_views/1").await.record("custom_view");
+    assert_eq!((&after["name"], &after["columns"]), (&json!("Light"), &json!(["weight", "name", "sku"])));
+    // The same in a list.
+    browser.open("/products?columns=name,sku");
+    browser.run("document.querySelector('details.tool:not(#filter)').open = true; 1");
+    browser.follow("[aria-label='Move Name down']");
+    assert!(browser.address().contains("?columns=sku,name&"), "{}", browser.address());
+    assert_eq!(browser.run("document.querySelector('details.tool:not(#filter)').open"), true);
+    let seen = |label: &str| {
+        let arrow = json!(format!("[aria-label='Move {label} up']"));
+        format!("getComputedStyle(document.querySelector({arrow})).visibility")
+    };
+    assert_eq!(browser.run(&seen("SKU")), "visible");
+    assert_eq!(browser.run(&seen("Weight")), "hidden", "what is not chosen has no place in the order");
+}
+
+async fn the_columns_of_a_new_view_are_those_of_its_list(server: Server) {
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    admin.get("/custom_views/new").await.status(200).says("Choose first what it lists").says("name=\"_again\"");
+    let named = [("name", "Mine"), ("entity_type", "products")];
+    let chosen = [&named[..], &[("columns[]", ""), ("filters[json]", "[]")]].concat();
+    let asked = admin.submit("/custom_views", &[&chosen[..], &[("_again", "1")]].concat()).await;
+    // What the list shows before anybody chooses.
+    asked
+        .status(200)
+        .says("name=\"columns[]\" value=\"name\" checked")
+        .says("name=\"f0.field\"")
+        .says("value=\"Mine\"");
+    assert_eq!(server.admin().get("/custom_views").await.ok()["meta"]["total"], 0, "nothing is saved by that");
+    let refused =
+        admin.submit("/custom_views", &[&named[..], &[("_list", "products"), ("columns[]", "")]].concat()).await;
+    refused
+        .status(422)
+        .says("id=\"field-columns-error\">Columns must have at least 1 element")
+        .says("value=\"weight\">");
+    let unknown = [("_list", "products"), ("columns[]", "name"), ("columns[]", "nmae")];
+    let refused = admin.submit("/custom_views", &[&named[..], &unknown].concat()).await;
+    refused.status(422).says("unknown column").says("value=\"nmae\" checked");
+    // Columns of another list than the one that is chosen now are none of its own.
+    let other = [("_list", "members"), ("columns[]", "membership_type")];
+    let refused = admin.submit("/custom_views", &[&named[..], &other].concat()).await;
+    refused.status(422).says("id=\"field-columns-error\">Columns ").says("value=\"weight\"");
+    assert!(!refused.text.contains("value=\"membership_type\""), "{}", refused.text);
+    let right =
+        [("_list", "products"), ("_filters", "[]"), ("columns[]", ""), ("columns[]", "weight"), ("columns[]", "name")];
+    admin.submit("/custom_views", &[&named[..], &right].concat()).await.status(303);
+    let view = server.admin().get("/custom_views/1").await.record("custom_view");
+    assert_eq!((&view["columns"], &view["filters"]), (&json!(["weight", "name"]), &json!([])));
 }

@@ -12,6 +12,10 @@ use crate::meta::{FieldMeta, Kind, Rule, Widget};
 /// Characters of a long text that a table shows.
 const SHORT: usize = 120;
 
+/// Characters of a long id that a table shows.
+const BEGINS: usize = 8;
+const ENDS: usize = 4;
+
 /// How much room there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Room {
@@ -84,9 +88,25 @@ pub fn alone(visit: &Visit<'_>, field: &FieldMeta, kind: Kind, value: &Value, ro
         (Some(Widget::Monospace), Value::String(text), Room::Page) if kind == Kind::Text => {
             html! { pre .wrap tabindex="0" { (text) } }
         }
+        (_, Value::String(id), Room::Table) if is_id(field, kind) => short_id(id),
         (Some(Widget::Monospace), Value::String(_), _) => html! { code { (plain(visit, kind, value, room)) } },
         _ => plain(visit, kind, value, room),
     }
+}
+
+/// Whether a text is an id that machines gave: nobody reads one from its first letter to its last.
+fn is_id(field: &FieldMeta, kind: Kind) -> bool {
+    kind == Kind::Uuid || (matches!(kind, Kind::String { .. }) && field.name.ends_with("_id"))
+}
+
+/// Both ends of a long id, because some begin with what they are of or when they were made, and the whole where one points.
+fn short_id(id: &str) -> Markup {
+    let letters: Vec<char> = id.chars().collect();
+    if letters.len() <= BEGINS + ENDS + 1 {
+        return html! { code { (id) } };
+    }
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    html! { code title=(id) { (part(&letters[..BEGINS])) "…" (part(&letters[letters.len() - ENDS..])) } }
 }
 
 /// Whether a value takes the whole width of a page.

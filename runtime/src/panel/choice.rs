@@ -26,11 +26,11 @@ pub fn of_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
 }
 
 /// The choices of a column.
-pub fn of_column(visit: &Visit<'_>, column: &Column) -> Option<Vec<Choice>> {
+pub fn of_column(catalog: &Catalog, column: &Column) -> Option<Vec<Choice>> {
     if let Some(definition) = column.custom.as_ref().filter(|definition| !definition.choices.is_empty()) {
         return Some(definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
     }
-    of_kind(&visit.state.catalog, column.kind)
+    of_kind(catalog, column.kind)
 }
 
 /// What a field's own resource knows of its values, where the kind does not say it.
@@ -54,7 +54,7 @@ pub fn of_field(visit: &Visit<'_>, entry: &Entry, field: &FieldMeta) -> Option<V
 /// A condition's value in words.
 pub fn said(visit: &Visit<'_>, column: Option<&Column>, value: &str) -> String {
     let Some(column) = column else { return format!("“{value}”") };
-    let choices = of_column(visit, column).unwrap_or_default();
+    let choices = of_column(&visit.state.catalog, column).unwrap_or_default();
     let one = |text: &str| {
         let known = choices.iter().find(|(value, _)| value.eq_ignore_ascii_case(text)).map(|(_, label)| label.clone());
         let time = || zone::shown(visit.zone, text).filter(|_| matches!(column.kind, Kind::Timestamp { .. }));

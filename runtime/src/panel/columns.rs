@@ -1,13 +1,15 @@
 //! What a list can show, ask about and sort by: the resource's fields and its custom fields.
 
-use crate::catalog::Entry;
+use std::sync::Arc;
+
+use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation, Shown};
 use crate::query::{Predicate, TABLE, asked};
 
 use super::visit::Visit;
-use super::{cell, title, words};
+use super::{cell, filter, title, words};
 
 /// So many are shown until somebody chooses others.
 const MOST: usize = 7;
@@ -25,35 +27,51 @@ pub struct Column {
     /// What can be asked of it.
     pub predicates: Vec<Predicate>,
     pub sortable: bool,
+    /// The beginning of what the script is told of it, which is the same on every page.
+    pub script: String,
+}
+
+impl Column {
+    fn told(self, catalog: &Catalog) -> Column {
+        Column { script: filter::script(catalog, &self), ..self }
+    }
 }
 
 /// All columns of a resource.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Column>> {
-    let mut columns: Vec<Column> =
-        entry.meta.fields.iter().filter(|field| is_column(field)).map(|field| of_field(entry, field)).collect();
-    if entry.meta.custom_fields {
-        let read = custom_field::load(visit.state.db.reader(), entry.meta.plural);
-        let changes = visit.state.custom_fields_changed.count();
-        let definitions = visit.remembered.definitions.get(entry.meta.plural, changes, read).await?;
-        columns.extend(definitions.iter().cloned().filter_map(of_custom));
-    }
-    Ok(columns)
+pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
+    let catalog = &visit.state.catalog;
+    let made = async {
+        let mut columns: Vec<Column> = entry
+            .meta
+            .fields
+            .iter()
+            .filter(|field| is_column(field))
+            .map(|field| of_field(catalog, entry, field))
+            .collect();
+        if entry.meta.custom_fields {
+            let definitions = custom_field::load(visit.state.db.reader(), entry.meta.plural).await?;
+            columns.extend(definitions.into_iter().filter_map(|definition| of_custom(catalog, definition)));
+        }
+        Ok(columns)
+    };
+    visit.remembered.columns.get(entry.meta.plural, visit.state.custom_fields_changed.count(), made).await
 }
 
 /// When each record of a list was deleted.
-pub fn of_mark(entry: &Entry, field: &'static FieldMeta) -> Column {
+pub fn of_mark(visit: &Visit<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
     let predicates = TABLE.iter().filter(|row| row.0.fits(field.kind)).map(|row| row.0).collect();
-    Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(entry, field) }
+    let catalog = &visit.state.catalog;
+    Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }.told(catalog)
 }
 
 fn is_column(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.kind != Kind::CustomFields
 }
 
-fn of_field(entry: &Entry, field: &'static FieldMeta) -> Column {
+fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Column {
     let kind = cell::kind(entry, field);
     let predicates = match asked(field) {
         true => TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.0).collect(),
@@ -69,12 +87,14 @@ fn of_field(entry: &Entry, field: &'static FieldMeta) -> Column {
         custom: None,
         predicates,
         sortable,
+        script: String::new(),
     }
+    .told(catalog)
 }
 
-fn of_custom(definition: Definition) -> Option<Column> {
+fn of_custom(catalog: &Catalog, definition: Definition) -> Option<Column> {
     let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
-    Some(Column {
+    let column = Column {
         name: format!("cf.{}", definition.name),
         label: definition.label.clone(),
         kind,
@@ -82,7 +102,9 @@ fn of_custom(definition: Definition) -> Option<Column> {
         predicates: TABLE.iter().filter(|row| row.0.fits(kind)).map(|row| row.0).collect(),
         custom: Some(definition),
         sortable: true,
-    })
+        script: String::new(),
+    };
+    Some(column.told(catalog))
 }
 
 /// The names of those that are shown until somebody chooses: what a record is called, and what tells it from others.

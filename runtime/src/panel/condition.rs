@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::chooser::Step;
 use super::columns::Column;
 use super::place::Place;
 use super::{deleted, words, zone};
@@ -33,6 +34,8 @@ pub struct Wish {
     pub others: Vec<Pair>,
     /// Whether the address is to be written anew: it came from a form.
     pub is_rough: bool,
+    /// The arrow that moved a column.
+    pub arrow: Option<String>,
 }
 
 pub const LOGICS: &[&str] = &["and", "or", "nand", "nor"];
@@ -43,6 +46,7 @@ impl Wish {
         let mut wish = Wish::default();
         let mut chosen: Vec<(usize, &str, String)> = Vec::new();
         let mut filters: Option<String> = None;
+        let mut steps: Vec<Pair> = Vec::new();
         for Pair { name, value } in pairs {
             let blank = value.trim().is_empty();
             if let Some((number, part)) = form_field(&name) {
@@ -51,6 +55,10 @@ impl Wish {
             }
             match name.as_str() {
                 "apply" => wish.is_rough = true,
+                "_up" | "_down" => {
+                    wish.is_rough = true;
+                    steps.push(Pair { name, value });
+                }
                 "columns" => wish.columns.get_or_insert_default().extend(value.split(',').map(String::from)),
                 "sort" | "page" | "per_page" | "view_id" if blank => wish.is_rough = true,
                 "sort" => wish.sort = Some(value),
@@ -80,6 +88,10 @@ impl Wish {
         wish.take(chosen, columns, zone);
         if let Some(columns) = &mut wish.columns {
             columns.retain(|name| !name.is_empty());
+            for step in steps.iter().filter_map(Step::of) {
+                step.take(columns);
+                wish.arrow = Some(step.arrow());
+            }
         }
         wish
     }
@@ -280,6 +292,7 @@ mod tests {
             custom: None,
             predicates: Vec::new(),
             sortable: true,
+            script: String::new(),
         };
         let at = Kind::Timestamp { form: crate::meta::TimestampForm::Seconds };
         vec![column("name", Kind::Text), column("is_not", Kind::Boolean), column("made_at", at)]
@@ -321,6 +334,14 @@ mod tests {
         assert_eq!(wish.conditions().len(), 1, "an `or` goes into one parameter");
         let again = Wish::read(wish.pairs(), &columns(), chrono_tz::Tz::UTC);
         assert_eq!(again.filters(), wish.filters());
+    }
+
+    #[test]
+    fn an_arrow_moves_a_column() {
+        let wish = read("columns=name&columns=made_at&_up=made_at");
+        assert!(wish.is_rough);
+        assert_eq!(wish.arrow.as_deref(), Some("up-made_at"));
+        assert_eq!(address("", &wish.pairs()), "?columns=made_at,name");
     }
 
     #[test]

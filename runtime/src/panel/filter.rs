@@ -1,4 +1,4 @@
-//! The form that builds a list's conditions, and the one that chooses its columns.
+//! The form that builds a list's conditions.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -8,6 +8,7 @@ use super::condition::{LOGICS, Row, Wish};
 use super::place::Place;
 use super::visit::Visit;
 use super::{choice, input, words};
+use crate::catalog::Catalog;
 use crate::meta::Kind;
 use crate::query::{Pair, Predicate};
 
@@ -127,58 +128,34 @@ fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) -> 
 
 /// What the script needs to offer for each field just its questions, with an input that fits.
 fn fields(visit: &Visit<'_>, columns: &[Column]) -> String {
-    let one = |column: &Column| {
-        let predicates: Vec<Value> = column
-            .predicates
-            .iter()
-            .map(|predicate| {
-                json!([
-                    predicate.name(),
-                    says(*predicate, column.kind),
-                    format!("{:?}", predicate.reads()).to_lowercase()
-                ])
-            })
-            .collect();
-        json!({
-            "name": column.name,
-            "input": input::word(column.kind),
-            "predicates": predicates,
-            "choices": choice::of_column(visit, column),
-            "titles": input::titles(visit, column.field),
-        })
-    };
-    let fields: Vec<Value> = columns.iter().filter(|column| !column.predicates.is_empty()).map(one).collect();
-    // Nothing in it ends the element that holds it.
-    Value::Array(fields).to_string().replace('<', "\\u003c")
+    let mut json = String::from("[");
+    for column in columns.iter().filter(|column| !column.predicates.is_empty()) {
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(&column.script);
+        // Where titles are searched depends on who asks.
+        if let Some(titles) = input::titles(visit, column.field) {
+            json.push_str(&format!(",\"titles\":{}", Value::from(titles)));
+        }
+        json.push('}');
+    }
+    json + "]"
 }
 
-/// The form that chooses columns, their order, and how many rows a page has.
-pub fn chooser(place: &Place<'_>, wish: &Wish, columns: &[Column], shown: &[&Column]) -> Markup {
-    let rest = Wish { columns: None, per_page: None, page: None, ..wish.clone() };
-    let others = columns.iter().filter(|column| !shown.iter().any(|one| one.name == column.name));
-    let per_page = wish.per_page.as_deref().unwrap_or("20");
-    html! {
-        form method="get" action=(place.collection()) data-columns {
-            (hidden(&rest.pairs()))
-            ul .choose {
-                @for (column, checked) in shown.iter().map(|c| (*c, true)).chain(others.map(|c| (c, false))) {
-                    li {
-                        label { input type="checkbox" name="columns" value=(column.name) checked[checked]; " " (column.label) }
-                        span .move {
-                            button type="button" .quiet data-up aria-label={ "Move " (column.label) " up" } { "↑" }
-                            button type="button" .quiet data-down aria-label={ "Move " (column.label) " down" } { "↓" }
-                        }
-                    }
-                }
-            }
-            label .field { span { "Rows on a page" }
-                select name="per_page" {
-                    @for count in ["10", "20", "50", "100"] { option value=(count) selected[count == per_page] { (count) } }
-                }
-            }
-            div .buttons { button .primary { "Show" } }
-        }
-    }
+/// What the script is told of a column, but for its end. Nothing in it ends the element that holds it.
+pub fn script(catalog: &Catalog, column: &Column) -> String {
+    let reads = |predicate: &Predicate| format!("{:?}", predicate.reads()).to_lowercase();
+    let told = |predicate: &Predicate| json!([predicate.name(), says(*predicate, column.kind), reads(predicate)]);
+    let json = json!({
+        "name": column.name,
+        "input": input::word(column.kind),
+        "predicates": column.predicates.iter().map(told).collect::<Vec<_>>(),
+        "choices": choice::of_column(catalog, column),
+    });
+    let mut json = json.to_string().replace('<', "\\u003c");
+    json.pop();
+    json
 }
 
 /// What a form carries along.

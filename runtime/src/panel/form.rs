@@ -15,7 +15,7 @@ use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Operation};
+use crate::meta::{Access, FieldMeta, Kind, Operation};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -33,8 +33,8 @@ struct Form<'f> {
     notice: Option<Markup>,
     /// What makes it safe to send the form of a new record twice.
     key: String,
-    /// The inputs of a saved view's conditions.
-    conditions: Option<Markup>,
+    /// What a saved view has its own inputs for.
+    view: Option<view_form::Inputs>,
 }
 
 /// The form of a new record; values in the address fill it in.
@@ -42,11 +42,11 @@ pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     if !visit.may(place.entry, Operation::Create) {
         return Err(Error::PermissionMissing(String::new()));
     }
-    let mut record = defaults(visit, place.entry);
+    let mut record = sent::defaults(visit, place.entry);
     for Pair { name, value } in visit.asked.pairs()? {
         record.insert(name, Value::String(value));
     }
-    let form = Form::of(visit, place, Value::Object(record)).await?;
+    let form = Form::of(visit, place, Value::Object(record), None).await?;
     Ok(form.answer(StatusCode::OK))
 }
 
@@ -55,7 +55,7 @@ pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let reply = visit.get(&place.path()).await?;
     let record = reply.json()?[place.entry.meta.name].clone();
     let version = reply.etag().map(String::from);
-    let form = Form { version, ..Form::of(visit, place, record).await? };
+    let form = Form { version, ..Form::of(visit, place, record, None).await? };
     if !visit.may(place.entry, Operation::Update) && !place.entry.meta.singleton {
         return Err(Error::PermissionMissing(String::new()));
     }
@@ -73,6 +73,9 @@ pub async fn update(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
 }
 
 async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str, path: &str) -> Result<Answer> {
+    if view_form::asked_again(form).is_some() {
+        return again(visit, place, form, None).await;
+    }
     let entry = place.entry;
     let definitions = definitions(visit, entry).await?;
     let is_new = method == "POST";
@@ -96,7 +99,7 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
         return Ok(see(back.unwrap_or(&place.path())));
     }
     record.extend(listed);
-    let mut shown = Form::of(visit, place, Value::Object(record)).await?;
+    let mut shown = Form::of(visit, place, Value::Object(record), None).await?;
     shown.version = version.map(String::from);
     match reply.status.as_u16() {
         412 => {
@@ -111,16 +114,14 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
     Ok(shown.answer(reply.status))
 }
 
-/// The form filled in with what was sent when nobody was signed in any more.
-pub async fn again(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+/// The form filled in with what was sent, which is not saved yet.
+pub async fn again(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], notice: Option<Markup>) -> Result<Answer> {
     let definitions = definitions(visit, place.entry).await?;
     let (mut record, listed) = read(visit, place, &definitions, form).await?;
     record.extend(listed);
-    let mut shown = Form::of(visit, place, Value::Object(record)).await?;
+    let mut shown = Form::of(visit, place, Value::Object(record), view_form::asked_again(form)).await?;
     shown.version = form.iter().find(|pair| pair.name == "_version").map(|pair| pair.value.clone());
-    shown.notice = Some(
-        html! { p { strong { "You were signed out meanwhile." } " Nothing is lost: look at the form, and save it again." } },
-    );
+    shown.notice = notice;
     Ok(shown.answer(StatusCode::OK))
 }
 
@@ -129,11 +130,11 @@ type Read = (Map<String, Value>, Option<(String, Value)>);
 
 /// The record that a form sends, and what a form of a saved view needs to know of it beside.
 async fn read(visit: &Visit<'_>, place: &Place<'_>, definitions: &[Definition], form: &[Pair]) -> Result<Read> {
-    let (form, conditions) = view_form::read(visit, form).await?;
+    let (form, view) = view_form::read(visit, place.entry, form).await?;
     let (catalog, fields) = (&visit.state.catalog, place.entry.meta.fields);
     let mut record = sent::read(catalog, fields, definitions, visit.zone, &form, place.is_list())?;
-    let listed = conditions.map(|view_form::Sent { filters, plural }| {
-        record.insert(view_form::FIELD.into(), filters);
+    let listed = view.map(|view_form::Sent { filters, plural }| {
+        record.extend(filters.map(|filters| (view_form::FILTERS.to_string(), filters)));
         ("entity_type".to_string(), Value::from(plural))
     });
     Ok((record, listed))
@@ -144,16 +145,6 @@ async fn definitions(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Definition>
         true => custom_field::load(visit.state.db.reader(), entry.meta.plural).await,
         false => Ok(Vec::new()),
     }
-}
-
-/// What a new record is without anybody's doing.
-fn defaults(visit: &Visit<'_>, entry: &Entry) -> Map<String, Value> {
-    let value = |field: &FieldMeta| match field.default {
-        DefaultValue::Literal(text) => Some(Value::String(text.into())),
-        DefaultValue::Caller => visit.user.principal.user_id.map(Value::from),
-        DefaultValue::Now | DefaultValue::None => None,
-    };
-    entry.meta.fields.iter().filter_map(|field| Some((field.name.to_string(), value(field)?))).collect()
 }
 
 /// What the record has that the form would change.
@@ -170,7 +161,13 @@ fn differences(entry: &Entry, now: &Value, sent: &Value) -> Markup {
 }
 
 impl<'f> Form<'f> {
-    async fn of(visit: &'f Visit<'f>, place: &'f Place<'f>, record: Value) -> Result<Form<'f>> {
+    /// `pressed` is what asked for the form again.
+    async fn of(
+        visit: &'f Visit<'f>,
+        place: &'f Place<'f>,
+        record: Value,
+        pressed: Option<String>,
+    ) -> Result<Form<'f>> {
         let fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
         let mut titles = Titles::load(visit, &fields, &[sent::numbered(&fields, &record)]).await?;
         for field in &fields {
@@ -181,9 +178,9 @@ impl<'f> Form<'f> {
             }
         }
         let definitions = definitions(visit, place.entry).await?;
-        let conditions = view_form::inputs(visit, place.entry, &record).await?;
+        let view = view_form::Inputs::of(visit, place, &record, pressed.as_deref()).await?;
         Ok(Form {
-            conditions,
+            view,
             visit,
             place,
             definitions,
@@ -272,8 +269,8 @@ impl<'f> Form<'f> {
         if let Kind::Embedded { resource, by } = field.kind {
             return self.embedded(field, self.visit.state.catalog.get(resource), by);
         }
-        if let Some(conditions) = self.conditions.as_ref().filter(|_| field.name == view_form::FIELD) {
-            return html! { (conditions) @for said in self.said(field.name) { p .error { "Conditions " (said) } } };
+        if let Some(inputs) = self.view.as_ref().and_then(|view| view.field(field.name, &self.said(field.name))) {
+            return inputs;
         }
         let required = field.required && self.place.is_list();
         let value = self.record.get(field.name).cloned().unwrap_or_default();

@@ -47,7 +47,7 @@ fn titles_by_type(visit: &Visit<'_>) -> String {
 pub fn condition(visit: &Visit<'_>, name: &str, column: Option<&Column>, row: &Row, label: &str) -> Markup {
     let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
     let kind = column.map_or(Kind::Text, |column| column.kind);
-    let choices = column.and_then(|column| choice::of_column(visit, column));
+    let choices = column.and_then(|column| choice::of_column(&visit.state.catalog, column));
     match (reads, choices) {
         (Some(Reads::Switch), _) => html! { input type="hidden" name=(name) value=(row.value); },
         (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),

@@ -1,5 +1,7 @@
 //! A list: its conditions, its columns, its pages, and what can be done with the records that are chosen.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -10,7 +12,7 @@ use super::condition::Wish;
 use super::place::Place;
 use super::title::{self, Titles};
 use super::visit::Visit;
-use super::{deleted, filter, page, plot, see, views, words};
+use super::{chooser, deleted, filter, page, plot, see, views, words};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::{Pair, Predicate};
@@ -19,12 +21,17 @@ use crate::server::Answer;
 /// The page of a collection.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let entry = place.entry;
-    let mut columns = columns::all(visit, entry).await?;
+    let known = columns::all(visit, entry).await?;
     let mark = deleted::mark(entry).filter(|_| deleted::is_asked(&visit.asked.pairs().unwrap_or_default()));
-    columns.extend(mark.map(|mark| columns::of_mark(entry, mark)));
+    let columns = match mark {
+        Some(mark) => Cow::Owned([&known[..], &[columns::of_mark(visit, entry, mark)]].concat()),
+        None => Cow::Borrowed(&known[..]),
+    };
     let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.zone);
     if wish.is_rough {
-        return Ok(see(&Wish { is_rough: false, page: None, ..wish }.address(place)));
+        // An arrow that was pressed has the focus again, in a menu that is open again.
+        let to = wish.arrow.take().map_or_else(String::new, |arrow| format!("#{}", words::escape(&arrow)));
+        return Ok(see(&(Wish { is_rough: false, page: None, ..wish }.address(place) + &to)));
     }
     if mark.is_some() && wish.sort.is_none() && wish.view_id.is_none() {
         wish.sort = Some("-deleted_at".into());
@@ -161,7 +168,7 @@ impl List<'_> {
                 }
                 details .tool {
                     summary { "Columns" }
-                    (filter::chooser(place, wish, self.columns, self.shown))
+                    (chooser::form(place, wish, self.columns, self.shown))
                 }
             }
             @let viewed = self.views.conditions();

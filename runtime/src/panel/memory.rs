@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::custom_field::Definition;
+use super::columns::Column;
 use crate::error::Result;
 
 /// What other processes change is seen within this time.
@@ -22,8 +22,8 @@ const MOST: usize = 10_000;
 pub struct Remembered {
     /// The saved views that a user sees.
     pub views: Memory<OfUser, Vec<Value>>,
-    /// The custom fields of a list.
-    pub definitions: Memory<&'static str, Vec<Definition>>,
+    /// What a list can show, custom fields included.
+    pub columns: Memory<&'static str, Vec<Column>>,
 }
 
 /// A user, the roles of that user, and a list.

@@ -11,6 +11,7 @@ mod asset;
 mod bulk;
 mod cell;
 mod choice;
+mod chooser;
 mod columns;
 mod condition;
 mod cookie;

@@ -23,50 +23,59 @@ pub fn answer(visit: &Visit<'_>, title: &str, content: &Markup) -> Answer {
 
 /// The same with another status.
 pub fn with_status(visit: &Visit<'_>, status: StatusCode, title: &str, content: &Markup) -> Answer {
-    let body = html! {
-        a .skip href="#main" { "Skip to the content" }
-        div .frame {
-            (navigation(visit))
-            main #main tabindex="-1" { (content) }
-        }
-        (keys())
-        div #said .said role="status" aria-live="polite" {}
-    };
-    html_answer(
-        status,
-        document(visit.asked.theme, title, &visit.state.name_for_people(), Some(&visit.token.shown), &body),
-    )
+    let framed = Framed { theme: visit.asked.theme, title, name: &visit.state.name_for_people(), visit: Some(visit) };
+    html_answer(status, document(&framed, content))
 }
 
 /// A page for whoever is not.
 pub fn bare(state: &State, theme: Option<&str>, status: StatusCode, title: &str, content: &Markup) -> Answer {
-    let body = html! { main #main .alone tabindex="-1" { (content) } };
-    html_answer(status, document(theme, title, &state.name_for_people(), None, &body))
+    html_answer(status, document(&Framed { theme, title, name: &state.name_for_people(), visit: None }, content))
 }
 
 fn html_answer(status: StatusCode, page: Markup) -> Answer {
     Answer::page(status, page.0.into_bytes())
 }
 
-fn document(theme: Option<&str>, title: &str, name: &str, token: Option<&str>, body: &Markup) -> Markup {
+/// What a page says around its content.
+struct Framed<'f> {
+    theme: Option<&'f str>,
+    title: &'f str,
+    /// What the application is called.
+    name: &'f str,
+    /// Of whoever is signed in.
+    visit: Option<&'f Visit<'f>>,
+}
+
+/// A whole page. The content, which is long, is copied once.
+fn document(framed: &Framed<'_>, content: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang="en" data-theme=[theme] {
+        html lang="en" data-theme=[framed.theme] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                @if let Some(token) = token {
-                    meta name="panel-token" content=(token);
+                @if let Some(visit) = framed.visit {
+                    meta name="panel-token" content=(visit.token.shown);
                     // A table whose last rows are not read yet would be drawn twice, in columns of other widths.
                     link rel="expect" href="#said" blocking="render";
                 }
-                title { (title) " · " (name) }
+                title { (framed.title) " · " (framed.name) }
                 link rel="icon" href=(asset::address("icon.svg"));
                 link rel="stylesheet" href=(asset::address("panel.css"));
                 script type="module" src=(asset::address("panel.js")) {}
             }
-            body { (body) }
+            body {
+                @if let Some(visit) = framed.visit {
+                    a .skip href="#main" { "Skip to the content" }
+                    div .frame {
+                        (navigation(visit))
+                        main #main tabindex="-1" { (content) }
+                    }
+                    (keys())
+                    div #said .said role="status" aria-live="polite" {}
+                } @else { main #main .alone tabindex="-1" { (content) } }
+            }
         }
     }
 }

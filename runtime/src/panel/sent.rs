@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::place::Place;
+use super::visit::Visit;
 use super::zone;
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::{Error, Result};
-use crate::meta::{Access, FieldMeta, Kind};
+use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
 use crate::query::Pair;
 use crate::server::form_to_json;
 
@@ -140,6 +141,16 @@ pub fn bracketed(name: &str) -> String {
     let mut parts = name.split('.');
     let first = parts.next().unwrap_or_default().to_string();
     parts.fold(first, |name, part| format!("{name}[{part}]"))
+}
+
+/// What a new record is without anybody's doing.
+pub fn defaults(visit: &Visit<'_>, entry: &Entry) -> Map<String, Value> {
+    let value = |field: &FieldMeta| match field.default {
+        DefaultValue::Literal(text) => Some(Value::String(text.into())),
+        DefaultValue::Caller => visit.user.principal.user_id.map(Value::from),
+        DefaultValue::Now | DefaultValue::None => None,
+    };
+    entry.meta.fields.iter().filter_map(|field| Some((field.name.to_string(), value(field)?))).collect()
 }
 
 /// Whether a form gives a field.

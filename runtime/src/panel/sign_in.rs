@@ -182,7 +182,8 @@ async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft
     };
     let (api, zone, remembered) = (Api::new(state), Zone::default(), Remembered::default());
     let visit = Visit::new(state, &api, &zone, &remembered, asked, found.user).await?;
-    forms::again(&visit, &place, &decode(draft)?).await.map(Some)
+    let notice = html! { p { strong { "You were signed out meanwhile." } " Nothing is lost: look at the form, and save it again." } };
+    forms::again(&visit, &place, &decode(draft)?, Some(notice)).await.map(Some)
 }
 
 async fn invited(state: &State, asked: &Asked, secret: &str, problem: Option<String>) -> Result<Answer> {

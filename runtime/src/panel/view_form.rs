@@ -1,10 +1,12 @@
-//! The conditions of a saved view in its form: chosen as those of a list are, and sent as the API takes them.
+//! The form of a saved view: its columns and conditions are chosen as those of a list are, and sent as the API takes them.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
+use super::chooser::{self, Step};
 use super::columns::{self, Column};
 use super::condition::{LOGICS, Row, Wish, from_json, is_form_field};
+use super::place::Place;
 use super::visit::Visit;
 use super::{filter, zone};
 use crate::catalog::Entry;
@@ -12,43 +14,118 @@ use crate::error::Result;
 use crate::meta::Kind;
 use crate::query::Pair;
 
-/// The field of the form that says of which list the conditions are.
-const OF: &str = "_conditions";
+/// The field of the form that says whose columns and conditions it has.
+const OF: &str = "_list";
 
-/// The field of the form that has the conditions as they were: numbers that are numbers stay so where nothing is changed.
+/// The field of the form that has the conditions as they were, where they have inputs: numbers that are numbers stay so where
+/// nothing is changed.
 const WAS: &str = "_filters";
 
-/// The field of a record that has them.
-pub const FIELD: &str = "filters";
+/// The button that asks for the columns of the list that was chosen.
+const AGAIN: &str = "_again";
 
-/// The inputs for the conditions of a view whose list is known, unless they have a form that no input has.
-///
-/// # Errors
-/// When the database fails.
-pub async fn inputs(visit: &Visit<'_>, entry: &Entry, record: &Value) -> Result<Option<Markup>> {
-    let plural = record["entity_type"].as_str().filter(|_| entry.meta.name == "custom_view");
-    let Some(target) = plural.and_then(|plural| visit.state.catalog.by_plural(plural)) else { return Ok(None) };
-    let filters = match &record[FIELD] {
+/// The fields of a record that have inputs of their own here.
+const COLUMNS: &str = "columns";
+pub const FILTERS: &str = "filters";
+
+/// The columns of a record as a form sends them.
+const SENT: &str = "columns[]";
+
+/// The inputs of a saved view.
+pub struct Inputs {
+    columns: Markup,
+    /// None where the conditions have a form that no input has.
+    conditions: Option<Markup>,
+}
+
+impl Inputs {
+    /// The inputs of a form, where it is one of a saved view whose list is known or can still be chosen. What was pressed last
+    /// has the focus.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn of(
+        visit: &Visit<'_>,
+        place: &Place<'_>,
+        record: &Value,
+        pressed: Option<&str>,
+    ) -> Result<Option<Inputs>> {
+        if !is_view(place.entry) {
+            return Ok(None);
+        }
+        let is_new = place.is_list();
+        let again = html! {
+            @if is_new { div .buttons { button name=(AGAIN) value="1" autofocus[pressed == Some(AGAIN)] { "Show the list's columns" } } }
+        };
+        let list = record["entity_type"].as_str().and_then(|plural| visit.state.catalog.by_plural(plural));
+        let Some(list) = list.filter(|list| list.is_listed()) else {
+            let columns =
+                html! { input type="hidden" name=(SENT) value=""; p .faint { "Choose first what it lists." } (again) };
+            let conditions = html! { input type="hidden" name={ (FILTERS) "[json]" } value="[]"; p .faint { "They come with the columns." } };
+            return Ok(is_new.then_some(Inputs { columns, conditions: Some(conditions) }));
+        };
+        let known = columns::all(visit, list).await?;
+        let names: Vec<String> = match &record[COLUMNS] {
+            Value::Array(names) => names.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect(),
+            Value::String(names) => names.split(',').map(String::from).collect(),
+            _ => columns::usual(list),
+        };
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let columns = html! {
+            input type="hidden" name=(OF) value=(list.meta.plural);
+            input type="hidden" name=(SENT) value="";
+            (chooser::inputs(SENT, &known, &names, pressed))
+            (again)
+        };
+        Ok(Some(Inputs { columns, conditions: conditions(visit, &known, &record[FILTERS]) }))
+    }
+
+    /// The inputs of a field with what the API says of it, where it has its own here.
+    pub fn field(&self, name: &str, said: &[String]) -> Option<Markup> {
+        let (inputs, legend, help) = match name {
+            COLUMNS => (&self.columns, "Columns", "What is ticked is shown, in this order."),
+            FILTERS => (
+                self.conditions.as_ref()?,
+                "Conditions",
+                "What its records must meet, joined from the first to the last.",
+            ),
+            _ => return None,
+        };
+        let (id, help_id, error_id) =
+            (format!("field-{name}"), format!("field-{name}-help"), format!("field-{name}-error"));
+        let described = if said.is_empty() { help_id.clone() } else { format!("{help_id} {error_id}") };
+        Some(html! {
+            fieldset .stacked .invalid[!said.is_empty()] id=(id) tabindex="-1" aria-describedby=(described) {
+                legend { (legend) @if name == COLUMNS { " " span .required title="Required" { "*" } } }
+                @if !said.is_empty() { p .error id=(error_id) { (legend) " " (said.join("; ")) } }
+                p .help id=(help_id) { (help) }
+                (inputs)
+            }
+        })
+    }
+}
+
+fn is_view(entry: &Entry) -> bool {
+    entry.meta.name == "custom_view"
+}
+
+/// The inputs of a view's conditions, unless they have a form that no input has.
+fn conditions(visit: &Visit<'_>, columns: &[Column], filters: &Value) -> Option<Markup> {
+    let filters = match filters {
         Value::Null => json!([]),
         // As the declaration has its default.
         Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
         filters => filters.clone(),
     };
-    let Some(rows) = from_json(&filters) else { return Ok(None) };
-    let columns = columns::all(visit, target).await?;
-    if !rows.iter().enumerate().all(|(index, row)| has_inputs(visit, index, row, &columns)) {
-        return Ok(None);
+    let rows = from_json(&filters)?;
+    if !rows.iter().enumerate().all(|(index, row)| has_inputs(visit, index, row, columns)) {
+        return None;
     }
-    Ok(Some(html! {
-        fieldset #field-filters tabindex="-1" {
-            legend { "Conditions" }
-            input type="hidden" name=(OF) value=(target.meta.plural);
-            input type="hidden" name=(WAS) value=(filters);
-            (filter::rows(visit, &rows, &columns))
-            div .buttons { button type="button" data-add-condition { "Add a condition" } }
-            p .help { "What its records must meet, joined from the first to the last." }
-        }
-    }))
+    Some(html! {
+        input type="hidden" name=(WAS) value=(filters);
+        (filter::rows(visit, &rows, columns))
+        div .buttons { button type="button" data-add-condition { "Add a condition" } }
+    })
 }
 
 /// Whether the form gives a condition back as it is: its field and question are offered, its value is none that is left
@@ -69,26 +146,51 @@ fn has_inputs(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) ->
     joins && (predicate.is_switch() || keeps)
 }
 
-/// The conditions that a form of a view has, and of which list they are.
+/// What a form of a view has beside the fields of its record.
 pub struct Sent {
-    pub filters: Value,
+    /// The conditions, where they have inputs.
+    pub filters: Option<Value>,
+    /// What it lists.
     pub plural: String,
 }
 
-/// Takes the conditions out of a form; what is left are the fields of the record.
+/// What was pressed, where the form is to be shown again and nothing to be saved.
+pub fn asked_again(form: &[Pair]) -> Option<String> {
+    form.iter().find_map(|pair| match pair.name.as_str() {
+        AGAIN => Some(AGAIN.to_string()),
+        _ => Step::of(pair).map(|step| step.arrow()),
+    })
+}
+
+/// Takes the conditions out of a form and puts its columns in order; what is left are the fields of the record.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn read(visit: &Visit<'_>, form: &[Pair]) -> Result<(Vec<Pair>, Option<Sent>)> {
-    let plural = form.iter().find(|pair| pair.name == OF).map(|pair| pair.value.as_str());
-    let Some(target) = plural.and_then(|plural| visit.state.catalog.by_plural(plural)) else {
+pub async fn read(visit: &Visit<'_>, entry: &Entry, form: &[Pair]) -> Result<(Vec<Pair>, Option<Sent>)> {
+    if !is_view(entry) {
         return Ok((form.to_vec(), None));
-    };
-    let columns = columns::all(visit, target).await?;
+    }
+    let value = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
     let (chosen, rest): (Vec<Pair>, Vec<Pair>) = form.iter().cloned().partition(|pair| is_form_field(&pair.name));
-    let wish = Wish::read(chosen, &columns, visit.zone);
-    let was = form.iter().find(|pair| pair.name == WAS).and_then(|pair| serde_json::from_str(&pair.value).ok());
-    let same = was.filter(|was| from_json(was).is_some_and(|rows| rows == wish.rows));
-    let filters = same.unwrap_or_else(|| wish.filters());
-    Ok((rest, Some(Sent { filters, plural: target.meta.plural.to_string() })))
+    let (columns, mut rest): (Vec<Pair>, Vec<Pair>) = rest.into_iter().partition(|pair| pair.name == SENT);
+    // What was chosen of one list means nothing to another.
+    let asked = value("entity_type");
+    let list = value(OF).filter(|plural| asked.is_none_or(|asked| asked == *plural));
+    let Some(list) = list.and_then(|plural| visit.state.catalog.by_plural(plural)) else { return Ok((rest, None)) };
+    let has_columns = !columns.is_empty();
+    let mut names: Vec<String> = columns.into_iter().map(|pair| pair.value).filter(|name| !name.is_empty()).collect();
+    form.iter().filter_map(Step::of).for_each(|step| step.take(&mut names));
+    // An empty one says that none is chosen.
+    let names = std::iter::once(String::new()).chain(names).filter(|_| has_columns);
+    rest.extend(names.map(|value| Pair { name: SENT.into(), value }));
+    let filters = match value(WAS) {
+        None => None,
+        Some(was) => {
+            let wish = Wish::read(chosen, &columns::all(visit, list).await?, visit.zone);
+            let was = serde_json::from_str(was).ok();
+            let same = was.filter(|was| from_json(was).is_some_and(|rows| rows == wish.rows));
+            Some(same.unwrap_or_else(|| wish.filters()))
+        }
+    };
+    Ok((rest, Some(Sent { filters, plural: list.meta.plural.to_string() })))
 }

@@ -10,6 +10,7 @@ use crate::support::{Database, Receiver, Server, run};
 
 by_keyboard!(
     a_view_is_set_aside_for_everybody_and_copied,
+    the_columns_of_a_view_are_chosen_and_moved,
     a_list_is_exported,
     accessories_and_custom_fields_are_written_where_their_record_is,
     a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again,
@@ -31,6 +32,25 @@ async fn a_view_is_set_aside_for_everybody_and_copied(server: Server) {
     assert_eq!(names(&mut browser)[0], "Lamp 03", "in the order of the view");
     let views = server.admin().get("/custom_views?sort=id").await;
     assert_eq!(views.column("custom_views", "visibility"), ["system", "personal"]);
+    browser.is_clean();
+}
+
+async fn the_columns_of_a_view_are_chosen_and_moved(server: Server) {
+    let view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name", "sku"] });
+    server.admin().post("/custom_views", view).await.created("custom_view");
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/custom_views/1/edit");
+    reach(&mut browser, ".choose [value=name]");
+    browser.key(" ", 0);
+    press(&mut browser, "[aria-label='Move SKU down']");
+    reach(&mut browser, ".choose [value=weight]");
+    browser.key(" ", 0);
+    press(&mut browser, "[aria-label='Move Weight up']");
+    // The arrow keeps the focus, and there is nothing further up.
+    browser.key("Enter", 0);
+    go(&mut browser, "Enter", CTRL);
+    let view = server.admin().get("/custom_views/1").await.record("custom_view");
+    assert_eq!(view["columns"], json!(["weight", "sku"]));
     browser.is_clean();
 }
 

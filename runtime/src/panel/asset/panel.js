@@ -84,6 +84,19 @@ function addCondition(form) {
   $('[data-field]', made).focus();
 }
 
+// ---- Columns: moved in place, where the arrows would ask for the page again.
+
+function move(arrow, up) {
+  const item = arrow.closest('li');
+  let beside = item;
+  // What is not chosen has no place in the order.
+  do beside = up ? beside.previousElementSibling : beside.nextElementSibling; while (beside && !$('input:checked', beside));
+  if (up) beside?.before(item);
+  else beside?.after(item);
+  arrow.focus();
+  item.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
 // ---- References: searched as one types, stored by id.
 
 function offerTitles(input) {
@@ -246,8 +259,7 @@ document.addEventListener('click', (event) => {
     if (rows.length > 1) at.closest('[data-condition]').remove();
     else $$('select, input', at.closest('[data-condition]')).forEach((one) => { one.value = ''; });
   } else if (at.matches('[data-remove-row]')) at.closest('[data-embedded]').remove();
-  else if (at.matches('[data-up]')) { const item = at.closest('li'); item.previousElementSibling?.before(item); at.focus(); }
-  else if (at.matches('[data-down]')) { const item = at.closest('li'); item.nextElementSibling?.after(item); at.focus(); }
+  else if (at.matches('.move button')) { event.preventDefault(); move(at, at.name === '_up'); }
   else if (at.matches('[data-copy]')) copy(at.dataset.copy);
   else if (at.matches('[data-export]')) exported(at);
   else if (at.matches('[data-keys]')) $('#keys').showModal();
