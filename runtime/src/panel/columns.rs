@@ -55,9 +55,20 @@ pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
             let definitions = custom_field::load(visit.state.db.reader(), entry.meta.plural).await?;
             columns.extend(definitions.into_iter().filter_map(|definition| of_custom(catalog, definition)));
         }
+        tell_apart(&mut columns);
         Ok(columns)
     };
     visit.remembered.columns.get(entry.meta.plural, visit.state.custom_fields_changed.count(), made).await
+}
+
+/// A reference is called as the name that is derived through it: where one chooses among both, it says which it is.
+fn tell_apart(columns: &mut [Column]) {
+    let labels: Vec<String> = columns.iter().map(|column| column.label.clone()).collect();
+    for column in columns.iter_mut().filter(|column| matches!(column.kind, Kind::Ref { .. })) {
+        if labels.iter().filter(|label| **label == column.label).count() > 1 {
+            column.label.push_str(" (record)");
+        }
+    }
 }
 
 /// When each record of a list was deleted.

@@ -106,7 +106,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
                                     " " form .one method="post" action={ (one.path()) "/" (action.name) } {
                                         (page::token(visit))
                                         input type="hidden" name="_back" value=(visit.asked.address());
-                                        button .link title=[(!action.description.is_empty()).then_some(action.description)]
+                                        button .link .plain title=[(!action.description.is_empty()).then_some(action.description)]
                                             aria-label={ (words::action(action)) " " (title::of(entry, record)) } { (words::action(action)) }
                                     }
                                 }
