@@ -23,6 +23,7 @@ on_both!(
     texts_of_any_length_are_stored_found_and_ordered,
     values_of_a_former_type_stop_neither_writes_nor_indexes,
     a_choice_is_asked_for_without_regard_to_case,
+    a_value_of_a_former_type_is_not_shown_as_one_of_the_new,
     a_beginning_is_found_up_to_the_last_character,
     a_negation_leaves_out_what_has_no_value,
 );
@@ -270,6 +271,26 @@ async fn values_of_a_former_type_stop_neither_writes_nor_indexes(server: Server)
         admin.put(&format!("/products/{}", made[0]), json!({ "name": field_type })).await.ok();
     }
     assert_eq!(ids_of(&admin, &[("q[cf.field_eq]", "5")]).await, [made[6]]);
+}
+
+async fn a_value_of_a_former_type_is_not_shown_as_one_of_the_new(server: Server) {
+    let admin = server.admin();
+    let mut definition = define(&admin, "field", "string").await;
+    let products = [add(&admin, json!("hello")).await, add(&admin, json!("2026-03-21")).await];
+    let value = async |product: i64| {
+        let record = admin.get(&format!("/products/{product}?include=customFieldValues")).await.record("product");
+        record["custom_field_values"][0]["value"].clone()
+    };
+    for (field_type, shown) in [
+        ("text", [json!("hello"), json!("2026-03-21")]),
+        ("integer", [Value::Null, Value::Null]),
+        ("date", [Value::Null, json!("2026-03-21")]),
+        ("choice", [json!("hello"), json!("2026-03-21")]),
+    ] {
+        admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+        definition = define(&admin, "field", field_type).await;
+        assert_eq!([value(products[0]).await, value(products[1]).await], shown, "{field_type}");
+    }
 }
 
 async fn ids_of(client: &Client, parameters: &[(&str, &str)]) -> Vec<Value> {

@@ -290,7 +290,7 @@ async fn custom_field_values(
         let list: Vec<_> = definitions
             .iter()
             .map(|d| {
-                let value = map.get(&d.name).unwrap_or(&serde_json::Value::Null);
+                let value = map.get(&d.name).map_or(&serde_json::Value::Null, |value| custom_field::shown(d, value));
                 serde_json::json!({ "name": d.name, "label": d.label, "field_type": d.field_type, "value": value })
             })
             .collect();

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
 pub use known::{Definitions, Known, write_text};
 use sea_orm::Value;
-pub use value::merge;
+pub use value::{merge, shown};
 
 use crate::db::{Connection, fold};
 use crate::error::Result;

@@ -58,6 +58,21 @@ pub fn merge(
     merged
 }
 
+/// A value that a record has, as its definition has it: null where it is left of an earlier definition of another type,
+/// which no condition finds either. A choice that can no longer be chosen is still one.
+pub fn shown<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
+    let Some(of_type) = CustomFieldType::from_name(&definition.field_type) else { return &Value::Null };
+    let fits = match of_type {
+        CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice => value.is_string(),
+        CustomFieldType::Integer => value.is_i64(),
+        CustomFieldType::Boolean => value.is_boolean(),
+        CustomFieldType::Decimal | CustomFieldType::Date | CustomFieldType::Timestamp => {
+            value.as_str().is_some_and(|text| read_value(of_type.kind(), text).is_ok())
+        }
+    };
+    if fits { value } else { &Value::Null }
+}
+
 /// Whether a value is given as it is stored.
 fn is_stored(stored: Option<&Value>, given: &Given<'_>) -> bool {
     match (stored, given) {
