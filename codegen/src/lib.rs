@@ -51,6 +51,16 @@ pub fn snapshot(sources: Sources) -> Result<Snapshot, Report> {
     checked(sources).map(|(schema, _)| Snapshot::of(&schema))
 }
 
+/// The paths that the resources have behind `/api/v1` and in the panel, each parameter as `{}`: what the check compares.
+pub fn paths(sources: Sources) -> Result<Vec<String>, Report> {
+    checked(sources).map(|(schema, _)| check::paths(&schema).collect())
+}
+
+/// The tables of the runtime's own, which no resource may have.
+pub fn platform_tables() -> &'static [&'static str] {
+    platform::TABLES
+}
+
 /// The passes, in their order. What is right may come with warnings.
 fn checked(sources: Sources) -> Result<(Checked<Schema>, Report), Report> {
     let mut problems = Problems::default();

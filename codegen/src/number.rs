@@ -5,6 +5,9 @@ use std::cmp::Ordering;
 /// Digits behind the point that are kept: more than the 18 that a `decimal` may have.
 const SCALE: u32 = 18;
 
+/// The greatest whole part: more than any `bigint` has.
+const MOST_WHOLE: i128 = 10i128.pow(19);
+
 /// A decimal number as an integer scaled by 10^18.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
@@ -27,7 +30,7 @@ impl PartialOrd for Number {
 }
 
 impl Number {
-    /// Reads `-12`, `0.05`; no exponents, no spaces, at most 18 digits on either side of the point.
+    /// Reads `-12`, `0.05`; no exponents, no spaces, at most 18 digits behind the point.
     pub fn read(text: &str) -> Option<Number> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = match digits.split_once('.') {
@@ -40,7 +43,7 @@ impl Number {
             return None;
         }
         let places = u32::try_from(fraction.len()).ok().filter(|places| *places <= SCALE)?;
-        let whole: i128 = whole.parse().ok().filter(|whole| *whole <= 10i128.pow(SCALE))?;
+        let whole: i128 = whole.parse().ok().filter(|whole| *whole <= MOST_WHOLE)?;
         let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
         let scaled = whole * 10i128.pow(SCALE) + fraction * 10i128.pow(SCALE - places);
         Some(Number { scaled: if text.starts_with('-') { -scaled } else { scaled }, places })
@@ -49,6 +52,18 @@ impl Number {
     /// Whether it has at most so many digits in front of the point.
     pub fn fits_digits(self, digits: u32) -> bool {
         self.scaled.abs() < 10i128.pow(SCALE + digits)
+    }
+
+    /// The next number above or below it that has so many places.
+    pub fn next(self, places: u32, up: bool) -> Number {
+        let unit = 10i128.pow(SCALE.saturating_sub(places));
+        let floor = self.scaled.div_euclid(unit) * unit;
+        let scaled = match up {
+            true => floor + unit,
+            false if floor == self.scaled => floor - unit,
+            false => floor,
+        };
+        Number { scaled, places }
     }
 
     /// Whether it lies between two whole numbers.
@@ -69,6 +84,24 @@ mod tests {
         assert_eq!(Number::read("1.50").unwrap(), Number::read("1.5").unwrap());
         assert_eq!(Number::read("-0").unwrap(), Number::read("0").unwrap());
         assert!(Number::read("-2").unwrap() < Number::read("-1.5").unwrap());
+    }
+
+    #[test]
+    fn all_of_64_bits_is_read() {
+        for text in ["9223372036854775807", "-9223372036854775808", "2000000000000000000"] {
+            let number = Number::read(text).unwrap();
+            assert!(number.is_within(i64::MIN.into(), i64::MAX.into()), "{text}");
+        }
+        assert!(!Number::read("9223372036854775808").unwrap().is_within(i64::MIN.into(), i64::MAX.into()));
+    }
+
+    #[test]
+    fn the_next_number_has_the_places_that_it_may_have() {
+        let next = |text: &str, places, up| Number::read(text).unwrap().next(places, up);
+        assert_eq!(next("1", 0, true), Number::read("2").unwrap());
+        assert_eq!(next("-1.5", 0, true), Number::read("-1").unwrap());
+        assert_eq!(next("1.5", 0, false), Number::read("1").unwrap());
+        assert_eq!(next("1", 2, false), Number::read("0.99").unwrap());
     }
 
     #[test]

@@ -32,10 +32,6 @@ impl Output {
         &self.warnings
     }
 
-    pub fn into_warnings(self) -> Report {
-        self.warnings
-    }
-
     /// Every file, the index last.
     pub fn files(&self) -> &[Generated] {
         &self.files

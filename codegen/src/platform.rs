@@ -23,7 +23,49 @@ const RESOURCES: &[(&str, &[PlatformField])] = &[
 ];
 
 /// Names that the runtime serves itself, although nothing may refer to them.
-pub const RESERVED: &[&str] = &["attachment", "event", "webhook"];
+const SERVED: &[&str] = &["attachment", "audit_entry", "event", "webhook", "webhook_log"];
+
+/// Its tables. A test of the migrations holds the list to theirs.
+pub const TABLES: &[&str] = &[
+    "attachment_leftovers",
+    "attachments",
+    "audit_entries",
+    "custom_fields",
+    "custom_views",
+    "events",
+    "idempotency_keys",
+    "record_blocks",
+    "record_changes",
+    "record_recent",
+    "record_stretches",
+    "record_totals",
+    "roles",
+    "seaql_migrations",
+    "tokens",
+    "user_invitations",
+    "user_passwords",
+    "user_sessions",
+    "users",
+    "webhook_deliveries",
+    "webhook_logs",
+    "webhooks",
+];
+
+/// Its paths at the top of the API.
+pub const PATHS: &[&str] =
+    &["attachments", "audit_entries", "custom_fields", "custom_views", "roles", "tokens", "users", "webhooks"];
+
+/// What stands at the top beside the API: pages, files, and what monitors ask for.
+pub const PAGES: &[&str] = &["api", "docs", "files", "health", "panel"];
+
+/// How tables begin that are somebody else's, and which those are.
+pub const PREFIXES: &[(&str, &str)] =
+    &[("pg_", "those of PostgreSQL"), ("record_", "those by which the server counts"), ("sqlite_", "those of SQLite")];
+
+/// Whether a resource of that name is the runtime's.
+pub fn is_served(name: &str) -> bool {
+    SERVED.contains(&name) || RESOURCES.iter().any(|(known, _)| *known == name)
+}
 
 /// The platform's resources in the same form as those of the files.
 pub fn resources() -> Vec<Resource> {

@@ -1,6 +1,5 @@
 //! The files of a folder of resources, and where in them something stands.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -67,10 +66,19 @@ impl SourceFile {
         SourceFile { path, text, unreadable, line_starts }
     }
 
-    /// The name of the file without folder and ending: `product`.
+    /// The name of the file without its folder: `product.yaml`.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// The same without its ending: `product`.
     pub fn stem(&self) -> &str {
-        let name = self.path.rsplit('/').next().unwrap_or(&self.path);
+        let name = self.name();
         name.split_once('.').map_or(name, |(stem, _)| stem)
+    }
+
+    fn is_seed(&self) -> bool {
+        self.path.ends_with(SEED_SUFFIX)
     }
 
     /// Line and column of a byte, both from 1; the column counts characters.
@@ -85,9 +93,8 @@ impl SourceFile {
 /// Every file of the folder.
 #[derive(Debug, Default)]
 pub struct Sources {
+    /// Those of the resources, and the seed files beside them.
     files: Vec<SourceFile>,
-    /// Names of the seed files beside them.
-    pub seeds: BTreeSet<String>,
     /// The folder, absolute where it exists: generated code includes seed files from there.
     pub folder: PathBuf,
 }
@@ -110,14 +117,20 @@ impl Sources {
     }
 
     fn load_file(&mut self, folder: &Path, folder_shown: &str, name: String) {
-        if name.ends_with(SEED_SUFFIX) {
-            self.seeds.insert(name);
+        let (path, place) = (format!("{folder_shown}/{name}"), folder.join(&name));
+        if place.is_dir() {
+            for lost in yaml_within(&place) {
+                let reason = "resources stand in one folder: move it up".to_owned();
+                self.files.push(SourceFile::new(format!("{path}/{lost}"), String::new(), Some(reason)));
+            }
         } else if name.ends_with(".yaml") || name.ends_with(".yml") {
-            let path = format!("{folder_shown}/{name}");
-            self.files.push(match fs::read_to_string(folder.join(&name)) {
+            self.files.push(match fs::read_to_string(&place) {
                 Ok(text) => SourceFile::new(path, text, None),
                 Err(problem) => SourceFile::new(path, String::new(), Some(problem.to_string())),
             });
+        } else if is_yaml(&name) {
+            let reason = "its ending is written in small letters: `.yaml`".to_owned();
+            self.files.push(SourceFile::new(path, String::new(), Some(reason)));
         }
     }
 
@@ -127,15 +140,11 @@ impl Sources {
         self
     }
 
-    /// The same from texts in memory: pairs of path and text. Seed files count by their name.
+    /// The same from texts in memory: pairs of path and text.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Sources {
         let mut sources = Sources::default();
         for (path, text) in texts {
-            if path.ends_with(SEED_SUFFIX) {
-                sources.seeds.insert(path.rsplit('/').next().unwrap_or(path).to_owned());
-            } else {
-                sources.files.push(SourceFile::new(path.to_owned(), text.to_owned(), None));
-            }
+            sources.files.push(SourceFile::new(path.to_owned(), text.to_owned(), None));
         }
         sources
     }
@@ -157,9 +166,23 @@ impl Sources {
         Sources::from_texts(files.iter().map(|(path, text)| (*path, text.as_str())))
     }
 
-    /// Every file with its id.
+    /// Every file of a resource with its id.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.all().filter(|(_, file)| !file.is_seed())
+    }
+
+    /// Every seed file with its id.
+    pub fn seeds(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.all().filter(|(_, file)| file.is_seed())
+    }
+
+    fn all(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.files.iter().enumerate().map(|(index, file)| (FileId(index), file))
+    }
+
+    /// How many files there are.
+    pub fn count(&self) -> usize {
+        self.files.len()
     }
 
     pub fn file(&self, id: FileId) -> &SourceFile {
@@ -180,6 +203,25 @@ fn shown_path(folder: &Path) -> String {
     let shown = folder.strip_prefix(&current).unwrap_or(folder);
     let shown = shown.to_string_lossy().replace('\\', "/");
     shown.trim_end_matches('/').trim_start_matches("./").to_owned()
+}
+
+/// Whether somebody will have meant it to be read.
+fn is_yaml(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    lower.ends_with(".yaml") || lower.ends_with(".yml")
+}
+
+/// The YAML files in a folder and below it, which nobody reads.
+fn yaml_within(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in file_names(folder).unwrap_or_default() {
+        match folder.join(&name).is_dir() {
+            true => found.extend(yaml_within(&folder.join(&name)).iter().map(|below| format!("{name}/{below}"))),
+            false if is_yaml(&name) => found.push(name),
+            false => {}
+        }
+    }
+    found
 }
 
 fn file_names(folder: &Path) -> io::Result<Vec<String>> {

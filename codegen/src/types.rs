@@ -95,8 +95,11 @@ pub static TYPES: &[TypeWord] = &[
     ),
 ];
 
-/// The longest `string(n)`: what both databases index whole and a request may reasonably carry.
+/// The longest `string(n)`: what a request may reasonably carry. Indexes take less, which the check of indexes says.
 pub const LONGEST_STRING: u32 = 65_535;
+
+/// The longest word of an `enum`: its column's length.
+pub const LONGEST_WORD: usize = 64;
 
 /// The most digits of a `decimal`: they fit 64 bits, which is how SQLite keeps them exact.
 pub const MOST_DIGITS: u8 = 18;

@@ -92,8 +92,8 @@ words! {
     /// The short ways to say what can be filtered.
     FilterWord { Shown = "shown", None = "none" }
 
-    /// The short way to say what can be sorted by.
-    SortWord { Shown = "shown" }
+    /// The short ways to say what can be sorted by.
+    SortWord { Shown = "shown", None = "none" }
 }
 
 pub(crate) use words;

@@ -5,6 +5,7 @@
 mod compare;
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use charter_codegen::{Code, Output, Report, Sources, compile, compile_sources};
@@ -13,10 +14,21 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics")
 }
 
-/// What is wrong with a case, or what its developer is warned of.
-fn report(case: &str) -> Report {
+/// What came of a case.
+struct Case(Result<Output, Report>);
+
+/// What is wrong with it, or what its developer is warned of.
+impl Deref for Case {
+    type Target = Report;
+
+    fn deref(&self) -> &Report {
+        self.0.as_ref().map_or_else(|report| report, Output::warnings)
+    }
+}
+
+fn report(case: &str) -> Case {
     let text = fs::read_to_string(folder().join(format!("{case}.yaml"))).unwrap();
-    let report = compile_sources(Sources::from_example(&text)).map_or_else(|report| report, Output::into_warnings);
+    let report = Case(compile_sources(Sources::from_example(&text)));
     assert!(!report.problems().is_empty(), "{case} has no problem");
     report
 }
@@ -43,9 +55,9 @@ fn no_report_is_left_without_its_case() {
 
 #[test]
 fn every_code_has_a_case() {
-    let reports: Vec<Report> = cases().iter().map(|case| report(case)).collect();
+    let reports: Vec<Case> = cases().iter().map(|case| report(case)).collect();
     for &code in Code::ALL {
-        let found = reports.iter().flat_map(Report::problems).any(|problem| problem.code == code);
+        let found = reports.iter().flat_map(|report| report.problems()).any(|problem| problem.code == code);
         assert!(found, "{code} is in no case of tests/diagnostics");
     }
 }
@@ -82,6 +94,21 @@ fn a_file_that_is_not_text_is_reported_and_the_others_are_checked() {
     let codes: Vec<Code> = report.problems().iter().map(|problem| problem.code).collect();
     assert_eq!(codes, [Code::Unreadable, Code::UnknownKey]);
     assert!(report.render().contains("binary.yaml"), "{}", report.render());
+}
+
+#[test]
+fn a_file_that_nobody_would_read_is_told() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("misplaced");
+    fs::create_dir_all(folder.join("more/still")).unwrap();
+    for path in ["supplier.YAML", "more/product.yaml", "more/still/member.yml", "more/notes.txt"] {
+        fs::write(folder.join(path), "resource: supplier\n").unwrap();
+    }
+    let report = compile(&folder).unwrap_err();
+    let told: Vec<&str> = report.problems().iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    for (told, path) in told.iter().zip(["more/product.yaml", "more/still/member.yml", "supplier.YAML"]) {
+        assert!(told.contains(path), "{told}");
+    }
 }
 
 #[test]

@@ -31,6 +31,20 @@ fn a_comma_in_a_type_is_read_in_every_style() {
 }
 
 #[test]
+fn a_bigint_has_all_of_64_bits() {
+    let yaml = "resource: note\nfields:\n  size: { type: bigint, default: 2000000000000000000, \
+                min: -9223372036854775808, max: 9223372036854775807 }\n";
+    let text = note(yaml);
+    assert!(text.contains("2000000000000000000") && text.contains("9223372036854775807"), "{text}");
+}
+
+#[test]
+fn a_type_within_types_without_end_is_no_type() {
+    let report = report(&format!("resource: note\nfields:\n  a: {}\n", "list(".repeat(100_000)));
+    assert!(report.problems()[0].message.len() < 200, "{}", report.problems()[0].message);
+}
+
+#[test]
 fn two_torn_types_in_one_mapping_are_two_types() {
     let yaml = "resource: note\nactions:\n  sum:\n    on: collection\n    answer: sum\n    \
                 output: { a: decimal(9, 2), b: decimal(8, 2), c: decimal(9, 2) }\n";

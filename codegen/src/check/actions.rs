@@ -8,13 +8,17 @@ use crate::words::{ActionMethod, Hook, Operation};
 /// What the plain operations emit.
 const PLAIN: &[&str] = &["created", "updated", "deleted"];
 
-/// What undoes a deletion by a mark, and what it emits.
-const RESTORE: &str = "restore";
+/// What undoing a deletion by a mark emits.
 const RESTORED: &str = "restored";
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for action in &resource.actions {
-        free_name(resource, action, problems);
+        free_name(action, problems);
+        for field in action.input.iter().filter(|field| field.name.value == action.name.value) {
+            let message = format!("`{}` is the key under which all of the input may stand in a body", field.name.value);
+            let problem = Diagnostic::new(Code::ReservedName, field.name.span, message, "named as its action");
+            problems.push(problem.help("choose another name: what stands under it would be read as the whole input"));
+        }
         if let ActionOutput::Fields { key, fields } = &action.output
             && fields.is_empty()
         {
@@ -52,7 +56,7 @@ fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
     problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "no event of its own").help(help));
 }
 
-fn free_name(resource: &Resource, action: &Action, problems: &mut Problems) {
+fn free_name(action: &Action, problems: &mut Problems) {
     let name = action.name.as_str();
     let reason = if Operation::WORDS.contains(&name) {
         "is one of the plain operations"
@@ -60,10 +64,6 @@ fn free_name(resource: &Resource, action: &Action, problems: &mut Problems) {
         "is the name of a hook"
     } else if names::is_keyword(name) {
         "is a word of Rust, and cannot name a function"
-    } else if resource.soft_delete && name == RESTORE {
-        "is what brings deleted records back"
-    } else if resource.attachments && name == "attachments" {
-        "is the path of its attachments"
     } else {
         return;
     };

@@ -1,6 +1,7 @@
 //! Defaults: whether one fits its type and its own rules.
 
-use super::{ScopeOf, scopes};
+use super::rules::fits;
+use super::{ScopeOf, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Kind, Resource, Rule, Schema};
 use crate::number::Number;
@@ -60,6 +61,9 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
 pub fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
     let number = Number::read(text);
     let refuse = |reason: String, help: &str| Err((reason, help.to_owned()));
+    if text.contains('\0') {
+        return refuse("it has a NUL, which PostgreSQL keeps in no text".to_owned(), "leave the NUL out");
+    }
     match kind {
         Kind::String { max } => {
             let length = text.chars().count();
@@ -89,7 +93,12 @@ pub fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
             true => Ok(()),
             false => {
                 let known: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
-                refuse(format!("`{text}` is not among its values"), &format!("one of: {}", known.join(", ")))
+                let other_case = known.iter().find(|word| word.to_lowercase() == text.to_lowercase());
+                let help = match other_case {
+                    Some(word) => format!("did you mean `{word}`?"),
+                    None => format!("one of: {}", known.join(", ")),
+                };
+                refuse(format!("`{text}` is not among its values"), &help)
             }
         },
         Kind::Code(codes) => match codes.iter().any(|code| code.number.value.to_string() == text) {
@@ -125,10 +134,10 @@ pub fn is_decimal(precision: u8, places: u8, number: Number) -> bool {
     number.places <= places.into() && number.fits_digits((precision - places).into())
 }
 
-/// A default that its own rules refuse could never be saved again as it is.
+/// A value that its field's own rules refuse, which a client could not send.
 pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &mut Problems) {
     let value = Number::read(text).filter(|_| field.kind.is_number());
-    for rule in &field.rules {
+    for rule in field.rules.iter().filter(|rule| fits(&rule.value, &field.kind)) {
         let bound = |bound: &str, keeps: fn(&Number, &Number) -> bool| match (value, Number::read(bound)) {
             (Some(value), Some(bound)) => keeps(&value, &bound),
             _ => true,
@@ -139,6 +148,11 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
             Rule::Above(least) => bound(least, Number::gt),
             Rule::Below(most) => bound(most, Number::lt),
             Rule::MinLength(least) if field.kind.is_text() => text.chars().count() >= *least as usize,
+            // One that is no regular expression is reported as such.
+            Rule::Pattern(pattern) if field.kind.is_text() => {
+                patterns::compile(pattern).map_or(true, |regex| regex.is_match(text))
+            }
+            Rule::Format(format) if field.kind.is_text() => patterns::has_format(*format, text),
             _ => true,
         };
         if !kept {

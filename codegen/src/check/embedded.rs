@@ -2,7 +2,7 @@
 
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Name, Resource, Schema};
+use crate::model::{Field, Kind, Name, Resource, Schema};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
@@ -17,6 +17,14 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         }
         if !found.refers_by(by, resource.name.as_str()) {
             problems.push(not_referring(found, by, target, resource));
+        }
+        let same = |other: &&Field| matches!(&other.kind, Kind::Embedded { resource, by: other_by } if resource.value == target.value && other_by == by);
+        let first = resource.fields.iter().find(same);
+        if let Some(first) = first.filter(|first| !std::ptr::eq(*first, field)) {
+            let message = format!("`{}` and `{}` hold the same records", first.name.value, field.name.value);
+            let problem = Diagnostic::new(Code::Embedding, field.name.span, message, "the same once more");
+            let help = "writing one would delete what the other holds: leave one out, or refer back by two fields";
+            problems.push(problem.related(first.name.span, "held here").help(help));
         }
     }
 }

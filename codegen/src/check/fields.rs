@@ -7,6 +7,7 @@ use super::{Scope, ScopeOf, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Name, Resource, Schema};
 use crate::source::Span;
+use crate::types::LONGEST_WORD;
 use crate::words::{Widget, Word};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -101,6 +102,16 @@ fn values(field: &Field, problems: &mut Problems) {
         if word.value.trim().is_empty() || word.value.trim() != word.value {
             let message = "a value is a word without spaces around it";
             problems.push(Diagnostic::new(Code::Values, word.span, message, "empty, or with spaces around it"));
+        }
+        let length = word.value.chars().count();
+        if matches!(field.kind, Kind::Enum(_)) && length > LONGEST_WORD {
+            let message = format!("a word of an `enum` has at most {LONGEST_WORD} characters, and this has {length}");
+            let problem = Diagnostic::new(Code::Values, word.span, message, "too long");
+            problems.push(problem.help("what people read of it may be longer: choose a shorter word"));
+        }
+        if word.value.contains('\0') {
+            let message = "a value has no NUL, which PostgreSQL keeps in no text";
+            problems.push(Diagnostic::new(Code::Values, word.span, message, "has a NUL").help("leave the NUL out"));
         }
         if let Some(first) = seen.insert(word.value.to_lowercase(), word.span) {
             let message = format!("the value `{}` is there twice", word.value);

@@ -7,6 +7,9 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Sorts};
 use crate::source::{Span, Spanned};
 
+/// So many columns has an index of PostgreSQL at most.
+const MOST_COLUMNS: usize = 32;
+
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in resource.fields.iter().filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique)) {
         short_enough(resource, &[&field.name], "`unique`", field.name.span, problems);
@@ -88,6 +91,11 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
     if set.value.is_empty() {
         let message = format!("a set of {what} names no field");
         problems.push(Diagnostic::new(Code::NotIndexable, set.span, message, "empty").help("remove it"));
+    }
+    if set.value.len() > MOST_COLUMNS {
+        let message = format!("a set of {what} names {} fields, and {MOST_COLUMNS} is the most", set.value.len());
+        let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "too many for an index");
+        problems.push(problem.help("the first few find nearly all that there is to find"));
     }
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     for name in &set.value {

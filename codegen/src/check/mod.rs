@@ -2,16 +2,21 @@
 
 mod access;
 mod actions;
+mod circles;
 mod defaults;
 mod deprecation;
 mod derived;
 mod embedded;
 mod evolution;
+mod examples;
 mod fields;
 mod includes;
+mod index_names;
 mod indexes;
 mod names;
 mod nesting;
+mod paths;
+mod patterns;
 mod queries;
 mod references;
 mod rules;
@@ -40,16 +45,19 @@ impl<T> Deref for Checked<T> {
 /// A family of rules, applied to one resource.
 type Family = fn(&Schema, &Resource, &mut Problems);
 
-/// All families, in the order of the codes.
+/// All families: names first, then what fields say, then what resources say of each other.
 const FAMILIES: &[Family] = &[
     names::check,
     taken::check,
+    paths::check,
     fields::check,
     defaults::check,
+    examples::check,
     evolution::check,
     deprecation::check,
     rules::check,
     references::check,
+    circles::check,
     derived::check,
     embedded::check,
     nesting::check,
@@ -73,10 +81,20 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
         return None;
     }
     // What is wrong comes first: half of these would be about it too.
+    let schema = Checked(schema);
+    index_names::check(&schema, problems);
+    if !problems.are_warnings() {
+        return None;
+    }
     for resource in schema.declared() {
         served::check(&schema, resource, problems);
     }
-    Some(Checked(schema))
+    Some(schema)
+}
+
+/// Every path that the declared resources have, behind `/api/v1` and in the panel.
+pub fn paths(schema: &Checked<Schema>) -> impl Iterator<Item = String> {
+    paths::all(schema).into_iter().map(|path| path.path)
 }
 
 /// Fields that stand together and can name each other.

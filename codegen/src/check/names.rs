@@ -11,12 +11,23 @@ use crate::predicate::Predicate;
 /// Fields that the server keeps itself.
 pub const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
 
-pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+/// Columns that every table of PostgreSQL has.
+const SYSTEM: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
+
+pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     file_name(resource, problems);
-    resource_names(schema, resource, problems);
+    resource_names(resource, problems);
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
-            field_name(field, scope.what, problems);
+            field_name(resource, field, scope.what, problems);
+        }
+        // `under` and a polymorphic reference give fields that are called after something else, and longer.
+        let derived = |field: &&Field| {
+            field.name.value != field.declared && field.declared.len() <= LONGEST
+                || resource.under.as_ref().is_some_and(|under| under.field == field.name.value && !field.is_declared())
+        };
+        for field in scope.fields.iter().filter(derived) {
+            not_too_long("the field", &field.name, problems);
         }
     }
     for include in &resource.includes {
@@ -46,7 +57,7 @@ fn file_name(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-fn resource_names(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+fn resource_names(resource: &Resource, problems: &mut Problems) {
     let name = &resource.name;
     snake_case("a resource", name, problems);
     let others = [
@@ -56,18 +67,22 @@ fn resource_names(schema: &Schema, resource: &Resource, problems: &mut Problems)
         ("an ability", &resource.ability),
     ];
     for (what, other) in others {
-        // What only follows from the name is as good as the name.
+        // What only follows from the name is of its form, and may be longer.
         if other.span != name.span {
             snake_case(what, other, problems);
         }
+    }
+    if resource.plural.span == name.span && name.value.len() <= LONGEST {
+        not_too_long("the plural", &resource.plural, problems);
     }
     if resource.label.value.trim().is_empty() {
         let message = "a label is what people read, and cannot be empty";
         problems.push(Diagnostic::new(Code::BadName, resource.label.span, message, "empty"));
     }
-    let platform = schema.resources.iter().any(|other| other.is_platform() && other.name.value == name.value);
-    let reason = if platform || platform::RESERVED.contains(&name.as_str()) {
+    let reason = if platform::is_served(name.as_str()) {
         "is a resource of the platform"
+    } else if name.value == emit::RUNTIME {
+        "is the crate that generated code names"
     } else if names::is_keyword(name.as_str()) {
         "is a word of Rust, and cannot name a module"
     } else if name.value == emit::INDEX {
@@ -80,7 +95,7 @@ fn resource_names(schema: &Schema, resource: &Resource, problems: &mut Problems)
     problems.push(problem);
 }
 
-fn field_name(field: &Field, what: ScopeOf, problems: &mut Problems) {
+fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut Problems) {
     let name = Name { value: field.declared.clone(), span: field.name.span };
     snake_case("a field", &name, problems);
     if what == ScopeOf::Record && SERVERS_OWN.contains(&name.as_str()) {
@@ -91,6 +106,14 @@ fn field_name(field: &Field, what: ScopeOf, problems: &mut Problems) {
             _ => "every record has it; leave it out",
         };
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help(help));
+    } else if what == ScopeOf::Record && SYSTEM.contains(&name.as_str()) {
+        let message = format!("`{}` is a column that every table of PostgreSQL has", name.value);
+        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
+    } else if what == ScopeOf::Record && field.name.value == resource.name.value {
+        let message = format!("`{0}` is the key under which a whole `{0}` stands in a body", name.value);
+        let problem = Diagnostic::new(Code::ReservedName, name.span, message, "named as its resource");
+        problems
+            .push(problem.help("choose another name: a record that is sent back would be read as this field alone"));
     } else if names::is_never_a_name(name.as_str()) {
         let message = format!("`{}` cannot be the name of a field in Rust", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
@@ -102,7 +125,8 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
         let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");
         let better = names::to_snake_case(name.as_str());
-        problems.push(match names::is_snake_case(&better) {
+        // Letters that are left out would make another word.
+        problems.push(match name.value.is_ascii() && names::is_snake_case(&better) {
             true => problem.help(format!("write `{better}`")),
             false => problem.help("lower-case letters, digits and `_` between words, beginning with a letter"),
         });
@@ -111,6 +135,15 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
         let problem = Diagnostic::new(Code::BadName, name.span, message, "too long")
             .help("PostgreSQL would cut it; choose a shorter one");
         problems.push(problem);
+    }
+}
+
+/// A name that follows from another, which is where it can be made shorter.
+fn not_too_long(what: &str, name: &Name, problems: &mut Problems) {
+    if name.value.len() > LONGEST {
+        let message = format!("{what} that follows, `{}`, is longer than {LONGEST} characters", name.value);
+        let problem = Diagnostic::new(Code::BadName, name.span, message, "makes a name that is too long");
+        problems.push(problem.help("PostgreSQL would cut it; choose a shorter one"));
     }
 }
 

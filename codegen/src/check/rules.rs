@@ -1,7 +1,7 @@
 //! Rules on values: which fit which type, and whether a value can satisfy them at all.
 
 use super::defaults::{is_decimal, is_whole};
-use super::{Scope, scopes};
+use super::{Scope, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema};
 use crate::number::Number;
@@ -98,22 +98,26 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
     }
 }
 
-/// Whether any number satisfies all bounds.
+/// Whether any number of the field's places satisfies all bounds.
 fn range(field: &Field, problems: &mut Problems) {
+    let places = match field.kind {
+        Kind::Decimal { places, .. } => places.into(),
+        _ => 0,
+    };
     let number = |text: &String| Number::read(text);
     let lower = field.rules.iter().filter_map(|rule| match &rule.value {
-        Rule::Min(text) => Some((number(text)?, false, rule)),
-        Rule::Above(text) => Some((number(text)?, true, rule)),
+        Rule::Min(text) => Some((number(text)?, rule)),
+        Rule::Above(text) => Some((number(text)?.next(places, true), rule)),
         _ => None,
     });
-    for (least, least_open, rule) in lower {
+    for (least, rule) in lower {
         for other in &field.rules {
-            let (most, open) = match &other.value {
-                Rule::Max(text) => (number(text), least_open),
-                Rule::Below(text) => (number(text), true),
+            let most = match &other.value {
+                Rule::Max(text) => number(text),
+                Rule::Below(text) => number(text).map(|most| most.next(places, false)),
                 _ => continue,
             };
-            if most.is_some_and(|most| least > most || (least == most && open)) {
+            if most.is_some_and(|most| least > most) {
                 let (low, high) = (rule.value.key(), other.value.key());
                 empty_range(field, other.span, rule.span, &format!("`{low}` leaves nothing for `{high}`"), problems);
             }
@@ -153,16 +157,9 @@ fn empty_range(field: &Field, span: Span, other: Span, reason: &str, problems: &
 }
 
 fn pattern(text: &str, span: Span, problems: &mut Problems) {
-    let Err(found) = regex_syntax::parse(text) else { return };
-    let reason = match &found {
-        regex_syntax::Error::Parse(problem) => problem.kind().to_string(),
-        regex_syntax::Error::Translate(problem) => problem.kind().to_string(),
-        other => other.to_string(),
-    };
+    let Err((reason, help)) = patterns::compile(text) else { return };
     let message = format!("this is not a regular expression: {reason}");
-    let problem = Diagnostic::new(Code::BadPattern, span, message, "cannot be read")
-        .help("the syntax is that of the Rust crate `regex`; the whole text must match, so `^` and `$` are not needed");
-    problems.push(problem);
+    problems.push(Diagnostic::new(Code::BadPattern, span, message, "cannot be read").help(help));
 }
 
 fn other_field(scope: &Scope<'_>, field: &Field, rule: &Spanned<Rule>, other: &str, problems: &mut Problems) {

@@ -1,8 +1,13 @@
-//! Seeds: whether the file is there, and whether its rows can be recognised again.
+//! Seeds: whether the file is there, whether its rows can be recognised again, and whether each could be created.
 
+use std::collections::BTreeMap;
+
+use super::defaults::own_rules;
+use super::examples::value;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, Kind, Resource, Rule, Schema};
-use crate::source::SEED_SUFFIX;
+use crate::model::{Access, Default, Field, Kind, Resource, Rule, Schema};
+use crate::source::{SEED_SUFFIX, Span};
+use crate::syntax::tree::{Entry, Node, Value};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     let Some(seed) = &resource.seed else { return };
@@ -20,11 +25,128 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         problems.push(problem);
     }
     let is_text = |field: &Field| matches!(field.kind, Kind::String { .. } | Kind::Text);
-    let tells_apart = |field: &Field| field.rules.iter().any(|rule| rule.value == Rule::Unique) && is_text(field);
-    if !resource.fields.iter().any(tells_apart) {
+    let tells_apart = |field: &&Field| field.rules.iter().any(|rule| rule.value == Rule::Unique) && is_text(field);
+    let key = resource.fields.iter().find(tells_apart);
+    if key.is_none() {
         let message = format!("rows of `{}` could not be recognised when they are seeded again", resource.name.value);
         let problem = Diagnostic::new(Code::Seed, seed.name.span, message, "nothing tells the rows apart")
             .help("mark the string field that does with `unique: true`");
         problems.push(problem);
     }
+    if let Some(root) = &seed.rows {
+        rows(resource, key, root, problems);
+    }
+}
+
+fn rows(resource: &Resource, key: Option<&Field>, root: &Node, problems: &mut Problems) {
+    let Value::List(items) = &root.value else {
+        let message = format!("a seed file is a list of rows, not {}", root.described());
+        let problem = Diagnostic::new(Code::Seed, root.span, message, "expected a list");
+        problems.push(problem.help("each row begins with `- ` and is a mapping from fields to values"));
+        return;
+    };
+    let mut known: BTreeMap<String, Span> = BTreeMap::new();
+    for item in items {
+        let Value::Map(entries) = &item.value else {
+            let message = format!("a row is a mapping from fields to values, not {}", item.described());
+            problems.push(Diagnostic::new(Code::Seed, item.span, message, "expected a mapping"));
+            continue;
+        };
+        row(resource, item, entries, problems);
+        let named = key.and_then(|key| entries.iter().find(|entry| entry.key.value == key.name.value));
+        let text = named.and_then(|entry| entry.value.scalar());
+        if let (Some(key), Some(text)) = (key, text)
+            && let Some(first) = known.insert(text.value.to_lowercase(), text.span)
+        {
+            let message = format!("two rows have the `{}` `{}`, which tells rows apart", key.name.value, text.value);
+            problems.push(Diagnostic::new(Code::Seed, text.span, message, "again").related(first, "first here"));
+        }
+    }
+}
+
+/// One row: its fields are there and can be written, its values fit, and nothing is missing.
+fn row(resource: &Resource, item: &Node, entries: &[Entry], problems: &mut Problems) {
+    for entry in entries {
+        let name = entry.key.as_str();
+        let Some(field) = resource.field(name) else {
+            let message = format!("`{}` has no field `{name}`", resource.name.value);
+            let known = resource.fields.iter().filter(|field| is_given(field)).map(|field| field.name.as_str());
+            let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "unknown field");
+            problems.push(problem.did_you_mean(name, known));
+            continue;
+        };
+        if !is_given(field) {
+            let message = format!("`{name}` is not written by a row, and would be passed over");
+            problems.push(Diagnostic::new(Code::Seed, entry.key.span, message, "not written").help("leave it out"));
+        } else if let Some(problem) = unfit(field, &entry.value) {
+            problems.push(problem);
+        } else if let Some(text) = entry.value.scalar().filter(|text| !text.value.is_empty()) {
+            own_rules(field, "value", &text.value, text.span, problems);
+        }
+    }
+    for field in resource.fields.iter().filter(|field| is_given(field)) {
+        let given = entries.iter().find(|entry| entry.key.value == field.name.value);
+        let is_needed = field.required && field.default == Default::None;
+        if is_needed && given.is_none_or(|entry| is_null(&entry.value)) {
+            let message = format!("this row has no `{}`, which must be given", field.name.value);
+            problems.push(Diagnostic::new(
+                Code::Seed,
+                item.span,
+                message,
+                format!("`{}` is missing", field.name.value),
+            ));
+        }
+    }
+}
+
+/// Whether a row may give a field: what a client may create.
+fn is_given(field: &Field) -> bool {
+    !matches!(field.kind, Kind::Derived(_)) && field.access != Access::ReadOnly
+}
+
+/// Nothing, or the word for it: the field is then as if it were not given.
+fn is_null(node: &Node) -> bool {
+    match &node.value {
+        Value::Null => true,
+        Value::Scalar { text, plain: true } => matches!(text.as_str(), "null" | "~" | "Null" | "NULL"),
+        _ => false,
+    }
+}
+
+fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
+    let name = &field.name.value;
+    let problem = |message: String, label: &str| Diagnostic::new(Code::Seed, node.span, message, label);
+    let holds_many = field.kind.is_list()
+        || matches!(field.kind, Kind::Json | Kind::CustomFields | Kind::Embedded { .. } | Kind::Unknown);
+    match &node.value {
+        _ if is_null(node) || holds_many => None,
+        Value::Scalar { text, plain } => {
+            if text.is_empty() {
+                let message = format!("`{name}` is empty, and may not be");
+                return (!field.nullable).then(|| problem(message, "empty"));
+            }
+            if field.kind.is_text() && *plain && is_typed(text) {
+                let message = format!("`{name}` is a text, and YAML reads `{text}` as something else");
+                return Some(problem(message, "not a text").help(format!("put it in quotes: \"{text}\"")));
+            }
+            let (reason, help) = value(&field.kind, text).err()?;
+            Some(problem(format!("the value does not fit `{name}`: {reason}"), "does not fit").help(help))
+        }
+        other => {
+            let many = if matches!(other, Value::List(_)) { "a list" } else { "a mapping" };
+            let message = format!("`{name}` is {}, and takes a single value, not {many}", field.kind.described());
+            Some(problem(message, "expected a single value"))
+        }
+    }
+}
+
+/// Whether YAML reads a text without quotes as a number or a truth.
+fn is_typed(text: &str) -> bool {
+    let digits = text.trim_start_matches(['-', '+']);
+    let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        && (digits.parse::<f64>().is_ok() || digits.starts_with("0x") || digits.starts_with("0o"));
+    // `007` is a text.
+    let leads_with_zero =
+        digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") || is_number && !leads_with_zero
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, IncludeTarget, Kind, Name, Resource, Schema};
 use crate::names;
@@ -14,53 +15,43 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     within(resource, problems);
 }
 
-/// Each resource is compared with those before it and the platform's, so that a clash is told once.
+/// Each resource is compared with those before it, so that a clash is told once, and with the platform's tables.
 fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    let earlier = schema.resources.iter().take_while(|other| !std::ptr::eq(*other, resource));
-    let others = earlier.chain(schema.resources.iter().filter(|other| other.is_platform()));
-    for other in others {
+    for other in schema.declared().take_while(|other| !std::ptr::eq(*other, resource)) {
         if resource.name.value == other.name.value {
-            // A name of the platform is not free at all, which the check of names says.
-            if !other.is_platform() {
-                clash("resource", &resource.name, other.name.span, problems);
-            }
+            clash("resource", &resource.name, other.name.span, problems);
             continue;
         }
         if resource.plural.value == other.plural.value {
-            clash_of("plural", &resource.plural, &other.plural, other, problems);
+            clash("plural", &resource.plural, other.plural.span, problems);
         }
         if resource.table.value == other.table.value && resource.table.value != resource.plural.value {
-            clash_of("table", &resource.table, &other.table, other, problems);
-        }
-        let parent = |resource: &Resource| resource.under.as_ref().map(|under| under.resource.value.clone());
-        let same_place = resource.path.value == other.path.value && parent(resource) == parent(other);
-        if same_place && resource.path.value != resource.plural.value {
-            clash_of("path", &resource.path, &other.path, other, problems);
+            clash("table", &resource.table, other.table.span, problems);
         }
         if resource.type_name == other.type_name {
             let message = format!("`{}` and `{}` make the same type name", resource.name.value, other.name.value);
             problems.push(Diagnostic::new(Code::NameTaken, resource.name.span, message, resource.type_name.clone()));
         }
     }
-    for reserved in platform::RESERVED {
-        let plural = names::plural(reserved);
-        for (what, name) in [("plural", &resource.plural), ("table", &resource.table)] {
-            if name.value == plural && (resource.name.value != *reserved || what == "table" && *reserved == "event") {
-                let message = format!("the {what} `{plural}` belongs to the platform");
-                problems.push(Diagnostic::new(Code::NameTaken, name.span, message, "not free"));
-            }
+    // A resource of the platform's name is refused as a whole by the check of names.
+    if platform::is_served(resource.name.as_str()) {
+        return;
+    }
+    let table = (resource.table.value != resource.plural.value).then_some(("table", &resource.table));
+    for (what, name) in std::iter::once(("plural", &resource.plural)).chain(table) {
+        if platform::TABLES.contains(&name.as_str()) {
+            let message = format!("the {what} `{}` belongs to the platform", name.value);
+            let problem = Diagnostic::new(Code::NameTaken, name.span, message, "not free");
+            problems.push(problem.help(format!("say another: `{what}: …`")));
         }
     }
-}
-
-fn clash_of(what: &str, name: &Name, other_name: &Name, other: &Resource, problems: &mut Problems) {
-    if other.is_platform() {
-        let message = format!("the {what} `{}` belongs to the platform's `{}`", name.value, other.name.value);
-        let problem =
-            Diagnostic::new(Code::NameTaken, name.span, message, "not free").help(format!("say another: `{what}: …`"));
-        problems.push(problem);
-    } else {
-        clash(what, name, other_name.span, problems);
+    let table = &resource.table;
+    if let Some((prefix, whose)) = platform::PREFIXES.iter().find(|(prefix, _)| table.value.starts_with(prefix))
+        && !platform::TABLES.contains(&table.as_str())
+    {
+        let message = format!("the table `{}` begins with `{prefix}`, as {whose} do", table.value);
+        let problem = Diagnostic::new(Code::NameTaken, table.span, message, "not free");
+        problems.push(problem.help("say another: `table: …`"));
     }
 }
 
@@ -71,26 +62,20 @@ fn clash(what: &str, name: &Name, first: Span, problems: &mut Problems) {
 }
 
 fn within(resource: &Resource, problems: &mut Problems) {
-    let mut taken: BTreeMap<&str, Span> = BTreeMap::new();
-    for field in &resource.fields {
-        // The server's own names are not free at all, which the check of names says.
-        let first = taken.insert(field.name.as_str(), field.name.span).filter(|first| *first != resource.name.span);
-        if let Some(first) = first.filter(|_| field.name.span != resource.name.span) {
-            let message = format!("the field `{}` is there twice", field.name.value);
-            let mut problem =
-                Diagnostic::new(Code::NameTaken, field.name.span, message, "again").related(first, "first here");
-            if resource.under.as_ref().is_some_and(|under| under.field == field.name.value) {
-                problem = problem.help("`under` gives the resource this field; leave it out");
-            } else if field.declared != field.name.value {
-                let help = format!(
-                    "`{0}` refers to several resources and makes the fields `{0}_type` and `{0}_id`",
-                    field.declared
-                );
-                problem = problem.help(help);
-            }
-            problems.push(problem);
+    for scope in scopes(resource) {
+        twice(resource, scope.fields, problems);
+    }
+    let mut inputs: BTreeMap<String, &Name> = BTreeMap::new();
+    for action in resource.actions.iter().filter(|action| !action.input.is_empty()) {
+        let type_name = names::upper_camel(action.name.as_str());
+        if let Some(first) = inputs.insert(type_name.clone(), &action.name) {
+            let message = format!("the inputs of `{}` and `{}` have one name in Rust", first.value, action.name.value);
+            let problem = Diagnostic::new(Code::NameTaken, action.name.span, message, format!("{type_name}Input"));
+            problems.push(problem.related(first.span, "the other").help("choose another name for one of the two"));
         }
     }
+    let fields = resource.fields.iter();
+    let taken: BTreeMap<&str, Span> = fields.map(|field| (field.name.as_str(), field.name.span)).collect();
     let mut columns: BTreeMap<String, &Field> = BTreeMap::new();
     for field in resource.fields.iter().filter(|field| field.is_column()) {
         let first = columns.insert(names::upper_camel(field.name.as_str()), field);
@@ -130,5 +115,28 @@ fn within(resource: &Resource, problems: &mut Problems) {
             let message = format!("the {what} `{word}` is there twice");
             problems.push(Diagnostic::new(Code::NameTaken, span, message, "again").related(first, "first here"));
         }
+    }
+}
+
+/// Fields that stand together and have one name.
+fn twice(resource: &Resource, fields: &[Field], problems: &mut Problems) {
+    let mut taken: BTreeMap<&str, Span> = BTreeMap::new();
+    for field in fields {
+        // The server's own names are not free at all, which the check of names says.
+        let first = taken.insert(field.name.as_str(), field.name.span).filter(|first| *first != resource.name.span);
+        let Some(first) = first.filter(|_| field.name.span != resource.name.span) else { continue };
+        let message = format!("the field `{}` is there twice", field.name.value);
+        let mut problem =
+            Diagnostic::new(Code::NameTaken, field.name.span, message, "again").related(first, "first here");
+        let polymorphic =
+            fields.iter().find(|one| one.name.value == field.name.value && one.declared != one.name.value);
+        if resource.under.as_ref().is_some_and(|under| under.field == field.name.value) {
+            problem = problem.help("`under` gives the resource this field; leave it out");
+        } else if let Some(one) = polymorphic {
+            let help =
+                format!("`{0}` refers to several resources and makes the fields `{0}_type` and `{0}_id`", one.declared);
+            problem = problem.help(help);
+        }
+        problems.push(problem);
     }
 }

@@ -130,7 +130,7 @@ impl Report {
         let warnings = !self.problems.is_empty() && self.problems.iter().all(|problem| problem.code.is_warning());
         let what = if warnings { "warning" } else { "problem" };
         let plural = if problems == 1 { "" } else { "s" };
-        format!("{problems} {what}{plural} in {} of {} files", files.len(), self.sources.iter().count())
+        format!("{problems} {what}{plural} in {} of {} files", files.len(), self.sources.count())
     }
 
     /// A line for each: `resources/product.yaml:14:7: <message> (C0508)`.

@@ -16,6 +16,9 @@ use crate::output::{Generated, MARK};
 /// The name of the index.
 pub const INDEX: &str = "resources";
 
+/// The crate that generated code names, beside whose modules no resource can stand.
+pub const RUNTIME: &str = "charter_runtime";
+
 /// One file for each declared resource, and the index.
 pub fn emit(schema: &Checked<Schema>) -> Vec<Generated> {
     let mut files: Vec<Generated> = schema.declared().map(resource).collect();

@@ -185,7 +185,8 @@ impl Lowering<'_> {
                 }
             }
         }
-        Some(values)
+        // What of them could not be read is reported; what is said of the field may be about that.
+        (values.len() == codes.len()).then_some(values)
     }
 
     fn no_values<T>(&mut self, span: Span, message: &str, help: &str) -> Option<T> {

@@ -38,6 +38,10 @@ impl Links {
         }
         for written in &syntax.resources {
             let name = name(written, sources);
+            // Refused as a name; what others say of the platform's own stays as it is.
+            if platform::is_served(name.as_str()) {
+                continue;
+            }
             let plural =
                 written.plural.as_ref().map_or_else(|| names::plural(name.as_str()), |plural| plural.value.clone());
             let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());

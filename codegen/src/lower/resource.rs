@@ -7,12 +7,19 @@ use crate::diagnostic::Problems;
 use crate::model::{Access, Deprecated, Deprecation, Field, HookPoint, Kind, Name, Resource, Seed, Shown, Under};
 use crate::names;
 use crate::source::{Sources, Spanned};
+use crate::syntax::Syntax;
 use crate::syntax::field::DeprecatedSyntax;
 use crate::syntax::resource::ResourceSyntax;
 use crate::words::{Operation, TimestampForm, Word};
 
 /// Completes one resource.
-pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problems: &mut Problems) -> Resource {
+pub fn lower(
+    written: &ResourceSyntax,
+    links: &Links,
+    syntax: &Syntax,
+    sources: &Sources,
+    problems: &mut Problems,
+) -> Resource {
     let name = links::name(written, sources);
     let or = |said: &Option<Name>, default: &str| {
         said.clone().unwrap_or_else(|| Spanned::new(default.to_owned(), name.span))
@@ -60,7 +67,8 @@ pub fn lower(written: &ResourceSyntax, links: &Links, sources: &Sources, problem
         actions: actions(&written.actions, &surroundings, sources, problems),
         hooks: hooks.collect(),
         seed: written.seed.clone().map(|name| Seed {
-            exists: sources.seeds.contains(name.as_str()),
+            exists: syntax.seeds.contains_key(name.as_str()),
+            rows: syntax.seeds.get(name.as_str()).cloned().flatten(),
             path: sources.folder.join(name.as_str()),
             name,
         }),

@@ -7,6 +7,7 @@ use super::{Field, Kind, Rule};
 use crate::predicate::Predicate;
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
+use crate::syntax::tree::Node;
 use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 
 /// A name and where it stands.
@@ -31,9 +32,10 @@ impl Schema {
         self.unreadable.contains(name) || self.find(name).is_some()
     }
 
-    /// The first resource of that name.
+    /// The platform's resource of that name, or else the first of a file: one that takes the platform's name is refused.
     pub fn find(&self, name: &str) -> Option<&Resource> {
-        self.resources.iter().find(|resource| resource.name.value == name)
+        let platforms = self.resources.iter().filter(|resource| resource.is_platform());
+        platforms.chain(self.declared()).find(|resource| resource.name.value == name)
     }
 
     /// The resources with seeds, those that others refer to first. What refers in a circle keeps the order of the files.
@@ -272,6 +274,8 @@ pub struct HookPoint {
 pub struct Seed {
     pub name: Name,
     pub exists: bool,
+    /// What it holds, as far as it could be read.
+    pub rows: Option<Node>,
     pub path: PathBuf,
 }
 

@@ -103,7 +103,7 @@ fn shape(of: Shape) -> Value {
             { "enum": FilterWord::WORDS },
             named(NAME, json!({ "anyOf": [
                 { "enum": ["all"] },
-                { "type": "array", "uniqueItems": true, "items": { "enum": predicates() } },
+                { "type": "array", "minItems": 1, "uniqueItems": true, "items": { "enum": predicates() } },
             ] })),
         ] }),
         Shape::Sorts => {

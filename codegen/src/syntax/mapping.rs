@@ -34,13 +34,20 @@ impl<'a, 'p> Mapping<'a, 'p> {
             }
         };
         let mut meant = BTreeSet::new();
-        for entry in entries.iter().filter(|entry| table.key(entry.key.as_str()).is_none()) {
+        for (index, entry) in entries.iter().enumerate() {
             let written = entry.key.as_str();
+            if table.key(written).is_some() {
+                continue;
+            }
             let known = || table.keys.iter().map(|key| key.name);
             meant.extend(nearest(written, known()));
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
-            problems.push(problem.did_you_mean(written, known()));
+            let before = index.checked_sub(1).map(|before| &entries[before]);
+            problems.push(match misplaced(table, before, entry) {
+                Some(help) => problem.help(help),
+                None => problem.did_you_mean(written, known()),
+            });
         }
         Mapping { table, span: node.span, entries, taken: BTreeSet::new(), meant, is_mapping, problems }
     }
@@ -158,6 +165,24 @@ impl<'a, 'p> Mapping<'a, 'p> {
             "a key of {} is never read",
             self.table.what
         );
+    }
+}
+
+/// What to do with a key that is none: a field that stands too far out, or the end of a text that a comma ends.
+fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<String> {
+    match &entry.value.value {
+        Value::Map(keys) if table.key("fields").is_some() => {
+            let is_field = keys.iter().any(|key| matches!(key.key.as_str(), "type" | "from" | "many"));
+            is_field.then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))
+        }
+        Value::Null => {
+            let Value::Scalar { text, plain: true } = &before?.value.value else { return None };
+            // Between braces there is a comma and a space; on lines of their own, more.
+            let torn = entry.key.span.start.checked_sub(before?.value.span.end) == Some(2);
+            let key = &before?.key.value;
+            torn.then(|| format!("a text with a comma stands in quotes: `{key}: \"{text}, {}\"`", entry.key.value))
+        }
+        _ => None,
     }
 }
 

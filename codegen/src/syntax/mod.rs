@@ -9,14 +9,15 @@ pub mod keys;
 mod mapping;
 pub mod relation;
 pub mod resource;
-mod tree;
+pub mod tree;
 pub mod type_word;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Problems;
 use crate::source::Sources;
 use resource::ResourceSyntax;
+use tree::Node;
 
 /// Every resource of a folder, as written.
 #[derive(Debug)]
@@ -24,11 +25,16 @@ pub struct Syntax {
     pub resources: Vec<ResourceSyntax>,
     /// The names of files that could not be read: others may refer to what they hold.
     pub unreadable: BTreeSet<String>,
+    /// The seed files by name, with what each holds where it could be read.
+    pub seeds: BTreeMap<String, Option<Node>>,
 }
 
 /// Reads all files.
 pub fn read(sources: &Sources, problems: &mut Problems) -> Syntax {
-    let mut syntax = Syntax { resources: Vec::new(), unreadable: BTreeSet::new() };
+    let mut syntax = Syntax { resources: Vec::new(), unreadable: BTreeSet::new(), seeds: BTreeMap::new() };
+    for (id, file) in sources.seeds() {
+        syntax.seeds.insert(file.name().to_owned(), document::read(id, file, problems));
+    }
     for (id, file) in sources.iter() {
         match document::read(id, file, problems) {
             Some(node) => syntax.resources.push(resource::read(id, &node, problems)),

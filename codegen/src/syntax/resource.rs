@@ -5,7 +5,7 @@ use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
 use super::tree::{Node, Value};
-use crate::diagnostic::Problems;
+use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{FileId, Span, Spanned};
 use crate::words::{Deletion, FilterWord, Hook, Operation, SortWord, TimestampForm};
 
@@ -145,7 +145,27 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
 
 /// The fields under a key, each read with the keys of `table`.
 pub fn fields(mapping: &mut Mapping<'_, '_>, name: &str, table: &'static Table) -> Vec<FieldSyntax> {
-    mapping.entries(name).iter().map(|entry| field::read(table, entry, mapping.problems)).collect()
+    let mut fields = Vec::new();
+    let mut entries = mapping.entries(name).iter().peekable();
+    while let Some(entry) = entries.next() {
+        let beside = entries.peek().filter(|next| matches!(next.key.as_str(), "type" | "from" | "many"));
+        match beside.filter(|_| matches!(entry.value.value, Value::Null)) {
+            None => fields.push(field::read(table, entry, mapping.problems)),
+            Some(beside) => {
+                let message =
+                    format!("`{}` has nothing under it, and `{}` stands beside it", entry.key.value, beside.key.value);
+                let problem = Diagnostic::new(Code::MissingKey, entry.key.span, message, "has no type")
+                    .related(beside.key.span, "not under it")
+                    .help("indent what is said of a field further than its name");
+                mapping.problems.push(problem);
+                // All of them were meant so.
+                while entries.peek().is_some_and(|next| table.key(next.key.as_str()).is_some()) {
+                    entries.next();
+                }
+            }
+        }
+    }
+    fields
 }
 
 fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
@@ -161,6 +181,11 @@ fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
 
 fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     let node = mapping.node("filters")?;
+    if matches!(node.value, Value::Null) {
+        // Nothing said is not the same as `none`, and is more likely a line that was forgotten.
+        mapping.problems.push(misshapen(node, "`filters`", "`shown`, `none` or a mapping from fields to predicates"));
+        return None;
+    }
     if let Some(word) = node.scalar() {
         return mapping::read_word("filters", &word, mapping.problems).map(FiltersSyntax::Word);
     }
@@ -168,6 +193,13 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     let fields = entries.iter().filter_map(|entry| {
         let filter = match &entry.value.value {
             Value::Scalar { text, .. } if text == "all" => FilterSyntax::All,
+            Value::List(words) if words.is_empty() => {
+                let message = format!("the filter of `{}` names no predicate", entry.key.value);
+                let problem = Diagnostic::new(Code::WrongShape, entry.value.span, message, "empty")
+                    .help("name at least one, or leave the field out: what is not named is not filtered");
+                mapping.problems.push(problem);
+                return None;
+            }
             Value::List(_) => FilterSyntax::Only(mapping::texts(&entry.value, entry.key.as_str(), mapping.problems)),
             _ => {
                 let what = format!("the filter of `{}`", entry.key.value);
@@ -189,8 +221,13 @@ fn deprecated_filters(mapping: &mut Mapping<'_, '_>) -> Vec<(Name, DeprecatedSyn
 
 fn sorts(mapping: &mut Mapping<'_, '_>) -> Option<SortsSyntax> {
     let node = mapping.node("sorts")?;
+    if matches!(node.value, Value::Null) {
+        mapping.problems.push(misshapen(node, "`sorts`", "`shown`, `none` or a list of fields"));
+        return None;
+    }
     if let Some(word) = node.scalar() {
-        return mapping::read_word("sorts", &word, mapping.problems).map(|_: Spanned<SortWord>| SortsSyntax::Shown);
+        let word: Spanned<SortWord> = mapping::read_word("sorts", &word, mapping.problems)?;
+        return Some(if word.value == SortWord::None { SortsSyntax::Fields(Vec::new()) } else { SortsSyntax::Shown });
     }
     mapping.texts("sorts").map(SortsSyntax::Fields)
 }

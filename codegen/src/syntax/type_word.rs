@@ -3,6 +3,12 @@
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{Span, Spanned};
 
+/// So many types stand within each other at most: more than the grammar has a use for.
+const DEEPEST: usize = 4;
+
+/// So much of a text that cannot be read is told.
+const TOLD: usize = 40;
+
 /// `decimal(12, 4)`, `ref(member | product)`, `list(string(50))`; a number among the arguments is a word without any.
 #[derive(Debug, Clone)]
 pub struct TypeSyntax {
@@ -17,12 +23,15 @@ pub struct TypeSyntax {
 /// Reads a type; one that cannot be read is reported.
 pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSyntax> {
     let mut scanner = Scanner { text: &text.value, at: 0, span: text.span };
-    let found = scanner.expression();
+    let found = scanner.expression(DEEPEST);
     scanner.skip_spaces();
     if let (Some(found), true) = (found, scanner.at == scanner.text.len()) {
         return Some(found);
     }
-    let message = format!("`{}` is not a type", text.value);
+    let message = match text.value.char_indices().nth(TOLD) {
+        Some((end, _)) => format!("`{}…` is not a type", &text.value[..end]),
+        None => format!("`{}` is not a type", text.value),
+    };
     let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read")
         .help("a type is a word, with arguments in parentheses where it takes any: `string(255)`, `decimal(12, 4)`");
     problems.push(problem);
@@ -60,7 +69,8 @@ impl Scanner<'_> {
         Span { file: self.span.file, start, end: self.span.start + quote + end }
     }
 
-    fn expression(&mut self) -> Option<TypeSyntax> {
+    /// A word with its arguments, of which each may have so many levels of its own.
+    fn expression(&mut self, depth: usize) -> Option<TypeSyntax> {
         self.skip_spaces();
         let start = self.at;
         let rest = &self.text[start..];
@@ -73,14 +83,15 @@ impl Scanner<'_> {
         let mut found =
             TypeSyntax { word, arguments: Vec::new(), alternatives: false, span: self.place(start, self.at) };
         if self.eat('(') && !self.eat(')') {
-            found.arguments.push(self.expression()?);
+            let depth = depth.checked_sub(1)?;
+            found.arguments.push(self.expression(depth)?);
             while !self.eat(')') {
                 if self.eat('|') {
                     found.alternatives = true;
                 } else if !self.eat(',') {
                     return None;
                 }
-                found.arguments.push(self.expression()?);
+                found.arguments.push(self.expression(depth)?);
             }
         }
         found.span = self.place(start, self.at);

@@ -16,7 +16,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::ActionName,
         title: "an action whose name is not free",
         explanation: "An action becomes the last segment of a path and a function of the behaviour. It cannot be named like \
-            a plain operation, a hook or a word of Rust, nor `restore` where deleted records are kept.",
+            a plain operation, a hook or a word of Rust, nor like what stands at its path: `bulk` on a collection, `restore` \
+            where deleted records are kept, a page of the panel, a resource `under` this one.",
         wrong: "# resources/activity.yaml\nresource: activity\nactions:\n  update: { on: record }\n",
         right: "# resources/activity.yaml\nresource: activity\nactions:\n  reschedule: { on: record }\n",
     },
@@ -41,7 +42,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Seed,
         title: "a seed that cannot be sown",
         explanation: "A seed file stands beside the resource and is called `<resource>.seed.yaml`. Its rows are recognised by \
-            the fields that are unique, so that seeding again changes nothing; the resource needs such fields.",
+            the fields that are unique, so that seeding again changes nothing; the resource needs such fields. Each row must be \
+            one that a client could create: its fields are there, its values fit, and nothing that is required is missing.",
         wrong: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n",
         right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",
     },

@@ -8,7 +8,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::BadName,
         title: "a name of the wrong form",
         explanation: "Names are in snake_case and have at most 63 characters, which is what PostgreSQL keeps: lower-case \
-            letters, digits and `_` between words. Only includes are in camelCase, as clients of the API write them.",
+            letters, digits and `_` between words. So have those that follow from them: the plural, and the fields that \
+            `under` and a polymorphic reference make. Only includes are in camelCase, as clients of the API write them.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  isActive: { type: boolean, default: true }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
     },
@@ -16,16 +17,20 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::ReservedName,
         title: "a name that is not free",
         explanation: "Every record has `id`, `created_at` and `updated_at`, and may have `deleted_at` and `custom_fields`. \
-            The platform has resources of its own (user, role, token, custom_field, custom_view, webhook, attachment). \
-            A resource becomes a Rust module, so that a word of Rust cannot name it.",
+            Every table of PostgreSQL has `xmin`, `ctid` and a few more. The platform has resources of its own (user, role, \
+            token, custom_field, custom_view, webhook, attachment and others). A resource becomes a Rust module, so that a \
+            word of Rust cannot name it. In a body the fields may stand under the name of their resource, and an action's \
+            input under that of the action: no field has that name.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  created_at: { type: timestamp, default: now }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  bought_at: { type: timestamp, default: now }\n",
     },
     Entry {
         code: Code::NameTaken,
         title: "a name that is given twice",
-        explanation: "Two resources with the same name, plural, table or path; two fields with the same name, also across \
-            `fields` and `detail`; an include that is written like a field; the same word twice in a list.",
+        explanation: "Two resources with the same name, plural or table, or one with that of the platform; two fields with \
+            the same name, also across `fields` and `detail`, and those that a polymorphic reference makes; an include that \
+            is written like a field; the same word twice in a list; a path at which something stands already, such as a page \
+            of the panel, or what restores a deleted parent.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\ndetail:\n  sku: { type: string(64), nullable: true }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\n",
     },

@@ -7,7 +7,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::Unreadable,
         title: "a file that is not one plain YAML document",
-        explanation: "The file cannot be opened, is not UTF-8 or is not YAML, or it uses what the grammar leaves out: \
+        explanation: "The file cannot be opened, stands in a folder below or ends in `.YAML`, is not UTF-8 or is not YAML, or it uses what the grammar leaves out: \
             several documents in a file, anchors, aliases and tags. Everything is said once, where it is meant. The other \
             files are checked all the same, and what they say of this one is believed.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true\n",
@@ -24,7 +24,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::WrongShape,
         title: "a value of the wrong shape",
-        explanation: "A list stands where a mapping is expected, a word where `true` or `false` is, and the like.",
+        explanation: "A list stands where a mapping is expected, a word where `true` or `false` is, nothing where something is, and the like.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: yes }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\n",
     },

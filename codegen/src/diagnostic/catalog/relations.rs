@@ -49,7 +49,7 @@ pub const ENTRIES: &[Entry] = &[
         title: "records that cannot be embedded",
         explanation: "Embedded records are read and written with the record that holds them, in one request and one \
             transaction. Their resource therefore has no routes (`operations: []`), no hooks and no actions, embeds nothing itself and is \
-            declared in this folder.",
+            declared in this folder. Two lists of the same records, by the same field, would delete what the other holds.",
         wrong: "# resources/activity.yaml\nresource: activity\nfields:\n  participants: { many: participant }\n# resources/participant.yaml\nresource: participant\nfields:\n  activity_id: { type: ref(activity), required: true }\n",
         right: "# resources/activity.yaml\nresource: activity\nfields:\n  participants: { many: participant }\n# resources/participant.yaml\nresource: participant\noperations: []\nfields:\n  activity_id: { type: ref(activity), required: true }\n",
     },

@@ -25,7 +25,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Values,
         title: "the values of an enum or a code",
         explanation: "An `enum` has a list of words, a `code` a mapping from numbers to labels; neither is empty, nothing in \
-            it stands twice (words are compared without regard to case), and no other type has `values`.",
+            it stands twice (words are compared without regard to case), no word has more than 64 characters, and no other type has `values`.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale, Rental], default: sale }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: sale }\n",
     },

@@ -6,10 +6,10 @@ use crate::diagnostic::Code;
 pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::DefaultMisfit,
-        title: "a default or a backfill that is not a value of its type",
+        title: "a default, a backfill or an example that is not a value of its type",
         explanation: "A literal must be what a client could send: a number in range, one of the values, `true` or `false`. \
             `now` is for timestamps and dates, `caller` for `ref(user)`. A text that is one of these words stands in quotes. A \
-            `backfill` is a literal too, or `now`; that of a `ref` is an id.",
+            `backfill` is a literal too, or `now`; that of a `ref` is an id. An `example` may also be a day, a time or an id.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: hire }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: rental }\n",
     },
@@ -41,7 +41,8 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::EmptyRange,
         title: "rules that no value satisfies",
-        explanation: "The least is more than the most, or a text must be longer than its type allows.",
+        explanation: "The least is more than the most, or a text must be longer than its type allows. Or references that must \
+            be given lead in a circle, so that the first record can never be made.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 10, max: 5 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 5, max: 10 }\n",
     },
@@ -49,14 +50,16 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::BadPattern,
         title: "a pattern that is not a regular expression",
         explanation: "The syntax is that of the Rust crate `regex`: no look-around and no back-references. The whole text \
-            must match, so that `^` and `$` are not needed. In YAML a pattern is best put in quotes.",
+            must match, so that `^` and `$` are not needed. A pattern that is too large to be compiled, or that cannot stand \
+            between `^(?:` and `)$`, is none either. In YAML a pattern is best put in quotes.",
         wrong: "# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true, pattern: \"[A-Z{3}\" }\n",
         right: "# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true, pattern: \"[A-Z]{3}\" }\n",
     },
     Entry {
         code: Code::DefaultBreaksRule,
-        title: "a default or a backfill that breaks its own rule",
-        explanation: "A record made with the default could not be saved again as it is.",
+        title: "a value that breaks the field's own rule",
+        explanation: "A record made with the default could not be saved again as it is; an example would be refused, and so \
+            would a row of a seed.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0, above: 0 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, above: 0 }\n",
     },

@@ -176,7 +176,7 @@ pub static RESOURCE: Table = Table {
             Shape::Sorts,
             "`shown`",
             "sorts: [name, created_at]",
-            "What `sort` accepts: `shown` is every field of a list item that has an order; a list names the fields, and the database keeps their order.",
+            "What `sort` accepts: `shown` is every field of a list item that has an order; `none` is nothing; a list names the fields, and the database keeps their order.",
         ),
         key(
             "unindexed",

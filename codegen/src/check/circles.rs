@@ -1,0 +1,55 @@
+//! References that must be given and lead in a circle: nobody could make the first record.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Default, Field, Kind, Resource, Schema};
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    let Some(way) = shortest(schema, resource) else { return };
+    // Told once, at the first of those that stand in the circle.
+    let first = schema.declared().find(|one| way.iter().any(|(other, _)| std::ptr::eq(*one, *other)));
+    if first.is_none_or(|first| !std::ptr::eq(first, resource)) {
+        return;
+    }
+    // Parents alone are refused as such.
+    let Some((_, field)) = way.iter().find(|(_, field)| field.is_declared()) else { return };
+    let steps: Vec<String> =
+        way.iter().map(|(resource, field)| format!("`{}.{}`", resource.name.value, field.name.value)).collect();
+    let message =
+        format!("the first `{}` can never be made: {} must be given", resource.name.value, steps.join(" and "));
+    let problem = Diagnostic::new(Code::EmptyRange, field.name.span, message, "refers in a circle");
+    problems.push(problem.help("let one of them be empty: `nullable: true` in place of `required: true`"));
+}
+
+/// The fewest references that lead from a resource back to it, each with the resource that has it.
+fn shortest<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Resource, &'s Field)>> {
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    let mut waiting = vec![(start, Vec::new())];
+    while !waiting.is_empty() {
+        let mut next = Vec::new();
+        for (resource, way) in waiting {
+            for (field, target) in must(schema, resource) {
+                let mut further: Vec<(&Resource, &Field)> = way.clone();
+                further.push((resource, field));
+                if std::ptr::eq(target, start) {
+                    return Some(further);
+                }
+                if reached.insert(target.name.as_str()) {
+                    next.push((target, further));
+                }
+            }
+        }
+        waiting = next;
+    }
+    None
+}
+
+/// The references without which no record of a resource is made.
+fn must<'s>(schema: &'s Schema, resource: &'s Resource) -> impl Iterator<Item = (&'s Field, &'s Resource)> {
+    resource.fields.iter().filter(|field| !field.nullable && field.default == Default::None).filter_map(|field| {
+        let Kind::Ref(target) = &field.kind else { return None };
+        let found = schema.find(target.as_str()).filter(|found| !found.is_platform())?;
+        Some((field, found))
+    })
+}

@@ -1,0 +1,59 @@
+//! Values that somebody gives: examples, and the rows of seeds. They are what a client could send.
+
+use super::defaults::{is_whole, literal, own_rules};
+use super::scopes;
+use crate::date;
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Kind, Resource, Schema};
+use crate::names;
+use crate::number::Number;
+
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    for scope in scopes(resource) {
+        for field in scope.fields {
+            let Some(example) = &field.described.example else { continue };
+            let kind = schema.value_kind(resource, field);
+            // A polymorphic reference is declared once and has two columns; no one value is an example of both.
+            if matches!(kind, Kind::PolymorphicType(_) | Kind::PolymorphicId { .. }) {
+                continue;
+            }
+            if let Err((reason, help)) = value(&kind, example.as_str()) {
+                let message = format!("the example does not fit `{}`: {reason}", field.declared);
+                let label = format!("not {}", kind.described());
+                problems.push(Diagnostic::new(Code::DefaultMisfit, example.span, message, label).help(help));
+            } else {
+                own_rules(field, "example", example.as_str(), example.span, problems);
+            }
+        }
+    }
+}
+
+/// Why a text is not a value of a kind, and what would be one. Lists and objects are left to the server.
+pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
+    let (fits, reason, help) = match kind {
+        // Words are read without regard to case, where they are not the default itself.
+        Kind::Enum(words) if words.iter().any(|word| word.value.to_lowercase() == text.to_lowercase()) => {
+            return Ok(());
+        }
+        Kind::Timestamp(_) => (text.get(..10).is_some_and(date::is_day), "a point in time", "2026-03-21T10:00:00Z"),
+        Kind::Date => (date::is_day(text), "a day that there is", "2026-03-21"),
+        Kind::Uuid => {
+            let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
+            (digits == 32, "a UUID", "0f8fad5b-d9cb-469f-a165-70867728950e")
+        }
+        Kind::Ref(_) | Kind::PolymorphicId { .. } => {
+            let id = Number::read(text).filter(|number| is_whole(&Kind::BigInt, *number));
+            (id.is_some(), "the id of a record", "1")
+        }
+        Kind::PolymorphicType(targets) => {
+            let known: Vec<String> = targets.iter().map(|target| names::upper_camel(target.as_str())).collect();
+            if !known.iter().any(|name| name == text) {
+                return Err((format!("`{text}` is none of its types"), format!("one of: {}", known.join(", "))));
+            }
+            return Ok(());
+        }
+        Kind::StringList { .. } | Kind::RefList(_) | Kind::Json | Kind::CustomFields => return Ok(()),
+        _ => return literal(kind, text),
+    };
+    if fits { Ok(()) } else { Err((format!("`{text}` is not {reason}"), format!("for example `{help}`"))) }
+}
