@@ -120,7 +120,7 @@ async fn what_is_rolled_back_emits_nothing(server: Server) {
     let transaction = Transaction::begin(&server.state).await.expect("a transaction begins");
     let roles = server.state.catalog.get("role");
     let body = br#"{"name":"Lost"}"#;
-    let body = charter_runtime::crud::Body::read(body, "role", true).expect("an object");
+    let body = charter_runtime::crud::Body::read(body, None).expect("an object");
     charter_runtime::crud::create(&context.within(&transaction), roles, &body, None).await.expect("it is created");
     drop(transaction);
     assert_eq!(server.admin().get("/roles").await.ok()["meta"]["total"], 0);

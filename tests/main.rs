@@ -22,6 +22,7 @@ mod relations;
 mod restores;
 mod routes;
 mod server;
+mod sound;
 mod support;
 mod together;
 mod versions;

@@ -61,6 +61,11 @@ pub fn platform_tables() -> &'static [&'static str] {
     platform::TABLES
 }
 
+/// The runtime's own paths at the top of the API, which no resource may have.
+pub fn platform_paths() -> &'static [&'static str] {
+    platform::PATHS
+}
+
 /// The passes, in their order. What is right may come with warnings.
 fn checked(sources: Sources) -> Result<(Checked<Schema>, Report), Report> {
     let mut problems = Problems::default();

@@ -27,6 +27,25 @@ mod note {
     }
 }
 
+/// What its field is called, the derive's own code does not read as something else.
+mod odd {
+    use charter_runtime::generated::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "odd")]
+    pub struct Model {
+        pub id: i64,
+        pub err: Option<i32>,
+        pub ok: Option<i32>,
+        pub output: Option<i32>,
+    }
+}
+
+#[test]
+fn a_column_may_be_called_err() {
+    assert_eq!(odd::Column::from_str("err").expect("a column").as_str(), "err");
+}
+
 fn sample() -> note::Model {
     note::Model { id: 7, body: "Hello".into(), stars: None, price: "1.50".parse().expect("a number"), r#type: None }
 }

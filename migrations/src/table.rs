@@ -133,7 +133,7 @@ impl<'m> Table<'m> {
             DbBackend::Sqlite => format!("\"{column}\" COLLATE NOCASE"),
             _ => format!("charter_fold(\"{column}\")"),
         };
-        self.make_index(true, &name, &format!("ON \"{table}\" ({folded})")).await
+        self.make_index(true, &name, &format!("ON \"{table}\" ({folded})"), None).await
     }
 
     /// An index that finds substrings of this column without regard to case, on PostgreSQL.
@@ -150,7 +150,7 @@ impl<'m> Table<'m> {
         let Some(keys) = order.keys(self.database()) else { return Ok(()) };
         let (table, name) = (self.name, self.index_name(&[order.column], "sort"));
         let rows = if order.live { Rows::Live } else { Rows::All };
-        self.make_index(false, &name, &format!("ON \"{table}\" ({keys}){}", rows.condition())).await
+        self.make_index(false, &name, &format!("ON \"{table}\" ({keys}){}", rows.condition()), None).await
     }
 
     /// An index that finds what a JSON column contains (`@>`), on PostgreSQL.
@@ -167,16 +167,16 @@ impl<'m> Table<'m> {
 
     async fn btree(&self, columns: &[&str], rows: Rows, unique: bool) -> Result<(), DbErr> {
         let name = self.index_name(columns, if unique { "key" } else { "idx" });
-        let columns: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
-        let over = format!("ON \"{}\" ({}){}", self.name, columns.join(", "), rows.condition());
-        self.make_index(unique, &name, &over).await
+        let quoted: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
+        let over = format!("ON \"{}\" ({}){}", self.name, quoted.join(", "), rows.condition());
+        self.make_index(unique, &name, &over, Some(columns)).await
     }
 
     async fn make_index_on_postgres(&self, name: &str, over: &str) -> Result<(), DbErr> {
-        if self.database() == DbBackend::Postgres { self.make_index(false, name, over).await } else { Ok(()) }
+        if self.database() == DbBackend::Postgres { self.make_index(false, name, over, None).await } else { Ok(()) }
     }
 
-    async fn make_index(&self, unique: bool, name: &str, over: &str) -> Result<(), DbErr> {
+    async fn make_index(&self, unique: bool, name: &str, over: &str, columns: Option<&[&str]>) -> Result<(), DbErr> {
         let concurrently = self.concurrently();
         if !concurrently.is_empty() {
             // One that was given up half-way stays and is of no use.
@@ -189,8 +189,46 @@ impl<'m> Table<'m> {
             }
         }
         let kind = if unique { "UNIQUE INDEX" } else { "INDEX" };
-        let absent = if self.online { "IF NOT EXISTS " } else { "" };
-        self.run(&format!("CREATE {kind} {concurrently}{absent}\"{name}\" {over}")).await
+        if self.online && self.is_made(name, kind, over, columns).await? {
+            return Ok(());
+        }
+        self.run(&format!("CREATE {kind} {concurrently}\"{name}\" {over}")).await
+    }
+
+    /// Whether the index is there already, from a run that failed behind it.
+    ///
+    /// # Errors
+    /// When something else has the name: two indexes would have one.
+    async fn is_made(&self, name: &str, kind: &str, over: &str, columns: Option<&[&str]>) -> Result<bool, DbErr> {
+        let unique = kind != "INDEX";
+        let (question, expected) = match self.database() {
+            DbBackend::Postgres => {
+                let question = format!(
+                    "SELECT concat_ws(' ', i.indrelid = to_regclass('\"{}\"'), i.indisunique, (
+                         SELECT string_agg(a.attname, ' ' ORDER BY k.position)
+                         FROM unnest(i.indkey) WITH ORDINALITY AS k (number, position)
+                         JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number))
+                     FROM pg_class AS c LEFT JOIN pg_index AS i ON i.indexrelid = c.oid
+                     WHERE c.oid = to_regclass('\"{name}\"')",
+                    self.name
+                );
+                let rows = if unique { "t t" } else { "t f" };
+                // Of expressions, the table and whether they are unique is what can be compared.
+                (question, columns.map_or_else(|| rows.to_owned(), |columns| format!("{rows} {}", columns.join(" "))))
+            }
+            _ => {
+                let question = format!("SELECT sql FROM sqlite_master WHERE name = '{name}'");
+                (question, format!("CREATE {kind} \"{name}\" {over}"))
+            }
+        };
+        let exactly = columns.is_some() || self.database() == DbBackend::Sqlite;
+        match self.texts(&question).await?.first() {
+            None => Ok(false),
+            Some(found) if *found == expected || !exactly && found.starts_with(&expected) => Ok(true),
+            Some(_) => Err(DbErr::Custom(format!(
+                "there is something else called \"{name}\", which is to be an index {over}: call a column something else"
+            ))),
+        }
     }
 
     fn concurrently(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! The resources of an application, linked: every name that metadata mentions is looked up once, at the start.
 
+mod sound;
+
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::crud::{BULK, RESTORE, Route, explain};
+use crate::crud::{Route, explain};
 use crate::meta::{
-    ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation,
-    ResourceMeta, Shown,
+    ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
 };
 use crate::record::Shape;
 
@@ -67,7 +68,8 @@ impl Catalog {
     /// Links the resources.
     ///
     /// # Errors
-    /// Every name that leads nowhere, in one text: a resource declared twice, a reference to none.
+    /// Every name that leads nowhere, in one text: a resource declared twice, a reference to none. Where there are none,
+    /// paths that meet and patterns that are none.
     pub fn link(routes: Vec<Route>) -> Result<Catalog, String> {
         let mut problems = Vec::new();
         let metas: HashMap<&str, &'static ResourceMeta> = routes.iter().map(|r| (r.meta.name, r.meta)).collect();
@@ -82,13 +84,6 @@ impl Catalog {
                 problems.push(format!("two resources have the plural `{}`", meta.plural));
             }
             by_type.insert(meta.type_name, index);
-            let acts = |name, on| meta.actions.iter().any(|action| action.name == name && action.on == on);
-            if acts(BULK, ActionOn::Collection) {
-                problems.push(format!("the action `{BULK}` of {} stands where many writes do", meta.plural));
-            }
-            if meta.keeps_deleted() && acts(RESTORE, ActionOn::Record) {
-                problems.push(format!("the action `{RESTORE}` of {} stands where deletion is undone", meta.plural));
-            }
             let derived = link_derived(meta, &metas, &mut problems);
             check_references(meta, &metas, &mut problems);
             let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();
@@ -103,11 +98,12 @@ impl Catalog {
             let standing = standing.map(|text| Arc::new(Standing { text, tables }));
             entries.push(Entry { meta, route, fields, list, single, derived, standing });
         }
+        let catalog = Catalog { entries, by_name, by_plural, by_type };
+        // A name that leads nowhere may be part of a path.
         if problems.is_empty() {
-            Ok(Catalog { entries, by_name, by_plural, by_type })
-        } else {
-            Err(problems.join("\n"))
+            problems = sound::problems(&catalog);
         }
+        if problems.is_empty() { Ok(catalog) } else { Err(problems.join("\n")) }
     }
 
     pub fn entries(&self) -> &[Entry] {

@@ -73,6 +73,12 @@ impl FieldErrors {
         if self.is_empty() { Ok(()) } else { Err(Error::Invalid(self)) }
     }
 
+    /// All of them in one text: `name is required; size must be at least 0`.
+    pub fn all(&self) -> String {
+        let named = self.0.iter().map(|(field, messages)| format!("{field} {}", messages.join(", ")));
+        named.collect::<Vec<_>>().join("; ")
+    }
+
     fn summary(&self) -> String {
         let mut named = self.0.iter().map(|(field, messages)| format!("{field} {}", messages.join(", ")));
         let first = named.next().unwrap_or_default();

@@ -26,17 +26,31 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
             .map_err(|e| Error::Internal(format!("the reference data of {resource}: {e}")))?;
         let key = natural_key(entry)?;
         let known = known_keys(&context, entry, key).await?;
-        for row in rows {
-            let text = row.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
-            if !known.contains(text) {
-                insert(&context, entry, row).await?;
+        let mut problems = Vec::new();
+        for (index, row) in rows.into_iter().enumerate() {
+            let text = row.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+            if known.contains(&text) {
+                continue;
             }
+            match insert(&context, entry, row).await {
+                // What its values decide is told of every row at once.
+                Err(Error::Invalid(errors)) => problems.push(format!("row {} (`{text}`): {}", index + 1, errors.all())),
+                Err(error) => {
+                    return Err(Error::Internal(format!("{resource}, row {} (`{text}`): {error}", index + 1)));
+                }
+                Ok(()) => {}
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Error::Internal(format!("the reference data of {resource}:\n{}", problems.join("\n"))));
         }
     }
     for entry in state.catalog.entries().iter().filter(|entry| entry.meta.singleton) {
         let row = Sql::new(state.db.dialect(), format!("SELECT 1 FROM \"{}\"", entry.meta.table));
         if row.one(context.db()).await?.is_none() {
-            insert(&context, entry, serde_json::Map::new()).await?;
+            let name = entry.meta.name;
+            let made = insert(&context, entry, serde_json::Map::new()).await;
+            made.map_err(|error| Error::Internal(format!("the one record of {name}: {error}")))?;
         }
     }
     transaction.commit(&outside).await
@@ -44,11 +58,9 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
 
 async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<String, serde_json::Value>) -> Result<()> {
     let json = serde_json::to_vec(&row).map_err(Error::internal)?;
-    let body = Body::read(&json, entry.meta.name, true)?;
+    let body = Body::read(&json, None)?;
     let id = entry.meta.singleton.then_some(Value::BigInt(Some(1)));
-    insert_seed(context, entry, &body, id)
-        .await
-        .map_err(|error| Error::Internal(format!("{}: {error}", entry.meta.name)))
+    insert_seed(context, entry, &body, id).await
 }
 
 /// The field that tells the rows of reference data apart.

@@ -291,7 +291,7 @@ pub async fn create(state: &Arc<State>, resource: &str, fields: &Value) -> Value
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let bytes = fields.to_string();
-    let body = Body::read(bytes.as_bytes(), resource, true).expect("the fields are an object");
+    let body = Body::read(bytes.as_bytes(), None).expect("the fields are an object");
     let transaction = Transaction::begin(state).await.expect("a transaction begins");
     let created = crud::create(&context.within(&transaction), state.catalog.get(resource), &body, None).await;
     let created = created.expect("the record is created");

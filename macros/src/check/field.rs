@@ -7,6 +7,9 @@ use crate::ast::{Derived, Field, Fill, Flags, Kind, Resource, Rule, Says, Word};
 use crate::names::suggestion;
 use crate::problems::Problems;
 
+/// The most characters of a word of an enumeration: its column has no more.
+const LONGEST_WORD: usize = 64;
+
 /// The predicates of `q`. The runtime's table is the authority; a test holds this copy to it.
 pub const PREDICATES: &[&str] = &[
     "eq", "not_eq", "lt", "lteq", "gt", "gteq", "cont", "not_cont", "start", "end", "null", "not_null", "present",
@@ -129,6 +132,10 @@ fn words(kind: &Kind, problems: &mut Problems) {
         // The words of an enumeration are compared without regard to case.
         if words[..index].iter().any(|other| other.text.eq_ignore_ascii_case(&word.text)) {
             problems.report(word.span, format!("`{}` is given twice", word.text));
+        }
+        let length = word.text.chars().count();
+        if matches!(kind, Kind::Enum(_)) && length > LONGEST_WORD {
+            problems.report(word.span, format!("this has {length} characters; a word has {LONGEST_WORD} at most"));
         }
     }
 }

@@ -38,6 +38,12 @@ fn collisions(resource: &Resource, problems: &mut Problems) {
             problems.report(span, format!("there is a field `{name}` already"));
         }
     }
+    let singular = resource.settings.name.as_ref().map(|name| name.text.as_str());
+    for (name, span) in resource.members.iter().map(|member| member.name()) {
+        if Some(name) == singular {
+            problems.report(span, "in a body all fields may stand under the resource's name, which no field can have");
+        }
+    }
     let mut variants: HashMap<String, &str> = HashMap::new();
     for column in resource.columns() {
         if let Some(other) = variants.insert(upper_camel(&column.name), &column.name)

@@ -62,19 +62,31 @@ fn deprecations(resource: &Resource, problems: &mut Problems) {
         }
         for day in std::iter::once(&deprecation.since).chain(&deprecation.sunset) {
             if !is_day(&day.text) {
-                problems.report(day.span, "a day is written as `2026-03-21`");
+                problems.report(day.span, "a day of the calendar is written as `2026-03-21`");
             }
         }
     }
 }
 
+/// Whether a text is a day that there is.
 fn is_day(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
-    let within = |part: &str, count: usize, most: u32| {
+    let [year, month, day] = parts.as_slice() else { return false };
+    let number = |part: &str, count: usize| {
         let digits = part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
-        digits && part.parse::<u32>().is_ok_and(|number| (1..=most).contains(&number))
+        digits.then(|| part.parse::<u32>().ok()).flatten()
     };
-    matches!(parts.as_slice(), [year, month, day] if within(year, 4, 9999) && within(month, 2, 12) && within(day, 2, 31))
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(leap),
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
 }
 
 /// `under`, `owner` and the includes name reference fields of this struct.

@@ -112,7 +112,8 @@ pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
         #[automatically_derived]
         impl ::core::str::FromStr for Column {
             type Err = ::charter_runtime::generated::ColumnFromStrErr;
-            fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
+            // Not `Self::Err`, which a column `err` is as well.
+            fn from_str(name: &str) -> ::core::result::Result<Self, ::charter_runtime::generated::ColumnFromStrErr> {
                 ::charter_runtime::generated::column_named(name)
             }
         }

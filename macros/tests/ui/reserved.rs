@@ -34,4 +34,18 @@ mod wrong {
     }
 }
 
+mod memo {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "memo", deprecated(field = "text", since = "2026-02-31"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(string(50))]
+        pub memo: Option<String>,
+        #[field(enumeration("draft", "a_word_that_is_too_long_for_its_column_which_has_64_characters_and_no_more"))]
+        pub text: String,
+    }
+}
+
 fn main() {}

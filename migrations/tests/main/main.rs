@@ -5,6 +5,7 @@ mod database;
 mod declared;
 mod history;
 mod model;
+mod names;
 mod plans;
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;

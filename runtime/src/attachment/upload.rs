@@ -72,7 +72,7 @@ async fn judge<'c>(context: &Context<'c>, entry: &Entry, form: Form) -> Result<J
     let json = serde_json::Value::Object(fields).to_string();
     let mut changes = Changes::new(entry.meta, None);
     changes.errors = form.errors;
-    read_input(context.catalog(), entry, &Body::read(json.as_bytes(), entry.meta.name, true)?, &mut changes)?;
+    read_input(context.catalog(), entry, &Body::read(json.as_bytes(), None)?, &mut changes)?;
     let target = target(context, &mut changes).await?;
     if form.file.is_none() && !changes.errors.contains("file") {
         changes.errors.add("file", "is required");

@@ -16,7 +16,7 @@ use crate::query::Condition;
 /// Creates a record in the context's transaction and answers its id and the body that HTTP would answer.
 pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
-    let body = Body::read(&bytes, resource, true)?;
+    let body = Body::read(&bytes, None)?;
     let outcome = crud::create(context, context.catalog().get(resource), &body, None).await?;
     let record = serde_json::from_slice(&outcome.body).map_err(Error::internal)?;
     Ok((outcome.created.unwrap_or_default(), record))

@@ -106,7 +106,7 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
         given.extend(lists.iter().map(|(name, json)| (name.to_string(), Given::Nested(json))));
         input::read_parameters(fields, &given, context, &mut errors)?
     } else {
-        let body = Body::read(call.body, call.action.name, false)?;
+        let body = Body::read(call.body, Some(call.action.name))?;
         let given: Vec<_> = body.0.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
         input::read_parameters(fields, &given, context, &mut errors)?
     };

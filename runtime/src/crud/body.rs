@@ -28,18 +28,17 @@ pub enum Given<'b> {
 }
 
 impl<'b> Body<'b> {
-    /// Reads a body: the record's fields flat, or all of them under the singular key.
+    /// Reads a body: the fields flat, or all of them under this one key, where there is such. No field has its name.
     ///
     /// # Errors
     /// [`Error::Malformed`] when it is not a JSON object. An empty body has no fields.
-    pub fn read(bytes: &'b [u8], singular: &str, is_field: bool) -> Result<Body<'b>> {
+    pub fn read(bytes: &'b [u8], key: Option<&str>) -> Result<Body<'b>> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(Body::default());
         }
         let flat: Body<'b> = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
         match flat.0.as_slice() {
-            // A field may have the resource's own name; then the key is that field.
-            [(key, value)] if key == singular && !is_field && value.get().starts_with('{') => {
+            [(only, value)] if key.is_some_and(|key| only == key) && value.get().starts_with('{') => {
                 serde_json::from_str(value.get()).map_err(|e| malformed(&e))
             }
             _ => Ok(flat),
@@ -127,18 +126,18 @@ mod tests {
     #[test]
     fn fields_are_read_flat_or_under_the_singular_key() {
         for json in [r#"{"name":"Lamp","rate":1.10}"#, r#"{"product":{"name":"Lamp","rate":1.10}}"#] {
-            let body = Body::read(json.as_bytes(), "product", false).unwrap();
+            let body = Body::read(json.as_bytes(), Some("product")).unwrap();
             assert_eq!(body.0.len(), 2);
             assert!(matches!(Given::read(body.0[1].1), Given::Number("1.10")));
         }
-        let body = Body::read(br#"{"product":{"a":1}}"#, "product", true).unwrap();
+        let body = Body::read(br#"{"product":{"a":1}}"#, None).unwrap();
         assert_eq!(body.0[0].0, "product");
     }
 
     #[test]
     fn what_is_not_an_object_is_malformed() {
         for json in ["[]", "1", "\"x\"", "{", "{\"a\":}", "{\"a\":1}x", "\u{feff}{}"] {
-            assert!(matches!(Body::read(json.as_bytes(), "product", false), Err(Error::Malformed(_))), "{json}");
+            assert!(matches!(Body::read(json.as_bytes(), Some("product")), Err(Error::Malformed(_))), "{json}");
         }
     }
 }

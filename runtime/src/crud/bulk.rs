@@ -168,7 +168,7 @@ pub fn given<'b>(singular: &str, bytes: &'b [u8]) -> Vec<Cow<'b, str>> {
 impl<'b> Bulk<'b> {
     fn read(bytes: &'b [u8]) -> Result<Bulk<'b>> {
         let (mut errors, mut atomic, mut operations) = (FieldErrors::default(), true, None);
-        for (name, raw) in Body::read(bytes, "", true)?.0 {
+        for (name, raw) in Body::read(bytes, None)?.0 {
             match (name.as_ref(), Given::read(raw)) {
                 (_, Given::Null) => {}
                 ("atomic", given) => match given.scalar().and_then(read_boolean) {

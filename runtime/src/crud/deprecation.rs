@@ -69,8 +69,7 @@ impl Uses {
         if let Call::Bulk = call {
             return bulk::given(self.meta.name, bytes).iter().for_each(|name| self.count(Deprecated::Field, name));
         }
-        let is_field = self.meta.fields.iter().any(|field| field.name == self.meta.name);
-        let Ok(body) = Body::read(bytes, self.meta.name, is_field) else { return };
+        let Ok(body) = Body::read(bytes, Some(self.meta.name)) else { return };
         for (name, _) in &body.0 {
             self.count(Deprecated::Field, name);
         }

@@ -82,7 +82,7 @@ pub async fn restore(
     update::guard(context, entry, &row).await?;
     update::check_version(context, entry, id, conditions).await?;
     // It takes no parameters; what is no JSON at all is refused as for an action.
-    Body::read(body, RESTORE, false)?;
+    Body::read(body, Some(RESTORE))?;
     let mut changes = Changes::new(entry.meta, Some(row));
     changes.set("deleted_at", Value::ChronoDateTimeUtc(None));
     references::check_restored(context, &mut changes, id).await?;

@@ -99,8 +99,8 @@ pub struct RouteInfo {
 pub fn routes(state: &State) -> Vec<RouteInfo> {
     let mut routes = Vec::new();
     for entry in state.catalog.entries() {
-        for place in places(state, entry) {
-            for Method { name, call, abilities, permission } in methods(state, entry, place) {
+        for place in places(&state.catalog, entry) {
+            for Method { name, call, abilities, permission } in methods(&state.catalog, entry, place) {
                 let ability = abilities.join(" or ");
                 let path = format!("/api/v1/{}", path(&state.catalog, entry, place));
                 routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission, call });
@@ -122,16 +122,16 @@ pub fn deeds(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
         Call::Bulk => BULK,
         Call::Restore => RESTORE,
     };
-    let places = places(state, entry);
+    let places = places(&state.catalog, entry);
     places
         .into_iter()
-        .flat_map(|place| methods(state, entry, place))
+        .flat_map(|place| methods(&state.catalog, entry, place))
         .map(|method| (name(method.call), method))
         .collect()
 }
 
 /// The paths of a resource: named actions stand before `{id}`, which would match them too.
-pub fn places(state: &State, entry: &Entry) -> Vec<Place> {
+pub fn places(catalog: &Catalog, entry: &Entry) -> Vec<Place> {
     let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(Place::Action);
     let mut places: Vec<Place> = actions(ActionOn::Collection).collect();
     places.extend(actions(ActionOn::Record));
@@ -143,10 +143,10 @@ pub fn places(state: &State, entry: &Entry) -> Vec<Place> {
         places.extend([Place::Collection, Place::Member]);
     }
     if entry.is_attached() {
-        let all = state.catalog.entries().iter().enumerate();
+        let all = catalog.entries().iter().enumerate();
         places.extend(all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| Place::Attached(index)));
     }
-    places.retain(|place| !methods(state, entry, *place).is_empty());
+    places.retain(|place| !methods(catalog, entry, *place).is_empty());
     places
 }
 
@@ -161,9 +161,9 @@ pub struct Method {
 }
 
 /// The methods at a place, in the order in which `Allow` lists them.
-pub fn methods(state: &State, entry: &Entry, place: Place) -> Vec<Method> {
+pub fn methods(catalog: &Catalog, entry: &Entry, place: Place) -> Vec<Method> {
     let method = |name, call| {
-        let (abilities, permission) = needs(state, entry, place, call);
+        let (abilities, permission) = needs(catalog, entry, place, call);
         Method { name, call, abilities, permission }
     };
     let all: &[(&str, Operation)] = match place {
@@ -210,6 +210,16 @@ pub fn path(catalog: &Catalog, entry: &Entry, place: Place) -> String {
     path
 }
 
+/// Every path of a resource.
+pub fn paths(catalog: &Catalog, entry: &Entry) -> Vec<String> {
+    places(catalog, entry).into_iter().map(|place| path(catalog, entry, place)).collect()
+}
+
+/// The path of its list, or of the one record that there is.
+pub fn collection(catalog: &Catalog, entry: &Entry) -> String {
+    path(catalog, entry, Place::Collection)
+}
+
 /// The ability and the permission that every write of a resource needs.
 pub fn to_write(entry: &Entry) -> (String, Option<&'static str>) {
     (format!("{}:write", entry.meta.ability), entry.meta.write_permission)
@@ -217,16 +227,16 @@ pub fn to_write(entry: &Entry) -> (String, Option<&'static str>) {
 
 /// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
 /// one of them it is known here, else once it is known on which.
-fn needs(state: &State, entry: &Entry, place: Place, call: Call) -> (Vec<String>, Option<&'static str>) {
+fn needs(catalog: &Catalog, entry: &Entry, place: Place, call: Call) -> (Vec<String>, Option<&'static str>) {
     let writes = !call.reads() || matches!(call, Call::Action(action) if action.needs_write);
     let needs = |entry: &Entry| match writes {
         true => to_write(entry),
         false => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
     };
     let (ability, permission) = match place {
-        Place::Attached(index) => needs(&state.catalog.entries()[index]),
+        Place::Attached(index) => needs(&catalog.entries()[index]),
         _ if entry.is_attached() => {
-            let mut abilities: Vec<String> = state.catalog.attachables().map(|target| needs(target).0).collect();
+            let mut abilities: Vec<String> = catalog.attachables().map(|target| needs(target).0).collect();
             abilities.sort();
             abilities.dedup();
             return (abilities, None);

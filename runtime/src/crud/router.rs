@@ -32,9 +32,9 @@ const SINGLETON: i64 = 1;
 pub fn router(state: &Arc<State>) -> Router {
     let mut router = Router::with_path("api/v1");
     for (index, entry) in state.catalog.entries().iter().enumerate() {
-        for place in places(state, entry) {
+        for place in places(&state.catalog, entry) {
             let path = path(&state.catalog, entry, place);
-            let at = At { index, place, methods: methods(state, entry, place) };
+            let at = At { index, place, methods: methods(&state.catalog, entry, place) };
             router = router.push(Router::with_path(path).goal(Endpoint::new(state.clone(), at)));
         }
     }
@@ -166,7 +166,7 @@ impl At {
         // What cannot be read needs no transaction.
         let body = match method.call {
             Call::Action(_) | Call::Bulk | Call::Restore => Body::default(),
-            Call::Operation(_) => Body::read(&bytes, entry.meta.name, entry.field(entry.meta.name).is_some())?,
+            Call::Operation(_) => Body::read(&bytes, Some(entry.meta.name))?,
         };
         let transaction = Transaction::begin_late(state).await?;
         let inside = context.within(&transaction);

@@ -1,7 +1,7 @@
 //! The rules of a field: those that a value alone decides, and those that compare two fields of a record.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use regex::Regex;
 use sea_orm::Value;
@@ -107,7 +107,8 @@ fn compare(
         Value::Decimal(Some(decimal)) => i64::try_from(decimal.mantissa()).unwrap_or(i64::MAX),
         _ => return Ok(()),
     };
-    // The generator checks that a bound is a number of the field's places.
+    // The check of the YAML and the derive see to it that a bound is a number; no value keeps to one that lies between
+    // two of the column's.
     match number::scale(bound, places) {
         Some(Scaled::Exact(bound)) if holds(number.cmp(&bound)) => Ok(()),
         _ => Err(format!("must be {words} {bound}")),
@@ -122,12 +123,24 @@ fn length(value: &Value) -> Option<(usize, &'static str)> {
     }
 }
 
-/// Whether a pattern of the metadata matches a text as a whole. Each is compiled once.
+/// The regular expression behind a pattern of the metadata, which a text must match as a whole. Each is compiled once
+/// and kept for ever, as the metadata is: by the start, which is refused where one cannot be.
+///
+/// # Errors
+/// When it is no regular expression, or one that is too large.
+pub fn compile(pattern: &'static str) -> Result<&'static Regex, regex::Error> {
+    static COMPILED: LazyLock<RwLock<HashMap<&'static str, &'static Regex>>> = LazyLock::new(RwLock::default);
+    if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+        return Ok(known);
+    }
+    let regex = Regex::new(&format!("^(?:{pattern})$"))?;
+    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+    Ok(compiled.entry(pattern).or_insert_with(|| Box::leak(Box::new(regex))))
+}
+
+/// Nothing matches what is no regular expression.
 fn matches(pattern: &'static str, text: &str) -> bool {
-    static COMPILED: LazyLock<Mutex<HashMap<&'static str, Option<Regex>>>> = LazyLock::new(Mutex::default);
-    let mut compiled = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let regex = compiled.entry(pattern).or_insert_with(|| Regex::new(&format!("^(?:{pattern})$")).ok());
-    regex.as_ref().is_none_or(|regex| regex.is_match(text))
+    compile(pattern).is_ok_and(|regex| regex.is_match(text))
 }
 
 fn is_url(text: &str) -> bool {
@@ -160,6 +173,7 @@ mod tests {
     fn a_pattern_matches_the_whole_text() {
         let check = |text: &str| check_alone(Rule::Pattern("[A-Z]{3}"), Kind::Text, &Value::from(text));
         assert!(check("GBP").is_ok());
+        assert!(check_alone(Rule::Pattern("[A-Z"), Kind::Text, &Value::from("GBP")).is_err());
         assert!(check("GBPX").is_err() && check("xGBP").is_err() && check("GBP\n").is_err());
     }
 

@@ -1,0 +1,51 @@
+//! Names that must not meet: those of indexes, and those of the platform's tables.
+
+use charter_migrations::prelude::*;
+
+use crate::database::{Database, on_both};
+
+on_both! {
+    an_index_made_anew_is_passed_over_and_another_of_its_name_is_not
+    the_check_of_the_yaml_knows_every_table_of_the_platform
+}
+
+async fn an_index_made_anew_is_passed_over_and_another_of_its_name_is_not(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let columns = ["a", "b_c", "a_b", "c"].map(integer);
+    Table::on(&manager, "things").create([id()].into_iter().chain(columns)).await.unwrap();
+    let table = Table::online(&manager, "things");
+    // What failed behind it is run again.
+    for _ in 0..2 {
+        table.unique(&["a", "b_c"]).await.unwrap();
+        table.index(&["a", "b_c"]).await.unwrap();
+    }
+    for problem in [table.unique(&["a_b", "c"]).await, table.index(&["a_b", "c"]).await] {
+        let problem = problem.unwrap_err().to_string();
+        assert!(problem.contains("things_a_b_c_"), "{problem}");
+    }
+    // Neither is a table that has the name.
+    Table::on(&manager, "things_a_idx").create([id()]).await.unwrap();
+    assert!(table.index(&["a"]).await.is_err());
+}
+
+/// The migrator of the platform alone, as an application without resources runs it.
+struct Platform;
+
+impl MigratorTrait for Platform {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        charter_migrations::platform()
+    }
+}
+
+async fn the_check_of_the_yaml_knows_every_table_of_the_platform(database: Database) {
+    Platform::up(&database.connection, None).await.unwrap();
+    let query = if database.is_postgres() {
+        "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+    } else {
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
+    };
+    // What is counted on PostgreSQL in a table is counted on SQLite by its triggers alone.
+    let here = |name: &&str| database.is_postgres() || *name != "record_changes";
+    let known: Vec<&str> = charter_codegen::platform_tables().iter().copied().filter(here).collect();
+    assert_eq!(database.texts(query).await, known);
+}

@@ -1,0 +1,115 @@
+//! What is sound before the first request: the paths that the check of the YAML compares are those that are served, and what
+//! no check has seen, in structs written by hand and in rows of a seed, refuses the start.
+
+use std::collections::BTreeSet;
+
+use charter_codegen::Sources;
+use charter_runtime::App;
+use charter_runtime::catalog::Catalog;
+use charter_runtime::crud::{self, Route};
+
+use crate::support::{Server, on_both};
+
+on_both!(every_path_that_is_served_is_compared_by_the_check, rows_of_a_seed_are_refused_all_at_once);
+
+/// `products/{}/accessories`
+fn without_names(path: &str) -> String {
+    let path = path.trim_start_matches("/api/v1/");
+    let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
+    let declared = charter_codegen::paths(Sources::load("resources".as_ref())).expect("the YAML is right");
+    let known: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
+    let served: Vec<String> = crud::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
+    let tops = |path: &&String| charter_codegen::platform_paths().contains(&path.split('/').next().unwrap_or_default());
+    for path in served.iter().filter(|path| !tops(path)) {
+        assert!(known.contains(path.as_str()), "{path}");
+    }
+    // Each of the platform's is served, and no other.
+    let platforms: BTreeSet<&str> = served.iter().filter(tops).filter_map(|path| path.split('/').next()).collect();
+    let listed: BTreeSet<&str> = charter_codegen::platform_paths().iter().copied().collect();
+    assert_eq!(platforms, listed);
+    for ending in ["/bulk", "/{}/restore", "/{}/attachments"] {
+        assert!(served.iter().any(|path| path.ends_with(ending) && known.contains(path.as_str())), "{ending}");
+    }
+}
+
+/// Sound, but for a pattern that swallows the end of what stands around it.
+mod label {
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "label")]
+    pub struct Model {
+        pub id: i64,
+        #[field(string(3), pattern = "(?x)[A-Z]{3} # three letters")]
+        pub code: Option<String>,
+    }
+}
+
+mod shelf {
+    use charter_runtime::generated::{DateTimeUtc, Resource};
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "shelf", soft_delete)]
+    pub struct Model {
+        pub id: i64,
+        pub deleted_at: Option<DateTimeUtc>,
+    }
+}
+
+/// Stands where a deleted shelf is restored.
+mod mark {
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "mark", path = "restore", under(resource = "shelf", field = "shelf_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("shelf"), required)]
+        pub shelf_id: i64,
+    }
+}
+
+/// Stands where the reference of the API does.
+mod page {
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "page", path = "docs")]
+    pub struct Model {
+        pub id: i64,
+    }
+}
+
+#[test]
+fn what_no_check_has_seen_refuses_the_start() {
+    assert!(Catalog::link(vec![Route::of::<shelf::Entity>()]).is_ok());
+    let refused = [
+        (vec![Route::of::<label::Entity>()], "the pattern of label.code"),
+        (vec![Route::of::<shelf::Entity>(), Route::of::<mark::Entity>()], "/shelfs/{}/restore"),
+        (vec![Route::of::<page::Entity>()], "/docs"),
+    ];
+    for (routes, problem) in refused {
+        let told = Catalog::link(routes).expect_err(problem);
+        assert!(told.contains(problem), "{told}");
+    }
+}
+
+const ROWS: &str = "\
+- { code: gbp, nmae: Sterling }
+- { code: QAA, name: Fine, symbol: x, decimal_places: 0 }
+- { code: QBB, name: Other, symbol: x, decimal_places: -1 }
+";
+
+async fn rows_of_a_seed_are_refused_all_at_once(server: Server) {
+    let app = App::new::<charter::Migrator>("charter-test", charter::generated::routes()).seeds(&[("currency", ROWS)]);
+    let problem = app.prepare(&server.state).await.expect_err("two rows are wrong").to_string();
+    for told in ["row 1 (`gbp`)", "nmae is not a field", "row 3 (`QBB`)", "decimal_places must be"] {
+        assert!(problem.contains(told), "{told}: {problem}");
+    }
+    assert!(!problem.contains("row 2"), "{problem}");
+    assert_eq!(server.admin().get("/currencies?q[code_eq]=QAA").await.ok()["currencies"], serde_json::json!([]));
+}
