@@ -57,7 +57,7 @@ fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
         ("CHARTER_BODY_LIMIT", "-1", "body-limit must be a whole number"),
         ("CHARTER_REQUEST_TIMEOUT", "0", "request-timeout must be a whole number from 1"),
         ("CHARTER_RATE_LIMIT", "many", "rate-limit must be a whole number"),
-        ("CHARTER_BASE_URL", "ftp://x", "base-url must begin with http"),
+        ("CHARTER_BASE_URL", "ftp://x", "base-url must be a URL such as"),
         ("CHARTER_STORAGE_SECRET_KEY", "hush", "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) is set, but storage"),
         ("CHARTER_LOG_FORMAT", "xml", "log-format must be `text` or `json`"),
     ] {

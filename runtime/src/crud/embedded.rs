@@ -29,6 +29,8 @@ pub struct EmbeddedSet {
 
 #[derive(Debug)]
 struct Item {
+    /// Where it stands among those that were given, some of which may be no objects.
+    place: usize,
     id: Option<i64>,
     changes: Changes,
 }
@@ -62,12 +64,12 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
         return Ok(());
     };
     let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: HashMap::new() };
-    for (index, raw) in raw.into_iter().enumerate() {
+    for (place, raw) in raw.into_iter().enumerate() {
         let Some(body) = Body::nested(raw.get()) else {
-            changes.errors.add(format!("{}.{index}", field.name), "must be an object");
+            changes.errors.add(format!("{}.{place}", field.name), "must be an object");
             continue;
         };
-        let mut item = Item { id: None, changes: Changes::new(entry.meta, None) };
+        let mut item = Item { place, id: None, changes: Changes::new(entry.meta, None) };
         if let Some((_, raw)) = body.0.iter().find(|(name, _)| name == "id") {
             match Given::read(raw) {
                 Given::Null => {}
@@ -99,7 +101,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
         };
         let replaced: Vec<i64> = stored.keys().copied().collect();
         let mut taken = HashSet::new();
-        for (index, item) in set.items.iter_mut().enumerate() {
+        for item in &mut set.items {
             match item.id {
                 Some(id) => match stored.remove(&id) {
                     Some(row) => item.changes.before = Some(Arc::new(row)),
@@ -118,7 +120,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             // Every row of this record is given anew or goes, so that only those of others can be in the way.
             references::check(context, &mut item.changes, &replaced).await?;
             check_each_once(&mut item.changes, by, &mut taken)?;
-            collect(set.field, index, &mut item.changes.errors, &mut changes.errors);
+            collect(set.field, item.place, &mut item.changes.errors, &mut changes.errors);
         }
         set.gone = stored;
     }
@@ -198,6 +200,6 @@ async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result
     keyed.collect()
 }
 
-fn collect(field: &FieldMeta, index: usize, from: &mut FieldErrors, to: &mut FieldErrors) {
-    to.merge(std::mem::take(from).under(&format!("{}.{index}", field.name)));
+fn collect(field: &FieldMeta, place: usize, from: &mut FieldErrors, to: &mut FieldErrors) {
+    to.merge(std::mem::take(from).under(&format!("{}.{place}", field.name)));
 }
