@@ -1,7 +1,5 @@
 //! The definition of a custom field: a record of its own, with the rules that its type implies.
 
-use std::collections::HashSet;
-
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
@@ -101,13 +99,9 @@ impl Rules for Entity {
         let field_type = draft.model.field_type.try_as_ref().and_then(|name| CustomFieldType::from_name(name));
         let choices = draft.model.choices.try_as_ref().cloned();
         let (Some(field_type), Some(choices)) = (field_type, choices) else { return Ok(()) };
-        let choices: Vec<String> = serde_json::from_value(choices).unwrap_or_default();
-        let distinct: HashSet<&str> = choices.iter().map(String::as_str).collect();
-        match (field_type == CustomFieldType::Choice, choices.is_empty()) {
+        match (field_type == CustomFieldType::Choice, choices.as_array().is_none_or(Vec::is_empty)) {
             (true, true) => draft.error("choices", "must name at least one choice"),
             (false, false) => draft.error("choices", "belong to fields of the type choice"),
-            _ if distinct.contains("") => draft.error("choices", "must not be blank"),
-            _ if distinct.len() < choices.len() => draft.error("choices", "must each be another"),
             _ => {}
         }
         Ok(())
