@@ -75,17 +75,19 @@ impl FieldErrors {
 
     /// All of them in one text: `name is required; size must be at least 0`.
     pub fn all(&self) -> String {
-        let named = self.0.iter().map(|(field, messages)| format!("{field} {}", messages.join(", ")));
-        named.collect::<Vec<_>>().join("; ")
+        self.named().collect::<Vec<_>>().join("; ")
     }
 
     fn summary(&self) -> String {
-        let mut named = self.0.iter().map(|(field, messages)| format!("{field} {}", messages.join(", ")));
-        let first = named.next().unwrap_or_default();
+        let first = self.named().next().unwrap_or_default();
         match self.0.len() {
             0 | 1 => first,
             count => format!("{first} (and {} more)", count - 1),
         }
+    }
+
+    fn named(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(field, messages)| format!("{field} {}", messages.join(", ")))
     }
 }
 

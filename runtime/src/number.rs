@@ -22,12 +22,7 @@ pub enum Scaled {
 ///
 /// Surrounding white space is ignored. Any number of digits is read; nothing is rounded.
 pub fn scale(text: &str, places: u32) -> Option<Scaled> {
-    let text = text.trim();
-    let (negative, text) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
+    let (negative, text) = signed(text.trim());
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], exponent(&text[at + 1..], at)?),
         None => (text, 0),
@@ -73,16 +68,21 @@ pub fn scale(text: &str, places: u32) -> Option<Scaled> {
 /// Reads an exponent behind a mantissa of so many characters. One that is further out than these and all places together
 /// tells no more than that.
 fn exponent(text: &str, mantissa: usize) -> Option<i64> {
-    let (sign, digits) = match text.as_bytes().first()? {
-        b'-' => (-1, &text[1..]),
-        b'+' => (1, &text[1..]),
-        _ => (1, text),
-    };
+    let (negative, digits) = signed(text);
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
     let furthest = mantissa as i64 + 100;
-    Some(sign * digits.parse::<i64>().unwrap_or(i64::MAX).min(furthest))
+    let size = digits.parse::<i64>().unwrap_or(i64::MAX).min(furthest);
+    Some(if negative { -size } else { size })
+}
+
+/// Whether a number is negative, and its text without the sign.
+fn signed(text: &str) -> (bool, &str) {
+    match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    }
 }
 
 /// Writes a scaled integer with its places: `write(out, -150, 2)` is `-1.50`.

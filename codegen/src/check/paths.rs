@@ -48,20 +48,19 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             continue;
         }
         for path in &own {
-            others
-                .iter()
-                .find(|taken| taken.path == path.path)
-                .into_iter()
-                .for_each(|taken| report(path, taken, problems));
+            meeting(path, &others, problems);
         }
     }
     for (index, path) in own.iter().enumerate() {
         // Two actions of one name are one key of YAML.
-        own[..index]
-            .iter()
-            .find(|taken| taken.path == path.path)
-            .into_iter()
-            .for_each(|taken| report(path, taken, problems));
+        meeting(path, &own[..index], problems);
+    }
+}
+
+/// Reports a path that is taken already.
+fn meeting(path: &Path, taken: &[Path], problems: &mut Problems) {
+    if let Some(taken) = taken.iter().find(|taken| taken.path == path.path) {
+        report(path, taken, problems);
     }
 }
 

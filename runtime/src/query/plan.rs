@@ -159,8 +159,8 @@ impl<'a> Planner<'a> {
                 if !predicate.fits(kind) {
                     return Err(format!("`cf.{name}` cannot be asked `{}`", predicate.name()));
                 }
-                let whole = [Predicate::Eq, Predicate::NotEq, Predicate::In, Predicate::NotIn].contains(&predicate);
-                let spell = |text: &String| if whole { declared.spell(text).to_string() } else { text.clone() };
+                let exact = [Predicate::Eq, Predicate::NotEq, Predicate::In, Predicate::NotIn].contains(&predicate);
+                let spell = |text: &String| if exact { declared.spell(text).to_string() } else { text.clone() };
                 let spelled: Vec<String> = texts.iter().map(spell).collect();
                 let test = match test(kind, predicate, &spelled, custom.compared_as().is_text())? {
                     Test::Compare(comparison, value) => Test::Compare(comparison, in_json(value)),

@@ -197,8 +197,7 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     };
     let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
     let is_form = |mime: &Mime| mime.essence_str() == "application/x-www-form-urlencoded";
-    let unsupported = || Error::UnsupportedMediaType("application/json` or `application/x-www-form-urlencoded");
-    match said.ok_or_else(unsupported) {
+    match said {
         _ if bytes.is_empty() => Ok(bytes),
         Err(error) => Err(error),
         // Some tools call everything a form until they are told; no form of ours begins like that.
@@ -208,15 +207,22 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     }
 }
 
-/// What a body is said to be, if anything; `None` where it is said to be what cannot be read here: compressed, in another
-/// encoding than UTF-8, or of a type that is none.
-fn media_type(request: &Request) -> Option<Option<Mime>> {
+fn unsupported() -> Error {
+    Error::UnsupportedMediaType("application/json` or `application/x-www-form-urlencoded")
+}
+
+/// What a body is said to be, if anything.
+///
+/// # Errors
+/// [`Error::UnsupportedMediaType`] where that cannot be read here: it is compressed, in another encoding than UTF-8, or of a
+/// type that is none.
+fn media_type(request: &Request) -> Result<Option<Mime>> {
     let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or_default().trim());
     if header("content-encoding").is_some_and(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity")) {
-        return None;
+        return Err(unsupported());
     }
-    let Some(said) = header("content-type").filter(|said| !said.is_empty()) else { return Some(None) };
-    let mime: Mime = said.parse().ok()?;
+    let Some(said) = header("content-type").filter(|said| !said.is_empty()) else { return Ok(None) };
+    let mime: Mime = said.parse().map_err(|_| unsupported())?;
     let readable = mime.get_param("charset").is_none_or(|charset| charset == "utf-8" || charset == "us-ascii");
-    readable.then_some(Some(mime))
+    if readable { Ok(Some(mime)) } else { Err(unsupported()) }
 }
