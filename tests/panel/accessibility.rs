@@ -63,6 +63,10 @@ impl Judge {
 
     /// Looks at the page that is open.
     fn look(&mut self, browser: &mut Browser, what: &str) {
+        let tools = "document.querySelectorAll('details.tool').forEach(tool => { tool.open";
+        browser.run(&format!("{tools} = true; }}); 1"));
+        browser.until("!document.querySelector('[data-tool]')");
+        browser.run(&format!("{tools} = false; }}); 1"));
         browser.size(PHONE, 900);
         let wide = browser.run(TOO_WIDE);
         if wide != Value::Array(Vec::new()) {

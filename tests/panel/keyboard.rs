@@ -128,6 +128,7 @@ async fn a_list_is_narrowed_sorted_leafed_through_and_kept_as_a_view(server: Ser
     follow(&mut browser, "thead a[href*='sort=-weight']");
     assert_eq!(names(&mut browser)[0], "Lamp 45");
     browser.type_text("f");
+    browser.until("document.activeElement.matches('#filter select')");
     write(&mut browser, "[name='f0.field']", "Weight");
     write(&mut browser, "[name='f0.predicate']", "is less");
     write(&mut browser, "[name='f0.value']", "10");
@@ -166,7 +167,8 @@ async fn columns_are_chosen_and_moved_and_the_list_is_copied(server: Server) {
     products(&server, 3).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
-    press(&mut browser, "details.tool:not(#filter) summary");
+    press(&mut browser, "#columns summary");
+    browser.until("document.querySelector('#columns form') !== null");
     reach(&mut browser, "[data-columns] [value=weight]");
     browser.key(" ", 0);
     press(&mut browser, "[aria-label='Move Name down']");

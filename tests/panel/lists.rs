@@ -46,7 +46,7 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     some(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
-    browser.press("#filter summary");
+    browser.unfold("#filter");
     browser.fill("[name='f0.field']", "product_type");
     let offered = browser.run("[...document.querySelector('[name=\"f0.predicate\"]').options].map(o => o.value)");
     assert!(!offered.as_array().expect("a list").contains(&json!("cont")), "an enum contains nothing: {offered}");
@@ -69,7 +69,7 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     server.admin().put("/products/1", json!({ "product_group_id": 1 })).await.ok();
     // The question of a reference is changed before one is chosen, and a row goes and another comes.
     browser.open("/products");
-    browser.press("#filter summary");
+    browser.unfold("#filter");
     browser.press("[data-add-condition]");
     browser.press("[data-add-condition]");
     browser.press("[data-condition] [data-remove]");
@@ -88,7 +88,7 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     let asked = "/products?q[product_group_id_eq]=1&q[weight_lt]=10&q[name_cont]=a";
     assert_eq!((browser.address().as_str(), names(&mut browser)), (asked, vec!["Lamp".to_string()]));
     browser.open("/products");
-    browser.press("#filter summary");
+    browser.unfold("#filter");
     condition(&mut browser, 0, "cf.colour", "eq", "red");
     browser.follow("#filter-form .primary");
     browser.sees("meets these conditions");
@@ -119,7 +119,7 @@ async fn conditions_joined_by_or_are_those_of_the_api(server: Server) {
     }
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
-    browser.press("#filter summary");
+    browser.unfold("#filter");
     condition(&mut browser, 0, "name", "cont", "lan");
     browser.press("[data-add-condition]");
     browser.fill("[name='f1.logic']", "or");
@@ -134,7 +134,7 @@ async fn columns_and_order_are_chosen_and_kept_in_a_view(server: Server) {
     some(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
-    browser.press("details.tool:not(#filter) summary");
+    browser.unfold("#columns");
     browser.run("document.querySelectorAll('[data-columns] [name=columns]').forEach(box => { box.checked = ['name', 'weight', 'cf.colour'].includes(box.value); }); 1");
     browser.press("[aria-label='Move Weight up']");
     browser.follow("[data-columns] .primary");

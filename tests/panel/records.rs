@@ -271,7 +271,7 @@ async fn every_field_of_every_resource_is_in_its_form(server: Server) {
         let meta = entry.meta;
         let top = entry.is_listed() && meta.under.is_none() && !entry.is_attached();
         if top {
-            let page = admin.get(&format!("/{}", meta.path)).await;
+            let page = admin.get(&format!("/{}?tool=columns", meta.path)).await;
             page.status(200);
             for field in meta.fields.iter().filter(|f| f.shown != Shown::Never && f.kind != Kind::CustomFields) {
                 page.says(&format!("name=\"columns\" value=\"{}\"", field.name));

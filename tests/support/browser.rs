@@ -1,20 +1,13 @@
-//! A headless Chromium that a test drives by its DevTools protocol, over a pipe.
+//! A page in a headless Chromium that a test drives by its DevTools protocol, over a pipe.
 //!
 //! The program is `CHROMIUM`, or is looked for in the PATH. `CHARTER_TEST_REQUIRE_BROWSER=1` makes its absence a failure;
 //! otherwise it is said once, loudly, and the tests that need it pass without having run.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::OnceLock;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::database::Folder;
-
-const NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+use super::chromium::Program;
 
 /// How long anything may take, on a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -22,80 +15,29 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// What the browser says of a page that went while something was asked of it.
 const LEAVING: [&str; 3] = ["navigated or closed", "context was destroyed", "Cannot find default execution context"];
 
-/// Descriptors 3 and 4 are where the browser reads and writes.
-const SCRIPT: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null"#;
-
-/// One browser with one page.
+/// One page, in a browser that knows of no other.
 pub struct Browser {
-    child: Child,
-    to: ChildStdin,
-    from: Receiver<Value>,
-    last: u64,
+    /// It is there until the end.
+    program: Option<Program>,
+    /// What the browser keeps for this page, and for no other: cookies, above all.
+    context: Value,
     session: String,
     base: String,
     /// What went wrong in the page: exceptions, and what the policy refused.
     pub problems: Vec<String>,
     /// Bytes that came over the network since [`Browser::open`], compressed as they were.
     pub received: u64,
-    _folder: Folder,
-}
-
-/// The program, if it is installed.
-fn program() -> Option<&'static PathBuf> {
-    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOUND
-        .get_or_init(|| {
-            let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let places =
-                || std::env::split_paths(&path).flat_map(|folder| NAMES.iter().map(move |name| folder.join(name)));
-            let found = named.or_else(|| places().find(|place| place.is_file()));
-            if found.is_none() {
-                let required = std::env::var_os("CHARTER_TEST_REQUIRE_BROWSER").is_some();
-                assert!(!required, "no Chromium in CHROMIUM or the PATH (Debian: apt-get install chromium)");
-                let mut error = std::io::stderr().lock();
-                let _ = writeln!(error, "\n!!! SKIPPED: the panel's tests in a browser. No Chromium in the PATH.\n");
-            }
-            found
-        })
-        .as_ref()
 }
 
 impl Browser {
-    /// Starts one for the pages of a server; nothing where none is installed.
+    /// Opens one for the pages of a server; nothing where no browser is installed.
     pub fn start(base: &str) -> Option<Browser> {
-        let program = program()?;
-        let folder = Folder::create();
-        let mut child = Command::new("sh")
-            .args(["-c", SCRIPT])
-            .arg(program)
-            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
-            .args(["--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"])
-            .arg(format!("--user-data-dir={}", folder.path().display()))
-            .arg("about:blank")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("Chromium starts");
-        let to = child.stdin.take().expect("a pipe");
-        let mut answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        let (heard, from) = channel();
-        std::thread::spawn(move || {
-            let mut message = Vec::new();
-            while answers.read_until(0, &mut message).is_ok_and(|count| count > 0) {
-                message.pop();
-                if let Ok(value) = serde_json::from_slice(&message)
-                    && heard.send(value).is_err()
-                {
-                    return;
-                }
-                message.clear();
-            }
-        });
         let (session, problems) = (String::new(), Vec::new());
-        let base = base.to_string();
-        let mut browser = Browser { child, to, from, last: 0, session, base, problems, received: 0, _folder: folder };
-        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let (program, base) = (Some(Program::take()?), base.to_string());
+        let mut browser = Browser { program, context: Value::Null, session, base, problems, received: 0 };
+        browser.context = browser.call("Target.createBrowserContext", json!({}))["browserContextId"].clone();
+        let page = json!({ "url": "about:blank", "browserContextId": browser.context });
+        let target = browser.call("Target.createTarget", page);
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = browser.call("Target.attachToTarget", attach);
         browser.session = attached["sessionId"].as_str().expect("a session").to_string();
@@ -112,8 +54,8 @@ impl Browser {
         let id = self.send(method, parameters);
         let until = Instant::now() + PATIENCE;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let message = self.from.recv_timeout(left).unwrap_or_else(|_| panic!("{method} was not answered"));
+            let heard = self.program.as_ref().and_then(|program| program.hear(until));
+            let message = heard.unwrap_or_else(|| panic!("{method} was not answered"));
             if message["id"] == json!(id) {
                 // What is pressed may lead away before the answer is there: then there is none.
                 let said = message["error"]["message"].as_str().unwrap_or_default();
@@ -126,19 +68,20 @@ impl Browser {
     }
 
     fn send(&mut self, method: &str, parameters: Value) -> u64 {
-        self.last += 1;
-        let mut message = json!({ "id": self.last, "method": method, "params": parameters });
+        let mut message = json!({ "method": method, "params": parameters });
         if !self.session.is_empty() {
             message["sessionId"] = json!(self.session);
         }
-        self.to.write_all(message.to_string().as_bytes()).expect("the browser reads");
-        self.to.write_all(b"\0").expect("the browser reads");
-        self.last
+        self.program.as_mut().expect("it runs").send(message)
     }
 
     /// Keeps what an event says.
     fn note(&mut self, event: &Value) {
         let told = &event["params"];
+        // Of the page of an earlier test.
+        if event["sessionId"] != json!(self.session) {
+            return;
+        }
         match event["method"].as_str().unwrap_or_default() {
             "Runtime.exceptionThrown" => self.problems.push(told["exceptionDetails"].to_string()),
             // A form that is refused is answered with 422, which is no fault of the page.
@@ -223,6 +166,13 @@ impl Browser {
         self.run(&format!("document.querySelector({}).click(); true", json!(selector)));
     }
 
+    /// Opens a tool of a list, and waits for its form, which comes once it is open.
+    #[track_caller]
+    pub fn unfold(&mut self, tool: &str) {
+        self.press(&format!("{tool} summary"));
+        self.until(&format!("document.querySelector('{tool} form') !== null"));
+    }
+
     /// Presses what leads to another page, and waits for that.
     #[track_caller]
     pub fn follow(&mut self, selector: &str) {
@@ -292,7 +242,12 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if std::thread::panicking() {
+            return self.program.take().into_iter().for_each(Program::end);
+        }
+        self.session.clear();
+        let context = json!({ "browserContextId": self.context });
+        self.call("Target.disposeBrowserContext", context);
+        self.program.take().into_iter().for_each(Program::leave);
     }
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod browser;
 mod bucket;
+mod chromium;
 mod client;
 mod database;
 mod described;

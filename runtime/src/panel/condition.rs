@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::chooser::Step;
 use super::columns::Column;
 use super::place::Place;
+use super::tools::Tool;
 use super::{deleted, words, zone};
 use crate::meta::Kind;
 use crate::query::{Pair, Predicate, Reads};
@@ -36,6 +37,8 @@ pub struct Wish {
     pub is_rough: bool,
     /// The arrow that moved a column.
     pub arrow: Option<String>,
+    /// The tool that is open. It is closed again once it did what it is there for.
+    pub tool: Option<Tool>,
 }
 
 pub const LOGICS: &[&str] = &["and", "or", "nand", "nor"];
@@ -59,6 +62,7 @@ impl Wish {
                     wish.is_rough = true;
                     steps.push(Pair { name, value });
                 }
+                "tool" => wish.tool = Tool::named(&value),
                 "columns" => wish.columns.get_or_insert_default().extend(value.split(',').map(String::from)),
                 "sort" | "page" | "per_page" | "view_id" if blank => wish.is_rough = true,
                 "sort" => wish.sort = Some(value),

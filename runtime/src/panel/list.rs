@@ -11,11 +11,12 @@ use super::columns::{self, Column};
 use super::condition::Wish;
 use super::place::Place;
 use super::title::{self, Titles};
+use super::tools::Tool;
 use super::visit::Visit;
-use super::{chooser, deleted, filter, page, plot, see, views, words};
+use super::{deleted, page, plot, see, tools, views, words};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation};
-use crate::query::{Pair, Predicate};
+use crate::query::Pair;
 use crate::server::Answer;
 
 /// The page of a collection.
@@ -30,8 +31,9 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.zone);
     if wish.is_rough {
         // An arrow that was pressed has the focus again, in a menu that is open again.
-        let to = wish.arrow.take().map_or_else(String::new, |arrow| format!("#{}", words::escape(&arrow)));
-        return Ok(see(&(Wish { is_rough: false, page: None, ..wish }.address(place) + &to)));
+        let plain = Wish { is_rough: false, page: None, ..wish };
+        let Some(arrow) = &plain.arrow else { return Ok(see(&plain.address(place))) };
+        return Ok(see(&format!("{}#{}", tools::opened(place, &plain, Tool::Columns), words::escape(arrow))));
     }
     if mark.is_some() && wish.sort.is_none() && wish.view_id.is_none() {
         wish.sort = Some("-deleted_at".into());
@@ -83,7 +85,7 @@ impl List<'_> {
         html! {
             (self.head(total, asked))
             @if !self.wish.is_of_deleted() { (self.views.bar(self.visit, self.place, self.wish, self.shown)) }
-            (self.tools())
+            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views))
             @if records.is_empty() { (self.empty()) } @else {
                 @if !self.wish.is_of_deleted() { (plot::lines(self.visit, self.place.entry, records)) }
                 (self.table(records, titles, total))
@@ -103,7 +105,7 @@ impl List<'_> {
                 @if problem.errors.is_empty() { p { (problem.message) } }
                 p { a href=(self.place.collection()) { "Show all" } }
             }
-            (self.tools())
+            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views))
         }
     }
 
@@ -143,46 +145,6 @@ impl List<'_> {
             }
         };
         page::head(&trail, &title, &actions)
-    }
-
-    fn tools(&self) -> Markup {
-        let (place, wish) = (self.place, self.wish);
-        let searched = title::field(place.entry).filter(|field| Predicate::Cont.allowed(field, field.kind));
-        let count = wish.rows.len();
-        html! {
-            div .tools {
-                @if let Some(field) = searched {
-                    @let name = format!("q[{}_cont]", field.name);
-                    @let row = wish.rows.iter().find(|row| row.field == field.name && row.predicate == "cont" && wish.is_plain());
-                    @let rest: Vec<Pair> = wish.pairs().into_iter().filter(|pair| pair.name != name).collect();
-                    form .search method="get" action=(place.collection()) role="search" {
-                        (filter::hidden(&rest))
-                        input #search type="search" name=(name) value=(row.map_or("", |row| row.value.as_str()))
-                            placeholder={ "Search by " (words::field(field).to_lowercase()) }
-                            aria-label={ "Search by " (words::field(field).to_lowercase()) };
-                    }
-                }
-                details .tool #filter {
-                    summary { "Filter" @if count > 0 { " " span .count { (count) } } }
-                    (filter::form(self.visit, place, wish, self.columns))
-                }
-                details .tool {
-                    summary { "Columns" }
-                    (chooser::form(place, wish, self.columns, self.shown))
-                }
-            }
-            @let viewed = self.views.conditions();
-            @if count > 0 || !viewed.is_empty() {
-                ul .chips aria-label="Conditions" {
-                    @for row in &viewed { li .faint { (filter::sentence(self.visit, row, self.columns)) " (of the view)" } }
-                    @for (index, row) in wish.rows.iter().enumerate() {
-                        @let rest = wish.without(index);
-                        li { (filter::sentence(self.visit, row, self.columns)) " "
-                            a href=(rest.address(place)) aria-label={ "Remove: " (filter::sentence(self.visit, row, self.columns)) } { "×" } }
-                    }
-                }
-            }
-        }
     }
 
     fn empty(&self) -> Markup {

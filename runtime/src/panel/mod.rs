@@ -37,6 +37,7 @@ mod sign_in;
 mod sweep;
 mod title;
 mod token;
+mod tools;
 mod view_form;
 mod views;
 mod visit;

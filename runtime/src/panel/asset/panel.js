@@ -21,7 +21,10 @@ function ask(path, options = {}) {
 
 // ---- Conditions: for each field just its questions, with an input that fits.
 
-const fields = JSON.parse($('#filter-fields')?.textContent ?? '[]');
+const fieldOf = (condition) => {
+  const name = $('[data-field]', condition).value;
+  return JSON.parse($('#filter-fields').textContent).find((one) => one.name === name);
+};
 
 function option(value, label, chosen) {
   const made = document.createElement('option');
@@ -32,7 +35,7 @@ function option(value, label, chosen) {
 }
 
 function fit(condition) {
-  const field = fields.find((one) => one.name === $('[data-field]', condition).value);
+  const field = fieldOf(condition);
   const asked = $('[data-predicate]', condition);
   if (field) asked.replaceChildren(...field.predicates.map(([name, label]) => option(name, label, asked.value)));
   fitValue(condition, field);
@@ -83,6 +86,23 @@ function addCondition(form) {
   rows.at(-1).after(made);
   $('[data-field]', made).focus();
 }
+
+// ---- Tools of a list: a closed one is not sent, but taken out of the page that has it open.
+
+async function fill(tool) {
+  const link = $('[data-tool]', tool);
+  if (!link || link.dataset.asked) return;
+  link.dataset.asked = 'yes';
+  const page = await fetch(link.href, { headers: { Accept: 'text/html' } }).then((answer) => answer.text()).catch(() => '');
+  const made = $(`#${tool.id}`, new DOMParser().parseFromString(page, 'text/html'));
+  // Whoever is signed out meanwhile is led to where one signs in; without a connection the browser says so.
+  if (!made) { location.href = link.href; return; }
+  link.replaceWith(...[...made.children].filter((part) => part.localName !== 'summary'));
+  $$('input[data-titles]', tool).forEach(offerTitles);
+  if (tool.dataset.begin) $('select', tool).focus();
+}
+
+document.addEventListener('toggle', (event) => { if (event.target.matches('.tool[open]')) fill(event.target); }, true);
 
 // ---- Columns: moved in place, where the arrows would ask for the page again.
 
@@ -270,7 +290,7 @@ document.addEventListener('change', (event) => {
   if (at.matches('[data-field]')) fit(at.closest('[data-condition]'));
   else if (at.matches('[data-predicate]')) {
     const condition = at.closest('[data-condition]');
-    fitValue(condition, fields.find((one) => one.name === $('[data-field]', condition).value));
+    fitValue(condition, fieldOf(condition));
   } else if (at.matches('[data-all]')) {
     $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
     chosen(at.form);
@@ -346,7 +366,7 @@ document.addEventListener('keydown', (event) => {
     case 'x': { const box = $('tr.at input[name="id"]'); if (box) { box.checked = !box.checked; chosen(box.form); } break; }
     case 'n': follow('[data-new]'); break;
     case 'e': follow('[data-edit]'); break;
-    case 'f': { const filter = $('#filter'); if (filter) { filter.open = true; $('select', filter).focus(); event.preventDefault(); } break; }
+    case 'f': { const filter = $('#filter'); if (filter) { filter.open = true; filter.dataset.begin = 'yes'; $('select', filter)?.focus(); event.preventDefault(); } break; }
     case '[': follow('a[rel="prev"]'); break;
     case ']': follow('a[rel="next"]'); break;
     case 'h': if (last === 'g') location.href = '/'; break;
