@@ -107,9 +107,9 @@ impl Table<'_> {
     pub async fn fill_now(&self, column: Column) -> Result<(), DbErr> {
         let now = match (self.database(), column.is_date()) {
             (DbBackend::Sqlite, true) => "strftime('%Y-%m-%d', 'now')",
-            (DbBackend::Sqlite, false) => "strftime('%Y-%m-%d %H:%M:%f +00:00', 'now')",
+            (DbBackend::Sqlite, false) => "strftime('%Y-%m-%dT%H:%M:%S+00:00', 'now')",
             (_, true) => "(now() AT TIME ZONE 'UTC')::date",
-            (_, false) => "date_trunc('milliseconds', now())",
+            (_, false) => "date_trunc('second', now())",
         };
         self.fill_with(&column, Expr::cust(now)).await
     }

@@ -162,7 +162,7 @@ fn what_the_database_does_with_its_indexes_is_advice(program: Program) {
             &[
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
                  INSERT INTO products (name, barcode, created_at, updated_at)
-                 SELECT 'Lamp ' || i, i, '2026-11-21 10:00:00.000 +00:00', '2026-11-21 10:00:00.000 +00:00' FROM n",
+                 SELECT 'Lamp ' || i, i, '2026-11-21T10:00:00+00:00', '2026-11-21T10:00:00+00:00' FROM n",
                 "DROP INDEX products_barcode_idx",
                 "CREATE INDEX products_barcode_idx ON products (barcode COLLATE RTRIM) WHERE deleted_at IS NULL",
             ],

@@ -182,7 +182,7 @@ async fn fill(specimens: &Specimens) {
     let text = format!(
         "INSERT INTO specimens (name, custom_fields, created_at, updated_at)
          WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {MANY})
-         SELECT 'row-' || n || '-end', '{{}}', '2026-01-01 00:00:00.000 +00:00', '2026-01-01 00:00:00.000 +00:00' FROM n"
+         SELECT 'row-' || n || '-end', '{{}}', '2026-01-01T00:00:00+00:00', '2026-01-01T00:00:00+00:00' FROM n"
     );
     // The server makes the index at its start, and does not look at it again until it is asked.
     add(specimens, (0..20).map(|n| format!("No. {n}"))).await;

@@ -212,8 +212,8 @@ fn now(kind: &ColumnKind, dialect: Dialect) -> &'static str {
     match (kind, dialect) {
         (ColumnKind::Date, Sqlite) => "strftime('%Y-%m-%d', 'now')",
         (ColumnKind::Date, Postgres) => "(now() AT TIME ZONE 'UTC')::date",
-        (_, Sqlite) => "strftime('%Y-%m-%d %H:%M:%f +00:00', 'now')",
-        (_, Postgres) => "date_trunc('milliseconds', now())",
+        (_, Sqlite) => "strftime('%Y-%m-%dT%H:%M:%S+00:00', 'now')",
+        (_, Postgres) => "date_trunc('second', now())",
     }
 }
 

@@ -25,7 +25,7 @@ ALTER TABLE "articles" ALTER COLUMN "weight" SET DEFAULT 1.5;
 ALTER TABLE "makers" ALTER COLUMN "name" TYPE varchar(80) COLLATE "C" USING "name"::text;
 UPDATE "articles" SET "colour" = 'it''s red' WHERE "colour" IS NULL;
 UPDATE "articles" SET "count" = 0 WHERE "count" IS NULL;
-UPDATE "articles" SET "given_at" = date_trunc('milliseconds', now()) WHERE "given_at" IS NULL;
+UPDATE "articles" SET "given_at" = date_trunc('second', now()) WHERE "given_at" IS NULL;
 ALTER TABLE "articles" ADD CONSTRAINT "charter_required" CHECK ("colour" IS NOT NULL) NOT VALID;
 ALTER TABLE "articles" VALIDATE CONSTRAINT "charter_required";
 ALTER TABLE "articles" ALTER COLUMN "colour" SET NOT NULL;

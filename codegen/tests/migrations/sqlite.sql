@@ -26,7 +26,7 @@ UPDATE sqlite_schema SET sql = replace(sql, '"name" varchar(50) NOT NULL', '"nam
 PRAGMA writable_schema = RESET;
 UPDATE "articles" SET "colour" = 'it''s red' WHERE "colour" IS NULL;
 UPDATE "articles" SET "count" = 0 WHERE "count" IS NULL;
-UPDATE "articles" SET "given_at" = strftime('%Y-%m-%d %H:%M:%f +00:00', 'now') WHERE "given_at" IS NULL;
+UPDATE "articles" SET "given_at" = strftime('%Y-%m-%dT%H:%M:%S+00:00', 'now') WHERE "given_at" IS NULL;
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '"colour" varchar(20) NULL', '"colour" varchar(20) NOT NULL') WHERE type = 'table' AND name = 'articles';
 PRAGMA writable_schema = RESET;

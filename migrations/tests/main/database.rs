@@ -109,7 +109,7 @@ impl Database {
 
     /// Runs a statement in which `NOW` stands for a time, written as the application would.
     pub async fn run(&self, statement: &str) -> Result<(), DbErr> {
-        let statement = statement.replace("NOW", "'2026-11-21 10:00:00.000 +00:00'");
+        let statement = statement.replace("NOW", "'2026-11-21T10:00:00+00:00'");
         self.connection.execute_unprepared(&statement).await.map(|_| ())
     }
 

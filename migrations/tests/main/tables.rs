@@ -1,12 +1,15 @@
 //! What the columns are stored as, and the changes that later migrations make to a table that holds rows.
 
 use charter_migrations::prelude::*;
+use sea_orm_migration::sea_orm::prelude::DateTimeUtc;
+use sea_orm_migration::sea_orm::{ConnectionTrait, Statement};
 
 use crate::database::{Database, on_both};
 
 on_both! {
     every_kind_is_stored_as_documented
     a_table_with_rows_can_be_changed
+    the_time_of_a_migration_compares_with_those_of_the_application
     what_stands_around_a_changed_column_stays
     triggers_that_count_go_before_what_they_know
     triggers_that_keep_substrings_go_before_what_they_know
@@ -110,6 +113,32 @@ async fn a_table_with_rows_can_be_changed(database: Database) {
     things.remove("price").await.unwrap();
     let names: Vec<String> = columns(&database, "things").await;
     assert!(names.iter().all(|column| !column.starts_with("price")), "{names:?}");
+}
+
+/// SQLite compares times as texts.
+async fn the_time_of_a_migration_compares_with_those_of_the_application(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let things = Table::on(&manager, "things");
+    things.create([id(), timestamp("at").nullable()]).await.unwrap();
+    let bound = |statement: &str, at: DateTimeUtc| {
+        Statement::from_sql_and_values(database.connection.get_database_backend(), statement, [at.into()])
+    };
+    let count =
+        |text: &str, at: DateTimeUtc| bound(&format!("SELECT count(*) FROM things WHERE id = 2 AND {text}"), at);
+    let hour = std::time::Duration::from_secs(3600);
+    let before = DateTimeUtc::from(std::time::SystemTime::now() - hour);
+    database.connection.execute_raw(bound("INSERT INTO things (at) VALUES ($1)", before)).await.unwrap();
+    database.run("INSERT INTO things (at) VALUES (NULL)").await.unwrap();
+    things.fill_now(timestamp("at").nullable()).await.unwrap();
+    for (text, at) in [("at > $1", before), ("at < $1", before + 2 * hour)] {
+        let row = database.connection.query_one_raw(count(text, at)).await.unwrap().unwrap();
+        assert_eq!(row.try_get_by_index::<i64>(0).unwrap(), 1, "{text}");
+    }
+    let written = if database.is_postgres() { "at = date_trunc('second', at)" } else { "length(at) = 25" };
+    assert_eq!(
+        database.text(&format!("SELECT CAST(count(*) AS varchar(9)) FROM things WHERE id = 2 AND {written}")).await,
+        "1"
+    );
 }
 
 async fn what_stands_around_a_changed_column_stays(database: Database) {

@@ -239,7 +239,7 @@ fn literal(column: &Column, step: usize, postgres: bool) -> String {
         ColumnKind::Boolean => ["TRUE", "FALSE"][step % 2].to_owned(),
         // Whole, so that one with other places or none can hold it.
         ColumnKind::Decimal(_, places) if !postgres => format!("{step} * {}", 10i64.pow((*places).into())),
-        ColumnKind::Timestamp => format!("'{} 10:00:00.000 +00:00'", day(step)),
+        ColumnKind::Timestamp => format!("'{}T10:00:00+00:00'", day(step)),
         ColumnKind::Date => format!("'{}'", day(step)),
         ColumnKind::Uuid if postgres => format!("'00000000-0000-0000-0000-{step:012}'"),
         ColumnKind::Uuid => format!("X'{step:032}'"),
