@@ -17,6 +17,7 @@ on_both!(
     what_is_under_way_before_the_limit_is_answered,
     more_than_can_be_worked_on_is_refused_at_once,
     who_sends_slowly_keeps_nobody_waiting,
+    who_waits_for_a_record_leaves_connections_to_who_reads,
 );
 
 #[test]
@@ -46,6 +47,38 @@ async fn hurried(server: &Server) -> Server {
             config.database_pool = 2;
         })
         .await
+}
+
+/// Sixteen change what somebody else has locked, which is as many requests as are worked on at once.
+async fn who_waits_for_a_record_leaves_connections_to_who_reads(server: Server) {
+    let client = server.admin();
+    let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
+    let path = format!("/tax_classes/{id}");
+    let other = server.beside().await;
+    let held = other.state.db.begin().await.expect("a transaction begins");
+    let sql = format!("UPDATE tax_classes SET name = 'Held' WHERE id = {id}");
+    Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the record is locked");
+    let waiting: Vec<_> = (0..16)
+        .map(|number| {
+            let (client, path) = (server.admin(), path.clone());
+            tokio::spawn(async move { client.put(&path, json!({ "name": format!("Waited {number}") })).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    for _ in 0..3 {
+        let begun = Instant::now();
+        client.get("/currencies?count=none").await.ok();
+        client.get("~/health/ready").await.status(200);
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+    held.commit().await.expect("it commits");
+    let mut done = 0;
+    for one in waiting {
+        let answer = one.await.expect("it ends");
+        assert!([200, 503].contains(&answer.status), "{}", answer.text);
+        done += usize::from(answer.status == 200);
+    }
+    assert!(done >= 3, "{done}");
 }
 
 /// A list that reads a table with every request.

@@ -1,5 +1,7 @@
 //! The settings of a server: each an environment variable, a flag of the same name, and a row of one table.
 
+mod secret;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,8 +11,8 @@ use url::Url;
 use crate::attachment::Location;
 use crate::crud::is_email;
 use crate::error::{Error, Result};
+use crate::network::Network;
 use crate::webhook::Policy;
-use crate::webhook::address::Network;
 
 /// One setting, as the documentation lists it.
 #[derive(Debug, Clone, Copy)]
@@ -82,6 +84,11 @@ pub const SETTINGS: &[Setting] = &[
         about: "Requests a minute without a valid token, for one address; 0 turns it off",
     },
     Setting {
+        flag: "trusted-proxies",
+        default: "",
+        about: "Networks of the proxies in front, such as `10.0.0.0/8`: what they write into `X-Forwarded-For` is believed",
+    },
+    Setting {
         flag: "webhook-allow-http",
         default: "false",
         about: "Whether webhooks may have http:// URLs, whose deliveries anybody on the way can read",
@@ -131,6 +138,8 @@ pub struct Config {
     pub rate_limit: u32,
     pub rate_limit_anonymous: u32,
     /// Where webhooks may lead.
+    /// Whose `X-Forwarded-For` tells the address of a client.
+    pub trusted_proxies: Vec<Network>,
     pub webhook_policy: Policy,
     pub webhook_concurrency: u32,
     pub webhook_endpoint_concurrency: u32,
@@ -210,9 +219,10 @@ impl Config {
             request_timeout: Duration::from_secs(number("request-timeout", 1, 3600, &mut problems)),
             rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
+            trusted_proxies: networks("trusted-proxies", &value("trusted-proxies"), &mut problems),
             webhook_policy: Policy {
                 allow_http: value("webhook-allow-http") == "true",
-                networks: networks(&value("webhook-allow-networks"), &mut problems),
+                networks: networks("webhook-allow-networks", &value("webhook-allow-networks"), &mut problems),
             },
             webhook_concurrency: number("webhook-concurrency", 0, 10_000, &mut problems) as u32,
             webhook_endpoint_concurrency: number("webhook-endpoint-concurrency", 1, 10_000, &mut problems) as u32,
@@ -250,6 +260,9 @@ impl Config {
         if config.base_url.as_ref().is_some_and(|url| !Url::parse(url).is_ok_and(|url| is_web(&url))) {
             problems.push("base-url must be a URL such as https://records.example.com".into());
         }
+        if config.secret_key.as_ref().is_some_and(|key| key.trim().is_empty()) {
+            problems.push("secret-key must not be blank".into());
+        }
         if !is_email(&config.admin_email) {
             problems.push("admin-email must be an e-mail address".into());
         }
@@ -270,47 +283,21 @@ impl Config {
             |error: std::io::Error| Error::Internal(format!("the data folder {}: {error}", self.data_dir.display()));
         std::fs::create_dir_all(&self.data_dir).map_err(problem)?;
         if self.secret_key.is_none() {
-            self.secret_key = Some(kept_key(&self.data_dir).map_err(problem)?);
+            self.secret_key = Some(secret::kept(&self.data_dir).map_err(problem)?);
         }
         Ok(())
     }
 }
 
-fn networks(text: &str, problems: &mut Vec<String>) -> Vec<Network> {
+fn networks(flag: &str, text: &str, problems: &mut Vec<String>) -> Vec<Network> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let (networks, wrong): (Vec<_>, Vec<_>) = parts.map(str::parse).partition(Result::is_ok);
-    problems
-        .extend(wrong.into_iter().filter_map(Result::err).map(|problem| format!("webhook-allow-networks: {problem}")));
+    problems.extend(wrong.into_iter().filter_map(Result::err).map(|problem| format!("{flag}: {problem}")));
     networks.into_iter().filter_map(Result::ok).collect()
 }
 
 fn sqlite_url(data_dir: &Path) -> String {
     format!("sqlite://{}", data_dir.join("charter.db").display())
-}
-
-/// The key of an earlier start, or a new one that only this user can read.
-fn kept_key(data_dir: &Path) -> std::io::Result<String> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-    let path = data_dir.join("secret_key");
-    if let Ok(key) = std::fs::read_to_string(&path) {
-        return Ok(key.trim().to_string());
-    }
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    // Written whole under another name first: of two servers that start at once, both use the key that comes first.
-    let own = data_dir.join(format!("secret_key.{}", std::process::id()));
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&own)?;
-    writeln!(file, "{key}")?;
-    let linked = std::fs::hard_link(&own, &path);
-    std::fs::remove_file(&own)?;
-    match linked {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Ok(std::fs::read_to_string(&path)?.trim().to_string())
-        }
-        done => done.map(|()| key),
-    }
 }
 
 #[cfg(test)]

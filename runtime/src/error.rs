@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use salvo::http::StatusCode;
+use sea_orm::error::ConnAcquireErr;
 use sea_orm::sqlx::error::DatabaseError;
 use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
@@ -310,7 +311,15 @@ impl From<DbErr> for Error {
         if is_lost(&error) {
             return Error::Unavailable(INDEXED_ANEW.into());
         }
+        if database_code(&error).is_some_and(|code| GAVE_WAY.contains(&&*code)) {
+            tracing::warn!(%error, "a transaction gave way to others");
+            return Error::Unavailable("Others are changing the same records. Try again in a moment.".into());
+        }
         let away = match &error {
+            DbErr::ConnectionAcquire(ConnAcquireErr::Timeout) => {
+                tracing::warn!("no connection to the database was free in time");
+                return Error::Unavailable("The database is busy, or cannot be reached. Try again in a moment.".into());
+            }
             DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
             DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
             _ => false,
@@ -360,16 +369,17 @@ fn is_restricted(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "1811" | "23001"))
 }
 
+/// The codes of a transaction that lost to another and may be tried again: a serialization failure and a deadlock of
+/// PostgreSQL, and SQLite's busy.
+const GAVE_WAY: [&str; 3] = ["40001", "40P01", "5"];
+
 /// Whether the connection, not the statement, failed.
 fn is_away(error: &sea_orm::SqlxError) -> bool {
     use sea_orm::SqlxError as E;
     match error {
         E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
-        // 57P01..03: the server is shutting down or starting. 53300: too many connections. 5: SQLite is busy.
-        // 40001 and 40P01: this transaction lost to another and may be tried again.
-        E::Database(e) => {
-            matches!(e.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300" | "40001" | "40P01" | "5"))
-        }
+        // 57P01..03: the server is shutting down or starting. 53300: too many connections.
+        E::Database(e) => matches!(e.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300")),
         _ => false,
     }
 }

@@ -30,6 +30,7 @@ pub mod header;
 pub mod idempotency;
 pub mod index;
 pub mod meta;
+pub mod network;
 pub mod number;
 pub mod openapi;
 mod panel;

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Receiver, answer, deliver, role, values, webhook};
+use charter_runtime::webhook::Engine;
+
+use super::claims::eventually;
+use super::{Receiver, SLOTS, answer, count, deliver, role, values, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -10,6 +13,9 @@ on_both!(
     a_webhook_that_has_been_failing_takes_two,
     retries_leave_half_of_the_slots_to_first_attempts,
     the_backlog_of_one_does_not_keep_others_waiting,
+    who_has_nothing_running_goes_before_older_backlogs,
+    a_backlog_keeps_no_new_event_waiting,
+    events_that_wait_keep_nobody_from_stopping,
 );
 
 async fn one_webhook_takes_no_more_than_its_slots(server: Server) {
@@ -82,4 +88,63 @@ async fn the_backlog_of_one_does_not_keep_others_waiting(server: Server) {
         values::<i64>(&server, "SELECT COUNT(*) AS v FROM webhook_deliveries WHERE status = 'pending'").await,
         [25]
     );
+}
+
+async fn who_has_nothing_running_goes_before_older_backlogs(server: Server) {
+    for _ in 0..SLOTS / 16 {
+        webhook(&server, &["role.created"]).await;
+    }
+    let other = webhook(&server, &["role.deleted"]).await;
+    for _ in 0..20 {
+        role(&server).await;
+    }
+    server.admin().delete("/roles/1").await.deleted();
+    let receiver = Receiver::answering(200);
+    assert_eq!(deliver(&server, &receiver).await, SLOTS);
+    assert!(receiver.take().iter().any(|sent| sent.webhook_id == other), "its event is the last of all");
+}
+
+/// Repeats the last event so often.
+async fn repeat(server: &Server, times: usize) {
+    let columns = "\"name\", \"body\", \"created_at\", \"fanned_out_at\"";
+    let numbers = format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {times})");
+    let sql = format!(
+        "{numbers} INSERT INTO events ({columns}) SELECT {columns} FROM n CROSS JOIN events e WHERE e.id = (SELECT MAX(id) FROM events)"
+    );
+    server.sql(&sql).await;
+}
+
+async fn a_backlog_keeps_no_new_event_waiting(server: Server) {
+    let (busy, other) = (webhook(&server, &["role.created"]).await, webhook(&server, &["role.deleted"]).await);
+    role(&server).await;
+    deliver(&server, &Receiver::answering(200)).await;
+    repeat(&server, 4000).await;
+    let columns = "uid, webhook_id, event_id, manual, due_at, created_at";
+    let sql = format!(
+        "INSERT INTO webhook_deliveries ({columns}) SELECT 'msg_' || e.id, {busy}, e.id, false, e.created_at, e.created_at \
+         FROM events e WHERE e.name = 'role.created' AND e.id > (SELECT MAX(event_id) FROM webhook_deliveries)"
+    );
+    server.sql(&sql).await;
+    let receiver = Receiver::slow(Duration::from_millis(5), |_| answer(200));
+    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    eventually(|| receiver.count() > 50).await;
+    server.admin().delete("/roles/1").await.deleted();
+    eventually(|| receiver.seen.lock().expect("no test panicked").iter().any(|sent| sent.webhook_id == other)).await;
+    let left = count(&server, "webhook_deliveries WHERE status = 'pending'").await;
+    engine.stop().await;
+    assert!(left > 0, "the backlog went first");
+}
+
+async fn events_that_wait_keep_nobody_from_stopping(server: Server) {
+    webhook(&server, &["role.created"]).await;
+    role(&server).await;
+    repeat(&server, 30_000).await;
+    let receiver = Receiver::answering(200);
+    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    eventually(|| receiver.count() > 0).await;
+    engine.stop().await;
+    let made = receiver.count();
+    assert!(count(&server, "events WHERE fanned_out_at IS NULL").await > 0, "it went on to the last event");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(receiver.count(), made, "nothing is begun any more");
 }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::error::Error;
 use charter_runtime::webhook::manual;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Receiver, count, deliver, role, statuses, values, webhook};
+use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -15,6 +16,7 @@ on_both!(
     a_delivery_is_sent_again_under_its_id,
     a_failed_resend_leaves_the_schedule_as_it_was,
     a_delivery_that_is_under_way_is_not_sent_beside,
+    a_test_that_was_sent_is_logged_whoever_writes_meanwhile,
     what_was_missed_is_queued_and_keeps_its_id,
 );
 
@@ -79,6 +81,23 @@ async fn a_failed_resend_leaves_the_schedule_as_it_was(server: Server) {
     // And afterwards a failure takes nothing back.
     manual::resend(&server.state, Receiver::answering(500), id, &uid(&server).await).await.expect("it is sent");
     assert_eq!(statuses(&server).await, ["delivered"]);
+}
+
+/// Others may write for longer than a request waits for its turn.
+async fn a_test_that_was_sent_is_logged_whoever_writes_meanwhile(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
+    let (state, sending) = (server.state.clone(), receiver.clone());
+    let sent = tokio::spawn(async move { manual::test(&state, sending, id).await });
+    super::claims::eventually(|| receiver.count() == 1).await;
+    let other = server.state.db.begin().await.expect("a transaction begins");
+    if server.state.db.dialect() == Dialect::Postgres {
+        Sql::new(Dialect::Postgres, "LOCK TABLE webhook_logs").run(&other).await.expect("the table is locked");
+    }
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    other.commit().await.expect("it commits");
+    assert_eq!(sent.await.expect("it ends").expect("it is written").status, Some(200));
+    assert_eq!(count(&server, "webhook_logs").await, 1);
 }
 
 async fn a_delivery_that_is_under_way_is_not_sent_beside(server: Server) {

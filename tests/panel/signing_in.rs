@@ -16,6 +16,7 @@ on_both!(
     what_was_written_when_a_session_ended_is_not_lost,
     a_form_has_so_many_fields_and_so_many_bytes,
     a_secret_is_changed_every_hour_and_ends_when_it_is_not_used,
+    an_answer_that_is_lost_ends_no_session,
     programs_are_told_what_the_api_tells,
 );
 
@@ -66,7 +67,9 @@ async fn a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minu
     let same = |text: &str| text.replace("nobody@example.com", "admin@example.com");
     assert_eq!(same(&unknown.status(422).text), known.text, "nobody learns who has an account");
     let long = format!("{}@example.com", "x".repeat(300));
-    stranger.post("/panel/sign-in", &[("email", &long), ("password", "not the password")]).await.status(422);
+    for address in [&long, "a\0b@example.com"] {
+        stranger.post("/panel/sign-in", &[("email", address), ("password", "not the password")]).await.status(422);
+    }
     for _ in 0..9 {
         stranger.post("/panel/sign-in", &attempt("admin@example.com", "not the password")).await.status(422);
     }
@@ -219,6 +222,30 @@ async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Ser
     server.state.clock.turn(hour * 13);
     server.state.tokens.clear();
     visitor.get("/products").await.status(303);
+}
+
+async fn an_answer_that_is_lost_ends_no_session(server: Server) {
+    let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
+    visitor.get("/products").await.status(200);
+    let first = visitor.cookie.clone();
+    server.state.clock.turn(std::time::Duration::from_secs(3601));
+    server.state.tokens.clear();
+    visitor.get("/products").await.status(200);
+    let lost = visitor.cookie.clone();
+    assert_ne!(lost, first);
+    // The browser never saw it, and comes with what it has.
+    visitor.cookie = first.clone();
+    server.state.clock.turn(std::time::Duration::from_secs(600));
+    visitor.get("/products").await.status(200);
+    assert!(visitor.cookie != first && visitor.cookie != lost, "it is told another");
+    let (second, mut late) = (visitor.cookie.clone(), Visitor::new(&server.url()));
+    visitor.get("/products").await.status(200);
+    assert_eq!(visitor.cookie, second);
+    for old in [lost, first] {
+        server.state.clock.turn(std::time::Duration::from_secs(61));
+        late.cookie = old;
+        late.get("/products").await.status(303);
+    }
 }
 
 async fn programs_are_told_what_the_api_tells(server: Server) {

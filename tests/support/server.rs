@@ -248,6 +248,7 @@ fn config(url: &str, folder: &Folder) -> Config {
         request_timeout: Duration::from_secs(60),
         rate_limit: 0,
         rate_limit_anonymous: 0,
+        trusted_proxies: Vec::new(),
         webhook_policy: Default::default(),
         webhook_concurrency: 0,
         webhook_endpoint_concurrency: 16,

@@ -157,7 +157,7 @@ impl<'u> Parts<'u> {
         while let Some(bytes) = self.piece(part).await? {
             self.beside += bytes.len() as u64;
             if self.beside > MOST_BESIDE {
-                return Err(Error::PayloadTooLarge(MOST_BYTES as usize));
+                return Err(Error::PayloadTooLarge(MOST_BESIDE as usize));
             }
             fits &= text.len() + bytes.len() <= MOST_TEXT;
             if fits {

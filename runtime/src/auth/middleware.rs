@@ -15,7 +15,7 @@ use super::{Principal, Secret, role, token, user};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Usage, counted};
+use crate::server::{Usage, origin};
 
 /// A revoked token stops on other nodes within this time; on the node that revoked it at once.
 const REMEMBERED: Duration = Duration::from_secs(30);
@@ -152,8 +152,7 @@ pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<A
 
 /// Counts a request that has no valid token, or may have none, for its address, and answers what it was counted as.
 fn count_anonymous(state: &State, request: &mut Request) -> Result<IpAddr> {
-    let address = request.remote_addr().clone().into_std().map(|address| address.ip());
-    let address = counted(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
+    let address = origin(request, &state.config.trusted_proxies);
     count(state.anonymous_rate.count(address), request)?;
     Ok(address)
 }

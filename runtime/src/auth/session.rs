@@ -18,7 +18,8 @@ const CHARACTERS: usize = 43;
 /// A session ends when it was not used for so long, and at last.
 const IDLE: TimeDelta = TimeDelta::hours(12);
 const LONGEST: TimeDelta = TimeDelta::days(30);
-/// The secret is changed so often; the one before it holds so long, for requests that were under way.
+/// The secret is changed so often; the one before it holds so long, for requests that were under way, and until the new one
+/// is used: the answer that tells it may be lost.
 const ROTATED: TimeDelta = TimeDelta::hours(1);
 const GRACE: TimeDelta = TimeDelta::minutes(1);
 /// Its use is noted at most so often.
@@ -129,8 +130,9 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
     let Some(row) = read(state, &hex(&key)).await? else { return Ok(None) };
     let now = state.clock.now();
     let over = now - row.last_used_at > IDLE || now - row.created_at > LONGEST;
-    // Who comes with a secret that was replaced long ago has it from somebody else, or a browser that slept.
-    if over || (row.is_previous && now - row.rotated_at > GRACE) {
+    // Who comes with a secret whose successor is in use has it from somebody else, or from a request that was under way.
+    let age = now - row.rotated_at;
+    if over || (row.is_previous && row.is_seen() && age > GRACE) {
         return Ok(None);
     }
     let Some(model) = user::Entity::find_by_id(row.user_id).one(state.db.reader()).await? else { return Ok(None) };
@@ -141,13 +143,14 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
     let principal = Principal { abilities: vec!["*".into()], ..of_user(state, model).await? };
     let user =
         Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id, created_at: row.created_at });
-    let renewed = match !row.is_previous && now - row.rotated_at > ROTATED {
+    // The answer that told the successor of a previous one was lost.
+    let renewed = match age > if row.is_previous { GRACE } else { ROTATED } {
         true => rotate(state, &row, &hex(&key), now).await?,
         false => None,
     };
     if renewed.is_none() && !row.is_previous {
-        if now - row.last_used_at > NOTED {
-            note(state, row.id, now).await?;
+        if now - row.last_used_at > NOTED || !row.is_seen() {
+            note(state, row.id, now.max(row.rotated_at + TimeDelta::milliseconds(1))).await?;
         }
         state.tokens.sessions.put(key, &user, cleared);
     }
@@ -179,10 +182,18 @@ pub async fn end_all(state: &State, connection: &Connection, user_id: i64) -> Re
 struct Row {
     id: i64,
     user_id: i64,
+    digest: String,
     is_previous: bool,
     created_at: DateTime<Utc>,
     rotated_at: DateTime<Utc>,
     last_used_at: DateTime<Utc>,
+}
+
+impl Row {
+    /// Whether the secret that is in force was used, so that it has arrived.
+    fn is_seen(&self) -> bool {
+        self.last_used_at > self.rotated_at
+    }
 }
 
 async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
@@ -193,23 +204,25 @@ async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
     );
     sql.bind(digest).push(" OR \"previous\" = ").bind(digest);
     let Some(row) = sql.one(state.db.reader()).await? else { return Ok(None) };
+    let in_force: String = row.try_get("", "digest")?;
     Ok(Some(Row {
         id: row.try_get("", "id")?,
         user_id: row.try_get("", "user_id")?,
-        is_previous: row.try_get::<String>("", "digest")? != digest,
+        is_previous: in_force != digest,
+        digest: in_force,
         created_at: row.try_get("", "created_at")?,
         rotated_at: row.try_get("", "rotated_at")?,
         last_used_at: row.try_get("", "last_used_at")?,
     }))
 }
 
-/// Changes the secret; nothing when another request has just done so.
-async fn rotate(state: &State, row: &Row, old: &str, now: DateTime<Utc>) -> Result<Option<String>> {
+/// Changes the secret in the place of the one that was sent; nothing when another request has just done so.
+async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Result<Option<String>> {
     let secret = random(CHARACTERS)?;
     let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"digest\" = ");
-    sql.bind(hex(&digest(&secret))).push(", \"previous\" = ").bind(old).push(", \"rotated_at\" = ").bind(now);
+    sql.bind(hex(&digest(&secret))).push(", \"previous\" = ").bind(sent).push(", \"rotated_at\" = ").bind(now);
     sql.push(", \"last_used_at\" = ").bind(now).push(" WHERE \"id\" = ").bind(row.id);
-    sql.push(" AND \"digest\" = ").bind(old);
+    sql.push(" AND \"digest\" = ").bind(row.digest.as_str());
     let changed = write(state, sql).await?;
     Ok((changed == 1).then_some(secret))
 }

@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use sea_orm::error::ConnAcquireErr;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement,
-    TransactionTrait, Value, Values,
+    TransactionOptions, TransactionTrait, Value, Values,
 };
-use tokio::sync::{Notify, OnceCell};
+use tokio::sync::{Notify, OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
+use super::ACQUIRE;
 use crate::error::Result;
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
@@ -19,11 +22,38 @@ pub enum Connection {
     Transaction(Unit),
 }
 
+/// Connections, and how many transactions may have one at a time. Who waits for another's lock has one all the while: those
+/// who only read must find some left.
+#[derive(Debug, Clone)]
+pub(super) struct TransactionPool {
+    pub pool: DatabaseConnection,
+    turns: Arc<Semaphore>,
+}
+
+/// A transaction, and its turn, which ends with it.
+#[derive(Debug)]
+pub(super) struct Begun {
+    transaction: DatabaseTransaction,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl TransactionPool {
+    pub fn new(pool: DatabaseConnection, most: u32) -> TransactionPool {
+        TransactionPool { pool, turns: Arc::new(Semaphore::new(most as usize)) }
+    }
+
+    pub async fn begin(&self, options: TransactionOptions) -> Result<Begun, DbErr> {
+        let turn = timeout(ACQUIRE, self.turns.clone().acquire_owned()).await;
+        let turn = turn.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
+        Ok(Begun { transaction: self.pool.begin_with_options(options).await?, _turn: turn })
+    }
+}
+
 /// A transaction, which begins with its first statement unless it has begun already.
 #[derive(Debug)]
 pub struct Unit {
-    pool: DatabaseConnection,
-    begun: OnceCell<DatabaseTransaction>,
+    writers: TransactionPool,
+    begun: OnceCell<Begun>,
     /// One statement was all of it, and stands.
     over: AtomicBool,
     announcement: Announcement,
@@ -31,21 +61,17 @@ pub struct Unit {
 
 impl Unit {
     /// One that begins when it is needed, on PostgreSQL.
-    pub(super) fn new(pool: DatabaseConnection, announcement: Announcement) -> Unit {
-        Unit { pool, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
+    pub(super) fn new(writers: TransactionPool, announcement: Announcement) -> Unit {
+        Unit { writers, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
     }
 
-    pub(super) fn begun(
-        pool: DatabaseConnection,
-        transaction: DatabaseTransaction,
-        announcement: Announcement,
-    ) -> Unit {
-        Unit { begun: OnceCell::new_with(Some(transaction)), ..Unit::new(pool, announcement) }
+    pub(super) fn begun(writers: TransactionPool, begun: Begun, announcement: Announcement) -> Unit {
+        Unit { begun: OnceCell::new_with(Some(begun)), ..Unit::new(writers, announcement) }
     }
 
     /// Where a statement runs that is to be all of this transaction; nowhere once it has begun.
     pub(super) fn not_begun(&self) -> Option<&DatabaseConnection> {
-        self.begun.get().is_none().then_some(&self.pool)
+        self.begun.get().is_none().then_some(&self.writers.pool)
     }
 
     /// Whether a statement was all of it.
@@ -57,7 +83,8 @@ impl Unit {
         if self.over.load(Ordering::Relaxed) {
             return Err(DbErr::Custom("the transaction was one statement, which stands already".into()));
         }
-        self.begun.get_or_try_init(|| self.pool.begin()).await
+        let begun = self.begun.get_or_try_init(|| self.writers.begin(TransactionOptions::default())).await?;
+        Ok(&begun.transaction)
     }
 }
 
@@ -74,8 +101,8 @@ impl Connection {
         match self {
             Connection::Pool(_) => Ok(()),
             Connection::Transaction(Unit { begun, announcement, .. }) => {
-                if let Some(transaction) = begun.into_inner() {
-                    transaction.commit().await?;
+                if let Some(begun) = begun.into_inner() {
+                    begun.transaction.commit().await?;
                 }
                 if announcement.wanted.into_inner() {
                     announcement.commits.notify_one();
@@ -123,7 +150,7 @@ impl ConnectionTrait for Connection {
     fn get_database_backend(&self) -> DbBackend {
         match self {
             Connection::Pool(pool) => pool.get_database_backend(),
-            Connection::Transaction(unit) => unit.pool.get_database_backend(),
+            Connection::Transaction(unit) => unit.writers.pool.get_database_backend(),
         }
     }
 

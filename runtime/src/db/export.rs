@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use sea_orm::sqlx::{AssertSqlSafe, query_with};
 use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseConnection, IsolationLevel, QueryResult, SqlxError, TransactionOptions,
-    TransactionTrait, Values,
+    AccessMode, ConnectionTrait, DatabaseConnection, IsolationLevel, QueryResult, SqlxError, TransactionOptions, Values,
 };
 use sea_query_sqlx::SqlxValues;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::connection::TransactionPool;
 use super::connection::adapt;
 use super::{Connection, Db, Dialect, Sql, Unit, limit};
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ pub const MOST_EXPORTS: u32 = 2;
 /// The connections of exports, opened when they are needed.
 #[derive(Debug)]
 pub(super) struct Exports {
-    pub(super) pool: DatabaseConnection,
+    pub(super) pool: TransactionPool,
     slots: Arc<Semaphore>,
 }
 
@@ -40,7 +40,10 @@ pub trait Takes: Send {
 
 impl Exports {
     pub(super) fn new(pool: DatabaseConnection) -> Exports {
-        Exports { pool, slots: Arc::new(Semaphore::new(MOST_EXPORTS as usize)) }
+        Exports {
+            pool: TransactionPool::new(pool, MOST_EXPORTS),
+            slots: Arc::new(Semaphore::new(MOST_EXPORTS as usize)),
+        }
     }
 }
 
@@ -71,9 +74,8 @@ impl Db {
             access_mode: Some(AccessMode::ReadOnly),
             ..TransactionOptions::default()
         };
-        let transaction = self.exports.pool.begin_with_options(options).await?;
-        let connection =
-            Connection::Transaction(Unit::begun(self.exports.pool.clone(), transaction, self.announcement()));
+        let begun = self.exports.pool.begin(options).await?;
+        let connection = Connection::Transaction(Unit::begun(self.exports.pool.clone(), begun, self.announcement()));
         limit::lift(self.dialect, &connection).await?;
         // All of it is wanted, not the first rows soon.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;
@@ -102,7 +104,7 @@ impl Db {
         let mut values = Values(sql.values);
         adapt(&mut values);
         let query = query_with(AssertSqlSafe(sql.text), SqlxValues(values));
-        let mut found = query.fetch(self.exports.pool.get_sqlite_connection_pool());
+        let mut found = query.fetch(self.exports.pool.pool.get_sqlite_connection_pool());
         let (mut wanted, mut rows) = (first, Vec::new());
         loop {
             let row = found.next().await.transpose().map_err(query_error)?;

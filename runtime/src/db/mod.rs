@@ -21,10 +21,11 @@ use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbErr, SqliteTransactionMode, SqlxPostgresConnector, SqlxSqliteConnector,
-    TransactionOptions, TransactionTrait,
+    TransactionOptions,
 };
 use tokio::sync::Notify;
 
+use connection::TransactionPool;
 pub use connection::{Announcement, Connection, Unit};
 use export::Exports;
 pub use export::{MOST_EXPORTS, Takes};
@@ -47,7 +48,7 @@ pub enum Dialect {
 #[derive(Debug)]
 pub struct Db {
     reader: Connection,
-    writer: DatabaseConnection,
+    writers: TransactionPool,
     exports: Exports,
     dialect: Dialect,
     /// What requests ask together.
@@ -132,7 +133,7 @@ impl Db {
         let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
         Ok(Db {
             reader: Connection::Pool(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader)),
-            writer: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
+            writers: TransactionPool::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), 1),
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
             dialect: Dialect::Sqlite,
             together: Together::default(),
@@ -141,14 +142,14 @@ impl Db {
         })
     }
 
-    async fn postgres(url: &str, pool: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
+    async fn postgres(url: &str, size: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
         // The driver's own word for floating-point numbers, of which there are none, is one that poolers refuse.
         let options = PgConnectOptions::from_str(url)
             .map_err(connect_error)?
             .application_name("charter")
             .statement_cache_capacity(STATEMENTS)
             .extra_float_digits(None);
-        let pool_of = PgPoolOptions::new().max_connections(pool).acquire_timeout(ACQUIRE).test_before_acquire(false);
+        let pool_of = PgPoolOptions::new().max_connections(size).acquire_timeout(ACQUIRE).test_before_acquire(false);
         let limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
         let pool = match pool_of.clone().connect_with(limited).await {
             Err(error) if limit::is_refused(&error) => {
@@ -169,7 +170,7 @@ impl Db {
             .connect_lazy_with(options.clone());
         Ok(Db {
             reader: Connection::Pool(connection.clone()),
-            writer: connection,
+            writers: TransactionPool::new(connection, size - (size / 4).max(1)),
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
             dialect: Dialect::Postgres,
             together: Together::default(),
@@ -185,13 +186,13 @@ impl Db {
 
     /// For writing outside a transaction.
     pub fn writer(&self) -> &DatabaseConnection {
-        &self.writer
+        &self.writers.pool
     }
 
     /// What migrations run on, which take as long as they take; to be closed on PostgreSQL.
     pub fn migrating(&self) -> DatabaseConnection {
         match &self.options {
-            None => self.writer.clone(),
+            None => self.writers.pool.clone(),
             Some(options) => {
                 let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE).connect_lazy_with(options.clone());
                 SqlxPostgresConnector::from_sqlx_postgres_pool(pool)
@@ -214,15 +215,15 @@ impl Db {
             sqlite_transaction_mode: (self.dialect == Dialect::Sqlite).then_some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        let begun = self.writer.begin_with_options(options).await?;
-        Ok(Connection::Transaction(Unit::begun(self.writer.clone(), begun, self.announcement())))
+        let begun = self.writers.begin(options).await?;
+        Ok(Connection::Transaction(Unit::begun(self.writers.clone(), begun, self.announcement())))
     }
 
     /// The same, which on PostgreSQL begins with its first statement: there one may be all of it.
     pub async fn begin_late(&self) -> Result<Connection> {
         match self.dialect {
             Dialect::Sqlite => self.begin().await,
-            Dialect::Postgres => Ok(Connection::Transaction(Unit::new(self.writer.clone(), self.announcement()))),
+            Dialect::Postgres => Ok(Connection::Transaction(Unit::new(self.writers.clone(), self.announcement()))),
         }
     }
 
@@ -242,15 +243,15 @@ impl Db {
 
     /// Closes every connection; SQLite folds its log into the file first.
     pub async fn close(&self) {
-        let _ = tokio::time::timeout(CLOSING, self.exports.pool.clone().close()).await;
+        let _ = tokio::time::timeout(CLOSING, self.exports.pool.pool.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
             let _ = reader.clone().close().await;
         }
         if self.dialect == Dialect::Sqlite {
             // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
-            let _ = self.writer.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
+            let _ = self.writers.pool.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
         }
-        let _ = self.writer.clone().close().await;
+        let _ = self.writers.pool.clone().close().await;
     }
 }
 

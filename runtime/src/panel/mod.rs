@@ -97,7 +97,9 @@ impl Answers for Panel {
 
     /// A link that sets a password is a secret.
     fn logged<'p>(&self, path: &'p str) -> &'p str {
-        if path.starts_with("/panel/invitation/") { "/panel/invitation/-" } else { path }
+        let segments = visit::segments(path).unwrap_or_default();
+        let is_link = matches!(segments.as_slice(), [root, page, ..] if root == ROOT && page == "invitation");
+        if is_link { "/panel/invitation/-" } else { path }
     }
 
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {

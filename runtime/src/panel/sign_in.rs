@@ -1,23 +1,21 @@
 //! Signing in and out, the link by which a password is set, and what becomes of a form when nobody is signed in.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use percent_encoding::percent_decode_str;
 use salvo::Request;
 use salvo::http::StatusCode;
 
 use super::memory::Remembered;
 use super::place::Place;
 use super::visit::{Asked, Visit, is_ours, read_form, same_site};
-use super::{api::Api, cookie, form as forms, page, see, words, zone::Zone};
+use super::{api::Api, cookie, form as forms, page, see, visit, words, zone::Zone};
 use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
-use crate::server::{Answer, counted};
+use crate::server::{Answer, origin};
 
 /// Characters of a user's address.
 const LONGEST_EMAIL: usize = 255;
@@ -120,8 +118,7 @@ fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entranc
 /// Refuses who tries too often, from one address: for one account less often than for all together. Others who try the same
 /// account from elsewhere do not keep its owner out, until they are very many.
 fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> {
-    let address = request.remote_addr().clone().into_std().map(|address| address.ip());
-    let address = counted(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
+    let address = origin(request, &state.config.trusted_proxies);
     let limits = &state.sign_ins;
     let mut usages = vec![limits.addresses.count(address)];
     if let Some(account) = account.map(str::to_lowercase) {
@@ -135,8 +132,8 @@ async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Re
     let form = read_form(request).await?;
     let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.clone());
     let email = sent("email").unwrap_or_default();
-    // No account has a longer address.
-    let known = email.trim().chars().count() <= LONGEST_EMAIL;
+    // No account has a longer address, or one with a character that PostgreSQL does not take.
+    let known = email.trim().chars().count() <= LONGEST_EMAIL && !email.contains('\0');
     count(state, request, known.then(|| email.trim()))?;
     let to = sent("to").filter(|to| is_ours(to)).unwrap_or_else(|| "/".into());
     let draft = sent("draft").filter(|draft| !draft.is_empty());
@@ -163,8 +160,7 @@ async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Re
 /// The form that was sent while nobody was signed in, filled in again.
 async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft: &str) -> Result<Option<Answer>> {
     let Some(found) = session::find(state, secret).await? else { return Ok(None) };
-    let decoded = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
-    let segments: Vec<String> = to.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
+    let Ok(segments) = visit::segments(to) else { return Ok(None) };
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
     let Some((place, rest)) = Place::find(&state.catalog, &parts) else { return Ok(None) };
     if !rest.is_empty() {

@@ -56,16 +56,23 @@ pub struct Visit<'v> {
     pub remembered: &'v Remembered,
 }
 
+/// The parts of a path, decoded: however it is spelled, the same page has the same.
+///
+/// # Errors
+/// [`Error::NotFound`] when one is not text.
+pub fn segments(path: &str) -> Result<Vec<String>> {
+    let parts = path.split('/').filter(|part| !part.is_empty());
+    parts.map(|part| Ok(percent_decode_str(part).decode_utf8().map_err(|_| Error::NotFound)?.into_owned())).collect()
+}
+
 impl Asked {
     /// # Errors
     /// [`Error::NotFound`] when the path is not text.
     pub async fn of(state: &State, request: &mut Request) -> Result<Asked> {
         let path = request.uri().path().to_string();
-        let decoded = |part: &str| percent_decode_str(part).decode_utf8().map(|text| text.into_owned());
-        let segments = path.split('/').filter(|part| !part.is_empty()).map(decoded);
         let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         Ok(Asked {
-            segments: segments.collect::<Result<_, _>>().map_err(|_| Error::NotFound)?,
+            segments: segments(&path)?,
             query: request.uri().query().unwrap_or_default().to_string(),
             session: cookie::sent_session(state, request.headers()),
             theme: cookie::sent_theme(request.headers()),

@@ -61,7 +61,7 @@ impl<A: Answers> Handler for Endpoint<A> {
         let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
         let unhurried = self.inner.is_unhurried(&self.state, request);
         let limit = if unhurried { Duration::MAX } else { self.state.config.request_timeout };
-        let turn = Turn::at(&self.state.gate);
+        let turn = Turn::at(&self.state.gate, !request.method().is_safe());
         let work = async {
             if self.inner.takes_turns() {
                 turn.begin().await?;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -14,10 +15,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// For each request that is worked on, so many wait.
 const WAITING: usize = 16;
 
-/// The turns of a server.
+/// The turns of a server. Those who write may wait for each other in the database, each with its turn: a quarter of them
+/// is left to those who read.
 #[derive(Debug)]
 pub struct Gate {
     turns: Arc<Semaphore>,
+    writing: Arc<Semaphore>,
     waiting: AtomicUsize,
     most_waiting: usize,
 }
@@ -29,29 +32,38 @@ pub struct Turn(Arc<Held>);
 #[derive(Debug)]
 struct Held {
     gate: Arc<Gate>,
-    permit: Mutex<Option<OwnedSemaphorePermit>>,
+    writes: bool,
+    permit: Mutex<Option<Permit>>,
 }
+
+/// A turn and, of who writes, one of the turns for that.
+type Permit = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 impl Gate {
     /// At most so many requests are worked on at once.
     pub fn new(at_once: usize) -> Gate {
         Gate {
             turns: Arc::new(Semaphore::new(at_once)),
+            writing: Arc::new(Semaphore::new(at_once - at_once / 4)),
             waiting: AtomicUsize::new(0),
             most_waiting: at_once.saturating_mul(WAITING),
         }
     }
 
-    async fn permit(&self) -> Result<OwnedSemaphorePermit> {
+    async fn permit(&self, writes: bool) -> Result<Permit> {
+        let permit = async {
+            // First the scarcer: nobody keeps a turn while waiting for another.
+            let writing = if writes { Some(self.writing.clone().acquire_owned().await) } else { None };
+            let writing = writing.transpose().map_err(Error::internal)?;
+            Ok((self.turns.clone().acquire_owned().await.map_err(Error::internal)?, writing))
+        };
+        let mut permit = std::pin::pin!(permit);
         // Nobody is overtaken: while others wait there is none to be had.
-        if let Ok(permit) = self.turns.clone().try_acquire_owned() {
-            return Ok(permit);
+        if let Some(permit) = permit.as_mut().now_or_never() {
+            return permit;
         }
         let _waiting = Waiting::begin(self)?;
-        match timeout(PATIENCE, self.turns.clone().acquire_owned()).await {
-            Ok(permit) => permit.map_err(Error::internal),
-            Err(_) => Err(Error::Overloaded),
-        }
+        timeout(PATIENCE, permit).await.unwrap_or(Err(Error::Overloaded))
     }
 }
 
@@ -76,9 +88,9 @@ impl Drop for Waiting<'_> {
 }
 
 impl Turn {
-    /// One that is not begun.
-    pub fn at(gate: &Arc<Gate>) -> Turn {
-        Turn(Arc::new(Held { gate: gate.clone(), permit: Mutex::default() }))
+    /// One that is not begun, of who reads or of who may write.
+    pub fn at(gate: &Arc<Gate>, writes: bool) -> Turn {
+        Turn(Arc::new(Held { gate: gate.clone(), writes, permit: Mutex::default() }))
     }
 
     /// Waits for it.
@@ -86,7 +98,7 @@ impl Turn {
     /// # Errors
     /// [`Error::Overloaded`] when too many wait already, or this takes too long.
     pub async fn begin(&self) -> Result<()> {
-        let permit = self.0.gate.permit().await?;
+        let permit = self.0.gate.permit(self.0.writes).await?;
         *self.permit() = Some(permit);
         Ok(())
     }
@@ -96,7 +108,7 @@ impl Turn {
         self.permit().take();
     }
 
-    fn permit(&self) -> std::sync::MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+    fn permit(&self) -> std::sync::MutexGuard<'_, Option<Permit>> {
         self.0.permit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -105,18 +117,29 @@ impl Turn {
 mod tests {
     use std::time::Instant;
 
-    use futures_util::FutureExt;
-
     use super::*;
+
+    #[tokio::test]
+    async fn who_writes_leaves_turns_to_who_reads() {
+        for (at_once, of_writers) in [(1, 1), (2, 2), (4, 3), (5, 4), (8, 6), (32, 24)] {
+            let gate = Arc::new(Gate::new(at_once));
+            let turns: Vec<Turn> = (0..=at_once).map(|_| Turn::at(&gate, true)).collect();
+            let begun = turns.iter().filter(|turn| turn.begin().now_or_never().is_some()).count();
+            assert_eq!(begun, of_writers, "{at_once}");
+            let reads = (0..at_once).map(|_| Turn::at(&gate, false)).collect::<Vec<_>>();
+            let begun = reads.iter().filter(|turn| turn.begin().now_or_never().is_some()).count();
+            assert_eq!(begun, at_once - of_writers, "{at_once}");
+        }
+    }
 
     #[tokio::test]
     async fn so_many_have_a_turn_so_many_wait_and_the_rest_is_refused_at_once() {
         let gate = Arc::new(Gate::new(1));
-        let (first, second) = (Turn::at(&gate), Turn::at(&gate));
+        let (first, second) = (Turn::at(&gate, false), Turn::at(&gate, false));
         first.begin().await.unwrap();
         let waiting: Vec<_> = (0..WAITING)
             .map(|_| {
-                let turn = Turn::at(&gate);
+                let turn = Turn::at(&gate, false);
                 tokio::spawn(async move { turn.begin().await })
             })
             .collect();

@@ -93,7 +93,7 @@ pub fn write_waiting(sql: &mut Sql) {
 
 /// Makes a delivery of each event that is new for each active webhook that wants it, and answers how many events there
 /// were. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
-/// meanwhile.
+/// meanwhile. Webhooks are locked in the order of their ids, as by all who lock several.
 pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
     let dialect = db.dialect();
     let mut waiting = Sql::new(dialect, "");
@@ -113,15 +113,20 @@ pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
     }
     let mut sql = insert_for(dialect, now, false);
     sql.push(" WHERE w.\"is_active\" AND ");
+    if dialect == Dialect::Postgres {
+        // Who disables a webhook cancels what is pending: what is made here is there before, or not made at all.
+        let mut wanting = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
+        wanting.push("SELECT 1 FROM \"events\" e WHERE ").push(wants(dialect)).push(" AND ").among("e.\"id\"", &ids);
+        wanting.push(") ORDER BY w.\"id\" FOR SHARE");
+        let rows = wanting.all(&transaction).await?;
+        let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
+        sql.among("w.\"id\"", &locked).push(" AND ");
+    }
     match dialect {
         Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{EARLIER}' <= e.\"created_at\"")),
         Dialect::Sqlite => sql.push(&format!("datetime(w.\"created_at\", '-{EARLIER}') <= datetime(e.\"created_at\")")),
     };
     sql.push(" AND ").among("e.\"id\"", &ids);
-    if dialect == Dialect::Postgres {
-        // Who disables a webhook cancels what is pending: what is made here is there before, or not made at all.
-        sql.push(" FOR SHARE OF w");
-    }
     sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
     sql.run(&transaction).await?;
     let mut sql = Sql::new(dialect, "UPDATE \"events\" SET \"fanned_out_at\" = ");
@@ -140,20 +145,22 @@ pub(super) fn insert_for(dialect: Dialect, now: DateTime<Utc>, manual: bool) -> 
         Dialect::Sqlite => "'msg_' || lower(hex(randomblob(16)))",
     });
     sql.push(", w.\"id\", e.\"id\", ").bind(manual).push(", ").bind(now).push(", ").bind(now);
-    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(match dialect {
-        Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
-        Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
-    });
+    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(wants(dialect));
     sql
 }
 
-/// Deliveries that are due, oldest first, as far as there is room. Other processes may see the same ones.
+/// Whether the webhook `w` is told of the event `e`.
+fn wants(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
+        Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
+    }
+}
+
+/// Deliveries that are due, as far as there is room: first those of webhooks that have the fewest attempts running, so that
+/// nobody's backlog takes every slot; of these the oldest. Other processes may see the same ones.
 async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
     let running: Vec<_> = room.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
-    let free = |sql: &mut Sql| {
-        sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - FAILING).push(" THEN ").bind(number(room.failing));
-        sql.push(" ELSE ").bind(number(room.each)).push(" END - COALESCE(r.\"count\", 0)");
-    };
     let mut sql = Sql::new(db.dialect(), "WITH r AS (SELECT ");
     let running = serde_json::Value::from(running).to_string();
     match db.dialect() {
@@ -166,9 +173,14 @@ async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result
             sql.bind(running).push(")");
         }
     }
-    sql.push("), due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") AS \"place\", ");
-    free(&mut sql);
-    sql.push(" AS \"free\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");
+    sql.push(
+        "), due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
+              + COALESCE(r.\"count\", 0) AS \"place\", ",
+    );
+    sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - FAILING).push(" THEN ").bind(number(room.failing));
+    sql.push(" ELSE ")
+        .bind(number(room.each))
+        .push(" END AS \"most\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");
     // A few index entries of each webhook, however long its backlog is.
     let lateral = db.dialect() == Dialect::Postgres;
     sql.push(if lateral {
@@ -181,7 +193,7 @@ async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result
     sql.push(" AND (d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now);
     sql.push(") ORDER BY d.\"due_at\" LIMIT ").bind(number(room.each));
     sql.push(if lateral { ") d" } else { ")" });
-    sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"place\" <= \"free\" ORDER BY \"due_at\" LIMIT ");
+    sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"place\" <= \"most\" ORDER BY \"place\", \"due_at\" LIMIT ");
     sql.bind(number(room.slots));
     let rows = sql.all(db.reader()).await?;
     Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)

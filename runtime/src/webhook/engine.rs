@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_millis(250);
 /// Between two rounds: what comes meanwhile is one round's work, and not a transaction each.
 const GATHER: Duration = Duration::from_millis(10);
 /// How long it waits after the database failed.
-const BREATH: Duration = Duration::from_millis(500);
+pub(super) const BREATH: Duration = Duration::from_millis(500);
 /// Attempts under way when the engine stops have so long to end. What has not ended then is attempted again by whoever
 /// takes the lease.
 const DRAIN: Duration = Duration::from_secs(18);
@@ -44,8 +44,9 @@ impl Engine {
         let mut tasks = Vec::new();
         if slots > 0 {
             tasks.push(tokio::spawn(Dispatcher::new(state.clone(), exchange, slots).run(stopped.clone())));
-            tasks.push(tokio::spawn(retention::run(state, stopped)));
         }
+        // Events are written whoever delivers them.
+        tasks.push(tokio::spawn(retention::run(state, stopped)));
         Engine { stop, tasks }
     }
 
@@ -79,8 +80,8 @@ struct Dispatcher {
 /// Why the task goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Woken {
-    Event,
-    Ended,
+    /// Something was written, or an attempt has ended.
+    Work,
     Tick,
     Stop,
 }
@@ -106,23 +107,29 @@ impl Dispatcher {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
         let mut ticks = interval(POLL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // Whether events are known to wait.
+        let mut more = false;
         loop {
             let woken = tokio::select! {
-                // Ends come first: they free what the others need.
+                // In an order in which none keeps those below it waiting: the clock does not always tick.
                 biased;
                 _ = stopped.wait_for(|stop| *stop) => Woken::Stop,
+                _ = ticks.tick() => Woken::Tick,
+                () = std::future::ready(()), if more => Woken::Work,
                 Some(finished) = self.endings.recv() => {
                     self.unwritten.push(finished);
-                    Woken::Ended
+                    Woken::Work
                 }
-                () = self.state.db.announced() => Woken::Event,
-                _ = ticks.tick() => Woken::Tick,
+                () = self.state.db.announced() => Woken::Work,
             };
             if woken == Woken::Stop {
                 return self.drain().await;
             }
             let pause = match self.go_on(woken).await {
-                Ok(()) => GATHER,
+                Ok(waiting) => {
+                    more = waiting;
+                    GATHER
+                }
                 Err(error) => {
                     tracing::error!(%error, "webhooks: the database failed; trying again");
                     BREATH
@@ -132,34 +139,19 @@ impl Dispatcher {
         }
     }
 
-    /// Writes what has ended, and begins what there is room for.
-    async fn go_on(&mut self, woken: Woken) -> Result<()> {
+    /// Writes what has ended, makes the deliveries of some events, and begins what there is room for. Answers whether more
+    /// events wait. Each round does some of each, so that a backlog of one kind keeps none of the others waiting.
+    async fn go_on(&mut self, woken: Woken) -> Result<bool> {
         let freed = self.write_ends().await?;
-        let fresh = woken != Woken::Ended && self.fan_out().await?;
+        let events = delivery::fan_out(&self.state.db, self.state.clock.now()).await?;
         // What has just been made, what waited for a free slot, what has become due.
-        if fresh || freed || woken == Woken::Tick {
+        if events > 0 || freed || woken == Woken::Tick {
             self.begin(Turn::First).await?;
         }
         if freed || woken == Woken::Tick {
             self.begin(Turn::Retry).await?;
         }
-        Ok(())
-    }
-
-    /// Whether deliveries may have been made.
-    async fn fan_out(&mut self) -> Result<bool> {
-        let mut fresh = false;
-        loop {
-            let events = delivery::fan_out(&self.state.db, self.state.clock.now()).await?;
-            fresh |= events > 0;
-            if events < MOST_EVENTS {
-                return Ok(fresh);
-            }
-            // A long queue must not keep those that it already made waiting.
-            self.begin(Turn::First).await?;
-            self.collect();
-            self.write_ends().await?;
-        }
+        Ok(events == MOST_EVENTS)
     }
 
     /// Claims as much as there is room for and begins its attempts.
@@ -247,7 +239,7 @@ impl Dispatcher {
 /// When the database fails.
 pub async fn round(state: &Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Result<usize> {
     let mut dispatcher = Dispatcher::new(state.clone(), exchange, slots);
-    dispatcher.fan_out().await?;
+    while delivery::fan_out(&state.db, state.clock.now()).await? == MOST_EVENTS {}
     let made = dispatcher.begin(Turn::First).await? + dispatcher.begin(Turn::Retry).await?;
     while dispatcher.total > 0 {
         let ended = dispatcher.endings.recv().await;

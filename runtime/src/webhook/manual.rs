@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use tokio::time::{Instant, sleep};
 
 use super::completion::complete;
-use super::delivery::{claim_one, insert_for, random};
-use super::engine;
+use super::delivery::{LEASE, claim_one, insert_for, random};
+use super::engine::{self, BREATH};
 use super::exchange::{Exchange, Outcome};
 use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
@@ -60,7 +61,17 @@ async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) ->
     // A client that goes away does not keep the attempt from being logged.
     let sent = tokio::spawn(async move {
         let finished = engine::attempt(&state, exchange, claim).await;
-        complete(&state.db, std::slice::from_ref(&finished)).await.map(|()| finished.outcome)
+        let until = Instant::now() + LEASE.to_std().unwrap_or_default();
+        loop {
+            match complete(&state.db, std::slice::from_ref(&finished)).await {
+                // It was made, and every attempt is logged.
+                Err(error) if Instant::now() < until => {
+                    tracing::error!(%error, "webhooks: an attempt is not written; trying again");
+                    sleep(BREATH).await;
+                }
+                done => return done.map(|()| finished.outcome),
+            }
+        }
     });
     sent.await.map_err(Error::internal)?
 }

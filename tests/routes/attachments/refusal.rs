@@ -47,7 +47,9 @@ async fn lengths_are_checked_at_their_edges(server: Server) {
     assert_eq!(form(50, 1001).send(&server.admin()).await.invalid_fields(), ["description"]);
     // Far beyond what is kept in memory.
     assert_eq!(form(1, 300_000).send(&server.admin()).await.invalid_fields(), ["description"]);
-    form(1, 600_000).send(&server.admin()).await.refused(413, "payload_too_large");
+    let refused = form(1, 600_000).send(&server.admin()).await;
+    assert!(refused.text.contains("1048576 bytes"), "{}", refused.text);
+    refused.refused(413, "payload_too_large");
 }
 
 async fn it_hangs_on_a_record_that_is_there(server: Server) {
