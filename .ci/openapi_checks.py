@@ -24,6 +24,7 @@ BEYOND_SCHEMAS = re.compile(
             "must not be before ",
             "must be the plural name of a resource",
             "is not a custom field",
+            "is no time zone such as ",
             "must be in the future",
             "must not be in the future",
             # How many digits a number may have is no keyword of a schema.

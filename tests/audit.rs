@@ -196,5 +196,10 @@ mod embedded {
         assert!(entries.iter().all(|entry| entry["record_id"] == gathering["guests"][0]["id"]));
         assert_eq!(entries[1]["changes"], json!({ "mute": { "old": false, "new": true } }));
         assert_eq!(entries[2]["changes"]["member_id"], json!({ "old": member["id"], "new": null }));
+        // They go with their record, which is no less a deletion.
+        admin.put(&path, json!({ "guests": [{ "member_id": member["id"] }] })).await.record("gathering");
+        admin.delete(&path).await.deleted();
+        let entries = self::entries(&server, "guests").await;
+        assert_eq!(entries.iter().filter(|entry| entry["action"] == "delete").count(), 2, "{entries:?}");
     }
 }

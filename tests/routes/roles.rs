@@ -10,7 +10,22 @@ on_both!(
     a_name_is_unique,
     writing_roles_needs_the_permission_users_manage,
     users_do_not_keep_a_role_that_is_gone,
+    a_role_that_is_deleted_while_it_is_given_stays_with_nobody,
 );
+
+async fn a_role_that_is_deleted_while_it_is_given_stays_with_nobody(server: Server) {
+    let admin = server.admin();
+    let user = admin.post("/users", json!({ "name": "User", "email": "user@example.com" })).await.created("user");
+    let path = format!("/users/{}", user["id"]);
+    for number in 0..20 {
+        let role = admin.post("/roles", json!({ "name": format!("Role {number}") })).await.created("role");
+        let gone = format!("/roles/{}", role["id"]);
+        let (given, deleted) = tokio::join!(admin.put(&path, json!({ "role_ids": [role["id"]] })), admin.delete(&gone));
+        assert!([200, 422].contains(&given.status), "{}", given.text);
+        deleted.deleted();
+        assert_eq!(admin.get(&path).await.record("user")["role_ids"], json!([]), "{number}");
+    }
+}
 
 async fn a_role_is_created_shown_changed_and_deleted(server: Server) {
     let admin = server.admin();

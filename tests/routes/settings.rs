@@ -9,6 +9,7 @@ on_both!(
     the_settings_are_one_document,
     only_the_fields_to_change_are_taken,
     the_base_currency_must_exist,
+    a_time_zone_is_one_that_there_is,
     the_settings_cannot_be_created_or_deleted,
     the_settings_need_the_ability_and_the_permission,
 );
@@ -37,6 +38,16 @@ async fn the_base_currency_must_exist(server: Server) {
         admin.put("/settings", json!({ "base_currency": bad })).await.invalid("base_currency");
     }
     assert_eq!(admin.get("/settings").await.record("settings")["base_currency"], "GBP");
+}
+
+async fn a_time_zone_is_one_that_there_is(server: Server) {
+    let admin = server.admin();
+    for bad in ["Berlin", "Mars/Phobos", "europe/london", "UTC+1"] {
+        admin.put("/settings", json!({ "timezone": bad })).await.invalid("timezone");
+    }
+    for known in ["Europe/London", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "UTC"] {
+        assert_eq!(admin.put("/settings", json!({ "timezone": known })).await.record("settings")["timezone"], known);
+    }
 }
 
 async fn the_settings_cannot_be_created_or_deleted(server: Server) {

@@ -1,5 +1,6 @@
 //! Who may see an attachment: whoever may see the record that it hangs on. That record's abilities are the attachment's.
 
+use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait, SimpleExpr};
 
@@ -54,10 +55,11 @@ pub async fn is_there(context: &Context<'_>, target: &Entry, id: i64, lock: bool
     Ok(load(context, target, id, &condition, lock).await?.is_some())
 }
 
-/// Forgets the attachments of a record that is being deleted for good, in its transaction.
-pub async fn forget(context: &Context<'_>, target: &Entry, id: i64) -> Result<()> {
+/// The ids of a record's attachments.
+pub async fn of(context: &Context<'_>, target: &Entry, id: i64) -> Result<Vec<i64>> {
     let those = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
-    remove(context, those).await
+    let found = record::Entity::find().filter(those).order_by_asc(record::Column::Id).all(context.db()).await?;
+    Ok(found.iter().map(|attachment| attachment.id).collect())
 }
 
 /// Forgets those whose record went without a word: deleted by the database together with another.

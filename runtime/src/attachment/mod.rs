@@ -20,7 +20,7 @@ mod sweep;
 mod thumbnail;
 mod upload;
 
-pub use access::{forget, hangs_on, reach};
+pub use access::{hangs_on, of, reach};
 pub use delivery::{Delivery, find};
 pub use link::PATH;
 pub use location::Location;

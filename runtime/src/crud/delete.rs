@@ -3,7 +3,7 @@
 use super::transaction::after_commit_of;
 use super::update::guard;
 use super::version::Conditions;
-use super::{show, store};
+use super::{embedded, show, store};
 use crate::attachment;
 use crate::audit::trail;
 use crate::catalog::Entry;
@@ -11,6 +11,19 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::event;
 use crate::query::Condition;
+
+/// Deletes what goes with a record: its embedded records, and its attachments as if each were deleted by itself.
+async fn with_it(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    embedded::remove(context, entry, id).await?;
+    if !entry.meta.attachments {
+        return Ok(());
+    }
+    let Some(attachments) = context.catalog().entries().iter().find(|entry| entry.is_attached()) else { return Ok(()) };
+    for file in attachment::of(context, entry, id).await? {
+        Box::pin(delete(context, attachments, file, Condition::always(), &Conditions::default())).await?;
+    }
+    Ok(())
+}
 
 /// Deletes a record, in the context's transaction.
 ///
@@ -33,10 +46,10 @@ pub async fn delete(
     if let Some(hook) = hooks.before_delete {
         hook(context, &row).await?;
     }
-    store::delete(context, entry, id).await?;
-    if entry.meta.attachments && !entry.meta.soft_delete {
-        attachment::forget(context, entry, id).await?;
+    if !entry.meta.soft_delete {
+        with_it(context, entry, id).await?;
     }
+    store::delete(context, entry, id).await?;
     if let Some(hook) = hooks.after_delete {
         hook(context, &row).await?;
     }

@@ -127,6 +127,19 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
     Ok(())
 }
 
+/// Deletes all that are embedded in a record, which is being deleted.
+pub async fn remove(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    for (target, by) in entry.meta.fields.iter().filter_map(|field| target(context.catalog(), field)) {
+        let mut gone: Vec<_> = rows(context, target, by, id).await?.into_iter().collect();
+        gone.sort_by_key(|(id, _)| *id);
+        for (id, row) in gone {
+            store::delete(context, target, id).await?;
+            trail::removed(context, target, id, &row).await?;
+        }
+    }
+    Ok(())
+}
+
 /// No item has the unique values of one before it; `taken` holds theirs.
 fn check_each_once(changes: &mut Changes, by: &str, taken: &mut HashSet<String>) -> Result<()> {
     for set in unique_sets(changes.meta) {

@@ -6,7 +6,7 @@ use super::changes::Changes;
 use super::{rules, store};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::db::{Operand, Sql};
+use crate::db::{Dialect, Operand, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
 use crate::query::{Condition, write_condition};
@@ -182,12 +182,17 @@ pub fn judged(changes: &Changes) -> impl Iterator<Item = Vec<&'static str>> {
     alone.chain(sets).filter(|set| set.iter().any(|name| changes.get(name).is_some()))
 }
 
+/// Those of a list of references that name nothing. No foreign key guards a list: what it names stays until it is written,
+/// so that whoever deletes one of them finds it there.
 async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
     let Value::Json(Some(json)) = value else { return Ok(Vec::new()) };
     let wanted: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\" FROM ");
     sql.name(target.meta.table).push(" AS t WHERE ").among("t.\"id\"", &wanted);
     leave_out_deleted(&mut sql, target.meta);
+    if sql.dialect == Dialect::Postgres {
+        sql.push(" ORDER BY t.\"id\" FOR SHARE");
+    }
     let mut found = Vec::new();
     for row in sql.all(context.db()).await? {
         found.push(row.try_get::<i64>("", "id")?);

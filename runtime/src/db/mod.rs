@@ -170,7 +170,7 @@ impl Db {
             .connect_lazy_with(options.clone());
         Ok(Db {
             reader: Connection::Pool(connection.clone()),
-            writers: TransactionPool::new(connection, size - (size / 4).max(1)),
+            writers: TransactionPool::new(connection, (size - size.div_ceil(4)).max(1)),
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
             dialect: Dialect::Postgres,
             together: Together::default(),

@@ -46,6 +46,12 @@ async fn attachments_go_with_their_record(server: Server) {
     server.admin().get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
     server.anonymous().get(&path(&attachment["url"])).await.refused(404, "not_found");
     until("the bytes are deleted", async || stored(&server).len() == 1 && promised(&server.state).await == 0).await;
+    // Each is told of as if it had been deleted by itself.
+    let told = server.events("").await;
+    let ended: Vec<&str> = told.iter().map(String::as_str).filter(|name| name.ends_with(".deleted")).collect();
+    assert!(ended.starts_with(&["attachment.deleted"]) && ended.contains(&"member.deleted"), "{ended:?}");
+    let trail = server.admin().get("/audit_entries?q[entity_type_eq]=attachments&q[action_eq]=delete").await;
+    assert!(!trail.records("audit_entries").is_empty());
 }
 
 /// As a cascade does, which no code of ours sees.
