@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::{SubsecRound, Utc};
 use salvo::Request;
 use salvo::http::HeaderMap;
 use sea_orm::entity::prelude::*;
@@ -191,7 +190,7 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
     let db = state.db.reader();
     let found = token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())).one(db).await?;
     let token = found.ok_or(Error::InvalidToken)?;
-    let now = Utc::now();
+    let now = state.clock.now();
     let left = match token.expires_at {
         Some(at) => (at - now).to_std().map_err(|_| Error::InvalidToken)?,
         None => REMEMBERED,
@@ -240,7 +239,7 @@ pub(super) async fn of_user(state: &State, user: user::Model) -> Result<Principa
 /// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged.
 fn note_use(state: Arc<State>, id: i64) {
     tokio::spawn(async move {
-        let now = Utc::now().trunc_subsecs(3);
+        let now = state.clock.now();
         let noted = token::Entity::update_many()
             .col_expr(token::Column::LastUsedAt, Expr::value(now))
             .filter(token::Column::Id.eq(id))

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono::Utc;
 use clap::{Arg, ArgMatches, Command};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde_json::{Value, json};
@@ -95,7 +94,7 @@ async fn follow(
         return Ok(());
     };
     let told = format!("{} `{}`", token.id, token.name);
-    let expired = token.expires_at.is_some_and(|at| at <= Utc::now());
+    let expired = token.expires_at.is_some_and(|at| at <= state.clock.now());
     if !rules.meet("token", if expired { Err(Error::InvalidToken) } else { Ok(told) }) {
         return Ok(());
     }

@@ -12,6 +12,7 @@ on_both!(
     no_later_answer_holds_the_value_or_its_digest,
     a_revoked_token_is_refused_at_once,
     an_expired_token_is_refused,
+    a_token_ends_by_the_clock_of_all_that_is_stored,
     a_shortened_expiry_holds_at_once,
     fewer_abilities_hold_at_once,
     the_user_of_a_token_cannot_change,
@@ -66,6 +67,18 @@ async fn a_revoked_token_is_refused_at_once(server: Server) {
     let client = server.client(value(&token));
     client.delete(&path(&token)).await.deleted();
     client.delete(&path(&token)).await.refused(401, "invalid_token");
+}
+
+async fn a_token_ends_by_the_clock_of_all_that_is_stored(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let client = server.client(value(&token));
+    let later = chrono::Utc::now() + chrono::TimeDelta::hours(1);
+    admin.put(&path(&token), json!({ "expires_at": later.to_rfc3339() })).await.record("token");
+    client.get("/products").await.ok();
+    server.state.clock.turn(Duration::from_secs(7200));
+    server.state.tokens.clear();
+    client.get("/products").await.refused(401, "invalid_token");
 }
 
 async fn an_expired_token_is_refused(server: Server) {
