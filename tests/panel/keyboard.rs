@@ -97,9 +97,8 @@ async fn one_signs_in_chooses_a_password_and_a_theme_and_signs_out(server: Serve
     go(&mut browser, "Enter", 0);
     browser.sees("Overview");
     press(&mut browser, ".me summary");
-    follow(&mut browser, "[name=theme][value=dark]");
-    assert_eq!(browser.run("document.documentElement.dataset.theme"), "dark");
-    press(&mut browser, ".me summary");
+    press(&mut browser, "[name=theme][value=dark]");
+    browser.until("document.documentElement.dataset.theme === 'dark'");
     follow(&mut browser, "a[href='/panel/password']");
     write(&mut browser, "#old", PASSWORD);
     write(&mut browser, "#password", "several other words");

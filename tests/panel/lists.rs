@@ -127,6 +127,28 @@ async fn conditions_joined_by_or_are_those_of_the_api(server: Server) {
     browser.follow("#filter-form .primary");
     assert_eq!(names(&mut browser), ["Lantern", "Table"]);
     assert!(browser.address().starts_with("/products?filters="));
+    // What is joined by “or” says so, also before everything that it finds is deleted.
+    let conditions = "[...document.querySelectorAll('.chips li')].map(li => li.innerText.replace('×', '').trim())";
+    let said = json!(["Name contains “lan”", "or Weight is more than “10”"]);
+    assert_eq!(browser.run(conditions), said);
+    // A search beside them is joined by “and”, and stands in its box again.
+    for (text, found) in [("tern", "Lantern"), ("able", "Table")] {
+        browser.fill("#search", text);
+        browser.run("window.leaving = true; document.querySelector('form.search').requestSubmit(); 1");
+        browser.until("!window.leaving && document.readyState === 'complete'");
+        assert_eq!(names(&mut browser), [found], "another search takes the place of the one before");
+        assert_eq!(browser.run("document.querySelector('#search').value"), text);
+        assert_eq!(browser.run(conditions)[2], json!(format!("and Name contains “{text}”")));
+    }
+    let none = json!([
+        { "field": "name", "predicate": "cont", "value": "lan", "logic": "nand" },
+        { "field": "weight", "predicate": "gt", "value": "10", "logic": "nor" },
+    ]);
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let query = format!("filters={none}");
+    let all = [("_all", "1"), ("_query", query.as_str()), ("_step", "delete")];
+    let page = inside.submit("/products/bulk", &all).await;
+    page.status(200).says("<li>not where Name contains “lan”</li>").says("<li>or not Weight is more than “10”</li>");
     browser.is_clean();
 }
 

@@ -3,11 +3,13 @@
 mod accessibility;
 mod administration;
 mod deleted;
+mod kept;
 mod keyboard;
 mod lists;
 mod permissions;
 mod pictures;
 mod records;
+mod references;
 mod signing_in;
 mod sweeps;
 mod views;

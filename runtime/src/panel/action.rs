@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::api::Reply;
 use super::cell::{self, Room};
 use super::place::Place;
+use super::said::Said;
 use super::title::Titles;
 use super::visit::{Visit, is_ours};
 use super::{choice, input, page, record, see, sent, words};
@@ -116,7 +117,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
             if record::reveals(place.entry, shown) {
                 Ok(record::revealed(visit, &place, shown))
             } else {
-                Ok(see(&back))
+                Ok(Said::Done.at(&back))
             }
         }
     }
@@ -153,7 +154,7 @@ fn asking(
                 @let given = input::Given {
                     id: id.clone(), name: field.name.into(), required: field.required, clearable: !field.required, value: &value,
                     choices: choice::of_kind(&visit.state.catalog, field.kind), described: problems.map(|_| format!("{id}-error")),
-                    invalid: problems.is_some(), titles: &titles, search: input::titles(visit, Some(field)), shown: None, widget: None,
+                    invalid: problems.is_some(), titles: &titles, search: input::places(visit, Some(field)), shown: None, widget: None,
                 };
                 div .field .invalid[problems.is_some()] {
                     label for=(id) { (words::field(field)) @if field.required { " " span .required { "*" } } }

@@ -1,4 +1,4 @@
-//! The panel's own files: a style sheet, a script, an icon. Their addresses change with their bytes, so browsers keep them.
+//! The panel's own files: a style sheet, scripts, an icon. Their addresses change with their bytes, so browsers keep them.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -18,17 +18,26 @@ struct File {
     text: &'static str,
 }
 
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
 const FILES: &[File] = &[
     File { name: "panel.css", kind: "text/css; charset=utf-8", text: include_str!("asset/panel.css") },
-    File { name: "panel.js", kind: "text/javascript; charset=utf-8", text: include_str!("asset/panel.js") },
+    File { name: "panel.js", kind: SCRIPT, text: include_str!("asset/panel.js") },
+    File { name: "page.js", kind: SCRIPT, text: include_str!("asset/page.js") },
+    File { name: "reference.js", kind: SCRIPT, text: include_str!("asset/reference.js") },
+    File { name: "conditions.js", kind: SCRIPT, text: include_str!("asset/conditions.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("asset/icon.svg") },
 ];
 
 /// The address of a file.
 pub fn address(name: &str) -> String {
+    format!("/panel/assets/{name}?{}", of_all())
+}
+
+/// What stands behind every address: it changes with any of the files, since scripts ask for each other.
+fn of_all() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
-    let version = VERSION.get_or_init(|| version(FILES.iter().map(|file| file.text)));
-    format!("/panel/assets/{name}?{version}")
+    VERSION.get_or_init(|| version(FILES.iter().map(|file| file.text)))
 }
 
 fn version<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
@@ -45,7 +54,11 @@ pub fn answer(request: &Request, name: &str) -> Result<Answer> {
     }
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
     let kept = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
-    let text = text(file);
+    let text = match file.kind {
+        // What a script imports is kept by browsers too.
+        SCRIPT => Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", of_all()))),
+        _ => text(file),
+    };
     let tag = format!("\"{}\"", version([&*text]));
     let answer = match headers::conditions(request)?.not_modified(&tag)? {
         true => Answer::empty(StatusCode::NOT_MODIFIED),

@@ -144,7 +144,7 @@ impl Work<'_> {
             described: problem.map(|_| "value-error".into()),
             invalid: problem.is_some(),
             titles: &titles,
-            search: input::titles(self.visit, Some(field)),
+            search: input::places(self.visit, Some(field)),
             shown: None,
             widget: None,
         };

@@ -1,10 +1,13 @@
 //! Values that are chosen from a list which is known: words, codes, abilities, events.
 
 use super::columns::Column;
+use super::condition::Row;
+use super::title::Titles;
 use super::visit::Visit;
 use super::{words, zone};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{FieldMeta, Kind};
+use crate::query::{Predicate, Reads};
 
 /// A value and what it is called.
 pub type Choice = (String, String);
@@ -52,14 +55,23 @@ pub fn of_field(visit: &Visit<'_>, entry: &Entry, field: &FieldMeta) -> Option<V
 }
 
 /// A condition's value in words.
-pub fn said(visit: &Visit<'_>, column: Option<&Column>, value: &str) -> String {
-    let Some(column) = column else { return format!("“{value}”") };
-    let choices = of_column(&visit.state.catalog, column).unwrap_or_default();
+pub fn said(visit: &Visit<'_>, column: Option<&Column>, row: &Row, titles: &Titles) -> String {
+    let is_list = Predicate::from_name(&row.predicate).is_some_and(|predicate| predicate.reads() == Reads::List);
+    let choices = column.and_then(|column| of_column(&visit.state.catalog, column)).unwrap_or_default();
+    let kind = column.map_or(Kind::Text, |column| column.kind);
     let one = |text: &str| {
         let known = choices.iter().find(|(value, _)| value.eq_ignore_ascii_case(text)).map(|(_, label)| label.clone());
-        let time = || zone::shown(visit.zone, text).filter(|_| matches!(column.kind, Kind::Timestamp { .. }));
-        known.or_else(time).unwrap_or_else(|| text.to_string())
+        let title = || match kind {
+            Kind::Ref { resource } => titles.get(resource, text.parse().ok()?).map(String::from),
+            Kind::Timestamp { .. } => zone::shown(visit.zone, text),
+            _ => None,
+        };
+        known.or_else(title).unwrap_or_else(|| text.to_string())
     };
-    let texts: Vec<String> = value.split(',').map(|text| one(text.trim())).collect();
-    format!("“{}”", texts.join(", "))
+    // Elsewhere a comma is a part of what is looked for.
+    let texts: Vec<String> = match is_list {
+        true => row.value.split(',').map(|text| one(text.trim())).collect(),
+        false => vec![one(row.value.trim())],
+    };
+    format!("“{}”", texts.join("”, “"))
 }

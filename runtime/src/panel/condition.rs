@@ -126,8 +126,18 @@ impl Wish {
                 let mut found = chosen.iter().filter(|(of, part, _)| *of == number && *part == wanted);
                 found.next_back().map(|(.., value)| value.clone()).unwrap_or_default()
             };
-            let (field, predicate, mut value) = (part("field"), part("predicate"), part("value"));
+            let (field, predicate) = (part("field"), part("predicate"));
             let Some(known) = Predicate::from_name(&predicate) else { continue };
+            let mut value = match known.reads() {
+                // A box for each.
+                Reads::List => {
+                    let all = chosen
+                        .iter()
+                        .filter(|(of, part, text)| *of == number && *part == "value" && !text.trim().is_empty());
+                    all.map(|(.., text)| text.as_str()).collect::<Vec<_>>().join(",")
+                }
+                _ => part("value"),
+            };
             if field.is_empty() || (value.trim().is_empty() && !known.is_switch()) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The panel's two cookies: the session, which no script reads, and the theme.
+//! The panel's cookies: the session, which no script reads, the theme, and for one page what was done before it.
 
 use salvo::http::header::HeaderMap;
 
@@ -7,6 +7,9 @@ use crate::context::State;
 /// The header that sets one.
 pub const SET: &str = "set-cookie";
 const THEME: &str = "charter_theme";
+const SAID: &str = "charter_said";
+/// A page that does not come at once says nothing any more, in seconds.
+const AT_ONCE: u32 = 20;
 /// As long as a session lasts at most, in seconds.
 const LASTS: u32 = 30 * 24 * 60 * 60;
 
@@ -28,6 +31,17 @@ pub fn sent_session(state: &State, headers: &HeaderMap) -> Option<String> {
 pub fn sent_theme(headers: &HeaderMap) -> Option<&'static str> {
     let theme = sent(headers, THEME)?;
     ["light", "dark"].into_iter().find(|known| *known == theme)
+}
+
+/// The word for what was done before.
+pub fn sent_said(headers: &HeaderMap) -> Option<String> {
+    sent(headers, SAID)
+}
+
+/// Sets what the next page says; an empty word removes it.
+pub fn said(word: &str) -> String {
+    let lasts = if word.is_empty() { 0 } else { AT_ONCE };
+    format!("{SAID}={word}; Path=/; HttpOnly; SameSite=Lax; Max-Age={lasts}")
 }
 
 fn sent(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::api::Reply;
 use super::cell::{self, Room};
 use super::place::Place;
+use super::said::Said;
 use super::title::{self, Titles};
 use super::visit::Visit;
 use super::{history, page, record, see, words};
@@ -112,7 +113,7 @@ pub async fn restore(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Res
     let headers: Vec<(&str, &str)> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
     let reply = visit.send("POST", &format!("{}/restore", place.path()), &headers, Some(&json!({}))).await?;
     if reply.is_success() {
-        return Ok(see(&place.path()));
+        return Ok(Said::Restored.at(&place.path()));
     }
     record::refused(visit, place, "It was not restored", &reply)
 }

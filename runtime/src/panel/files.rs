@@ -4,8 +4,9 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::place::Place;
+use super::said::Said;
 use super::visit::Visit;
-use super::{input, page, see, words};
+use super::{input, page, words};
 use crate::error::{Error, Result};
 use crate::meta::Operation;
 use crate::server::Answer;
@@ -101,5 +102,5 @@ pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, path: &str, id: &str) 
     let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
     let path = attached.ok_or(Error::NotFound)?.meta.path;
     let reply = visit.send("DELETE", &format!("/{path}/{id}"), &[], None).await?;
-    if reply.is_success() { Ok(see(&place.path())) } else { Err(reply.error()) }
+    if reply.is_success() { Ok(Said::Deleted.at(&place.path())) } else { Err(reply.error()) }
 }

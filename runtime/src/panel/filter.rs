@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::columns::Column;
 use super::condition::{LOGICS, Row, Wish};
 use super::place::Place;
+use super::title::Titles;
 use super::visit::Visit;
 use super::{choice, input, words};
 use crate::catalog::Catalog;
@@ -52,8 +53,17 @@ fn joins(logic: &str, first: bool) -> &'static str {
     }
 }
 
-/// A condition in words: `Name contains lamp`.
-pub fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column]) -> String {
+/// Conditions in words, with how each joins those before it: `Name contains “lamp”`, `or Weight is less than “3”`.
+pub fn sentences(visit: &Visit<'_>, rows: &[Row], columns: &[Column], titles: &Titles) -> Vec<String> {
+    let joined =
+        |(index, row): (usize, &Row)| match (joins(&row.logic, index == 0), sentence(visit, row, columns, titles)) {
+            ("where", said) => said,
+            (joins, said) => format!("{joins} {said}"),
+        };
+    rows.iter().enumerate().map(joined).collect()
+}
+
+fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column], titles: &Titles) -> String {
     let column = columns.iter().find(|column| column.name == row.field);
     let label = column.map_or_else(|| words::label(&row.field), |column| column.label.clone());
     let kind = column.map_or(Kind::Text, |column| column.kind);
@@ -63,17 +73,17 @@ pub fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column]) -> String {
         let negated = matches!(row.value.trim(), "false" | "0" | "f");
         return if negated { format!("{label}: not “{said}”") } else { format!("{label} {said}") };
     }
-    format!("{label} {said} {}", choice::said(visit, column, &row.value))
+    format!("{label} {said} {}", choice::said(visit, column, row, titles))
 }
 
 /// The form of the conditions.
-pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column]) -> Markup {
+pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column], titles: &Titles) -> Markup {
     let rest = Wish { rows: Vec::new(), page: None, ..wish.clone() };
     html! {
         form #filter-form method="get" action=(place.collection()) data-filter {
             input type="hidden" name="apply" value="1";
             (hidden(&rest.pairs()))
-            (rows(visit, &wish.rows, columns))
+            (rows(visit, &wish.rows, columns, titles))
             div .buttons {
                 button .primary { "Apply" }
                 button type="button" data-add-condition { "Add a condition" }
@@ -84,17 +94,17 @@ pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column
 }
 
 /// The inputs of these conditions and of one more, with what the script needs to fit them.
-pub fn rows(visit: &Visit<'_>, rows: &[Row], columns: &[Column]) -> Markup {
+pub fn rows(visit: &Visit<'_>, rows: &[Row], columns: &[Column], titles: &Titles) -> Markup {
     let blank = Row { logic: "and".into(), field: String::new(), predicate: String::new(), value: String::new() };
     html! {
         ol .conditions {
-            @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition(visit, index, row, columns)) }
+            @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition(visit, index, row, columns, titles)) }
         }
         script type="application/json" #filter-fields { (maud::PreEscaped(fields(visit, columns))) }
     }
 }
 
-fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) -> Markup {
+fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column], titles: &Titles) -> Markup {
     let column = columns.iter().find(|column| column.name == row.field);
     let all: Vec<Predicate> = Predicate::names().filter_map(Predicate::from_name).collect();
     let predicates = column.map_or(&all, |column| &column.predicates);
@@ -118,12 +128,21 @@ fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) -> 
                     option value=(predicate.name()) selected[predicate.name() == row.predicate] { (says(*predicate, kind)) }
                 }
             }
-            span .value data-value {
-                (input::condition(visit, &format!("f{index}.value"), column, row, &format!("Value of condition {number}")))
+            div .value data-value data-of=[column.map(|column| format!("{} {}", column.name, reads(row)))] {
+                (input::condition(visit, &format!("f{index}.value"), column, row, &format!("Value of condition {number}"), titles))
             }
             button type="button" .quiet data-remove aria-label={ "Remove condition " (number) } { "×" }
         }
     }
+}
+
+/// How a condition reads its value, in the script's word for it.
+fn reads(row: &Row) -> String {
+    Predicate::from_name(&row.predicate).map(told).unwrap_or_default()
+}
+
+fn told(predicate: Predicate) -> String {
+    format!("{:?}", predicate.reads()).to_lowercase()
 }
 
 /// What the script needs to offer for each field just its questions, with an input that fits.
@@ -135,7 +154,7 @@ fn fields(visit: &Visit<'_>, columns: &[Column]) -> String {
         }
         json.push_str(&column.script);
         // Where titles are searched depends on who asks.
-        if let Some(titles) = input::titles(visit, column.field) {
+        if let Some(titles) = input::places(visit, column.field) {
             json.push_str(&format!(",\"titles\":{}", Value::from(titles)));
         }
         json.push('}');
@@ -145,12 +164,11 @@ fn fields(visit: &Visit<'_>, columns: &[Column]) -> String {
 
 /// What the script is told of a column, but for its end. Nothing in it ends the element that holds it.
 pub fn script(catalog: &Catalog, column: &Column) -> String {
-    let reads = |predicate: &Predicate| format!("{:?}", predicate.reads()).to_lowercase();
-    let told = |predicate: &Predicate| json!([predicate.name(), says(*predicate, column.kind), reads(predicate)]);
+    let asks = |predicate: &Predicate| json!([predicate.name(), says(*predicate, column.kind), told(*predicate)]);
     let json = json!({
         "name": column.name,
         "input": input::word(column.kind),
-        "predicates": column.predicates.iter().map(told).collect::<Vec<_>>(),
+        "predicates": column.predicates.iter().map(asks).collect::<Vec<_>>(),
         "choices": choice::of_column(catalog, column),
     });
     let mut json = json.to_string().replace('<', "\\u003c");

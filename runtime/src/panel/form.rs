@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use super::api::Problem;
 use super::input::{self, Given};
 use super::place::Place;
+use super::said::Said;
 use super::title::{self, Titles};
 use super::visit::{Visit, is_ours};
-use super::{choice, page, see, sent, view_form, words};
+use super::{choice, difference, page, sent, view_form, words};
 use crate::auth;
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType, Definition};
@@ -74,7 +75,7 @@ pub async fn update(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
 
 async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str, path: &str) -> Result<Answer> {
     if view_form::asked_again(form).is_some() {
-        return again(visit, place, form, None).await;
+        return again(visit, place, form, None, StatusCode::OK).await;
     }
     let entry = place.entry;
     let definitions = definitions(visit, entry).await?;
@@ -96,7 +97,8 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
             return Ok(super::record::revealed(visit, &place, &saved));
         }
         let back = hidden("_back").filter(|back| is_ours(back));
-        return Ok(see(back.unwrap_or(&place.path())));
+        let said = if is_new { Said::Created } else { Said::Saved };
+        return Ok(said.at(back.unwrap_or(&place.path())));
     }
     record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record), None).await?;
@@ -105,7 +107,8 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
         412 => {
             // Who was faster is shown; to save again is to write over it.
             let now = visit.get(path).await?;
-            shown.notice = Some(differences(entry, &now.json()?[entry.meta.name], &shown.record));
+            let record = &now.json()?[entry.meta.name];
+            shown.notice = Some(difference::told(visit, entry, &shown.definitions, record, &shown.record).await?);
             shown.version = now.etag().map(String::from);
         }
         400..=499 if reply.status.as_u16() != 404 => shown.problem = Some(reply.problem()),
@@ -115,14 +118,20 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
 }
 
 /// The form filled in with what was sent, which is not saved yet.
-pub async fn again(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], notice: Option<Markup>) -> Result<Answer> {
+pub async fn again(
+    visit: &Visit<'_>,
+    place: &Place<'_>,
+    form: &[Pair],
+    notice: Option<Markup>,
+    status: StatusCode,
+) -> Result<Answer> {
     let definitions = definitions(visit, place.entry).await?;
     let (mut record, listed) = read(visit, place, &definitions, form).await?;
     record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record), view_form::asked_again(form)).await?;
     shown.version = form.iter().find(|pair| pair.name == "_version").map(|pair| pair.value.clone());
     shown.notice = notice;
-    Ok(shown.answer(StatusCode::OK))
+    Ok(shown.answer(status))
 }
 
 /// What a form is, read.
@@ -144,19 +153,6 @@ async fn definitions(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Definition>
     match entry.meta.custom_fields {
         true => custom_field::load(visit.state.db.reader(), entry.meta.plural).await,
         false => Ok(Vec::new()),
-    }
-}
-
-/// What the record has that the form would change.
-fn differences(entry: &Entry, now: &Value, sent: &Value) -> Markup {
-    let differs = |field: &&FieldMeta| {
-        sent.get(field.name).is_some_and(|value| input::text(value) != input::text(&now[field.name]))
-    };
-    html! {
-        p { strong { "Somebody else has changed this record meanwhile." } " Saving again writes your values over theirs." }
-        ul { @for field in entry.meta.fields.iter().filter(differs) {
-            li { (words::field(field)) ": now " q { (input::text(&now[field.name])) } ", yours " q { (input::text(&sent[field.name])) } }
-        } }
     }
 }
 
@@ -318,7 +314,7 @@ impl<'f> Form<'f> {
             described: (!described.is_empty()).then(|| described.join(" ")),
             invalid: !problems.is_empty(),
             titles: &self.titles,
-            search: input::titles(self.visit, Some(field)),
+            search: input::places(self.visit, Some(field)),
             shown: self.polymorphic(field, value),
             // A row of many is made of inputs that take little room.
             widget: field.widget.filter(|_| !name.contains('.')),

@@ -25,7 +25,7 @@ pub fn word(kind: Kind) -> &'static str {
 }
 
 /// Where the titles of what a field refers to are searched.
-pub fn titles(visit: &Visit<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
+pub fn places(visit: &Visit<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
     match field?.kind {
         Kind::Ref { resource } | Kind::RefList { resource } => {
             let target = visit.state.catalog.get(resource);
@@ -44,10 +44,22 @@ fn titles_by_type(visit: &Visit<'_>) -> String {
 }
 
 /// The value of a condition.
-pub fn condition(visit: &Visit<'_>, name: &str, column: Option<&Column>, row: &Row, label: &str) -> Markup {
+pub fn condition(
+    visit: &Visit<'_>,
+    name: &str,
+    column: Option<&Column>,
+    row: &Row,
+    label: &str,
+    titles: &Titles,
+) -> Markup {
     let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
     let kind = column.map_or(Kind::Text, |column| column.kind);
     let choices = column.and_then(|column| choice::of_column(&visit.state.catalog, column));
+    let search = places(visit, column.and_then(|column| column.field));
+    let target = match kind {
+        Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+        _ => None,
+    };
     match (reads, choices) {
         (Some(Reads::Switch), _) => html! { input type="hidden" name=(name) value=(row.value); },
         (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),
@@ -57,11 +69,46 @@ pub fn condition(visit: &Visit<'_>, name: &str, column: Option<&Column>, row: &R
                 "date" => ("date", None),
                 _ => ("text", None),
             };
-            let search = titles(visit, column.and_then(|column| column.field));
-            html! { input type=(kind) name=(name) value=(shown.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(kind == "datetime-local").then_some("1")] data-titles=[search] autocomplete="off"; }
+            let title = target.zip(row.value.trim().parse().ok()).and_then(|(target, id)| titles.get(target, id));
+            html! { input type=(kind) name=(name) value=(shown.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(kind == "datetime-local").then_some("1")] data-titles=[search] data-title=[title] autocomplete="off"; }
+        }
+        (Some(Reads::List), Some(choices)) => boxes(name, &choices, &row.value, label),
+        (Some(Reads::List), None) if search.is_some() && target.is_some() => {
+            let title = |id: &str| target.zip(id.parse().ok()).and_then(|(target, id)| titles.get(target, id));
+            html! {
+                div .several data-several role="group" aria-label=(label) {
+                    @for id in elements(&row.value) { (boxed(name, id, title(id).unwrap_or(id), true)) }
+                    span .reference data-reference {
+                        input type="text" name=(name) aria-label=(label) data-titles=[search] autocomplete="off" placeholder="Add another";
+                    }
+                }
+            }
         }
         _ => html! { input type="text" name=(name) value=(row.value) aria-label=(label) autocomplete="off"; },
     }
+}
+
+/// What commas keep apart.
+fn elements(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// A box for each choice. One with a comma in it cannot be asked for among others.
+fn boxes(name: &str, choices: &[Choice], value: &str, label: &str) -> Markup {
+    let chosen: Vec<&str> = elements(value).collect();
+    let is = |word: &str| chosen.iter().any(|one| one.eq_ignore_ascii_case(word));
+    let offered = choices.iter().filter(|(word, _)| !word.contains(','));
+    let unknown = chosen.iter().filter(|one| !choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(one)));
+    html! {
+        div .boxes role="group" aria-label=(label) {
+            @for (word, said) in offered { (boxed(name, word, said, is(word))) }
+            @for one in unknown { (boxed(name, one, one, true)) }
+        }
+    }
+}
+
+fn boxed(name: &str, value: &str, label: &str, checked: bool) -> Markup {
+    html! { label .box { input type="checkbox" name=(name) value=(value) checked[checked]; " " (label) } }
 }
 
 /// A choice of one.
@@ -246,17 +293,19 @@ fn several(visit: &Visit<'_>, resource: &'static str, given: &Given<'_>) -> Mark
     let target = visit.state.catalog.get(resource);
     let ids =
         given.value.as_array().into_iter().flatten().filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
+    // What is no id was refused: it stands where it was typed.
+    let typed = |value: &Value| Some(value.as_str()?.to_string()).filter(|text| text.parse::<i64>().is_err());
+    let text = given.value.as_array().into_iter().flatten().filter_map(typed).next_back().unwrap_or_default();
+    let name = format!("{}[]", given.name);
     html! {
-        input type="hidden" name={ (given.name) "[]" } value="";
+        input type="hidden" name=(name) value="";
         div .several data-several {
             @for id in ids {
-                label .box {
-                    input type="checkbox" name={ (given.name) "[]" } value=(id) checked;
-                    " " (given.titles.get(resource, id).map_or_else(|| format!("{} {id}", target.meta.label), String::from))
-                }
+                @let title = given.titles.get(resource, id).map_or_else(|| format!("{} {id}", target.meta.label), String::from);
+                (boxed(&name, &id.to_string(), &title, true))
             }
             span .reference data-reference {
-                input type="text" id=(given.id) name={ (given.name) "[]" } value="" inputmode="numeric" autocomplete="off"
+                input type="text" id=(given.id) name=(name) value=(text) aria-invalid=[given.invalid.then_some("true")] inputmode="numeric" autocomplete="off"
                     data-titles=[&given.search] aria-describedby=[&given.described] placeholder={ "Add " (words::singular(target.meta)) };
             }
         }

@@ -54,17 +54,19 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let reply = visit.get(&asked).await?;
     let title = if mark.is_some() { deleted::title(entry) } else { words::plural(entry.meta) };
     let list = List { visit, place, wish: &wish, columns: &columns, shown: &shown, views: &views };
+    let asking = views.conditions();
+    let mut titles = Titles::of_conditions(visit, asking.iter().chain(&wish.rows), &columns).await?;
     if !reply.is_success() {
         if !reply.status.is_client_error() || [403, 404].contains(&reply.status.as_u16()) {
             return Err(reply.error());
         }
-        return Ok(page::with_status(visit, reply.status, &title, &list.refused(&reply)));
+        return Ok(page::with_status(visit, reply.status, &title, &list.refused(&reply, &titles)));
     }
     let body = reply.json()?;
     let empty = Vec::new();
     let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
     let referring: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
-    let titles = Titles::load(visit, &referring, records).await?;
+    titles.extend(Titles::load(visit, &referring, records).await?);
     let content = list.page(records, &body["meta"], &titles, &asked);
     Ok(page::answer(visit, &title, &content))
 }
@@ -85,7 +87,7 @@ impl List<'_> {
         html! {
             (self.head(total, asked))
             @if !self.wish.is_of_deleted() { (self.views.bar(self.visit, self.place, self.wish, self.shown)) }
-            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views))
+            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views, titles))
             @if records.is_empty() { (self.empty()) } @else {
                 @if !self.wish.is_of_deleted() { (plot::lines(self.visit, self.place.entry, records)) }
                 (self.table(records, titles, total))
@@ -94,7 +96,7 @@ impl List<'_> {
         }
     }
 
-    fn refused(&self, reply: &Reply) -> Markup {
+    fn refused(&self, reply: &Reply, titles: &Titles) -> Markup {
         let problem = reply.problem();
         html! {
             (self.head(None, ""))
@@ -105,7 +107,7 @@ impl List<'_> {
                 @if problem.errors.is_empty() { p { (problem.message) } }
                 p { a href=(self.place.collection()) { "Show all" } }
             }
-            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views))
+            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views, titles))
         }
     }
 

@@ -17,6 +17,7 @@ mod condition;
 mod cookie;
 mod dashboard;
 mod deleted;
+mod difference;
 mod files;
 mod filter;
 mod foretold;
@@ -31,6 +32,7 @@ mod plot;
 mod recent;
 mod record;
 mod related;
+mod said;
 mod sent;
 mod several;
 mod sign_in;
@@ -119,6 +121,7 @@ impl Answers for Panel {
             Some(secret) => session::find(state, secret).await?,
             None => None,
         };
+        let says = asked.says.is_some();
         let (is_page, renewed) = (asked.is_page, found.as_ref().and_then(|found| found.renewed.clone()));
         let answer = match self.go(state, request, asked, found).await {
             Ok(answer) => answer,
@@ -129,6 +132,11 @@ impl Answers for Panel {
         let answer = match renewed.filter(|_| !sets) {
             Some(secret) => answer.with_text(cookie::SET, &cookie::session(state, &secret)),
             None => answer,
+        };
+        // What a page has said is said.
+        let answer = match says && is_page && !answer.status().is_redirection() {
+            true => answer.with_text(cookie::SET, &cookie::said("")),
+            false => answer,
         };
         Ok(guarded(answer))
     }
@@ -172,8 +180,8 @@ impl Panel {
             _ => {
                 let (place, rest) = Place::find(&visit.state.catalog, segments).ok_or(Error::NotFound)?;
                 let form = if post { visit.form(request).await? } else { Vec::new() };
-                if post {
-                    visit.need_token(&form)?;
+                if post && visit.need_token(&form).is_err() {
+                    return sign_in::stale(visit, &place, rest, &form).await;
                 }
                 match (post, rest) {
                     (false, []) if place.is_list() => list::answer(visit, &place).await,

@@ -73,7 +73,7 @@ fn document(framed: &Framed<'_>, content: &Markup) -> Markup {
                         main #main tabindex="-1" { (content) }
                     }
                     (keys())
-                    div #said .said role="status" aria-live="polite" {}
+                    div #said .said role="status" aria-live="polite" { @if let Some(said) = visit.asked.says { (said.text()) } }
                 } @else { main #main .alone tabindex="-1" { (content) } }
             }
         }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::api::Reply;
 use super::cell::{self, Room};
 use super::place::Place;
+use super::said::Said;
 use super::title::{self, Titles};
 use super::visit::Visit;
 use super::{action, deleted, files, history, list, page, plot, related, see, words};
@@ -171,7 +172,11 @@ pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
     let version = form.iter().find(|pair| pair.name == "_version" && !pair.value.is_empty());
     let headers: Vec<(&str, &str)> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
     let reply = visit.send("DELETE", &place.path(), &headers, None).await?;
-    if reply.is_success() { Ok(see(&place.collection())) } else { refused(visit, place, "It was not deleted", &reply) }
+    if reply.is_success() {
+        Ok(Said::Deleted.at(&place.collection()))
+    } else {
+        refused(visit, place, "It was not deleted", &reply)
+    }
 }
 
 /// What the API said no to, with the way back.

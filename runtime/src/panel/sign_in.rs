@@ -8,6 +8,8 @@ use salvo::http::StatusCode;
 
 use super::memory::Remembered;
 use super::place::Place;
+use super::said::Said;
+use super::token::Token;
 use super::visit::{Asked, Visit, is_ours, read_form, same_site};
 use super::{api::Api, cookie, form as forms, page, see, visit, words, zone::Zone};
 use crate::auth::session::Found;
@@ -178,8 +180,26 @@ async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft
     };
     let (api, zone, remembered) = (Api::new(state), Zone::default(), Remembered::default());
     let visit = Visit::new(state, &api, &zone, &remembered, asked, found.user).await?;
-    let notice = html! { p { strong { "You were signed out meanwhile." } " Nothing is lost: look at the form, and save it again." } };
-    forms::again(&visit, &place, &decode(draft)?, Some(notice)).await.map(Some)
+    forms::again(&visit, &place, &decode(draft)?, Some(kept()), StatusCode::OK).await.map(Some)
+}
+
+fn kept() -> Markup {
+    html! { p { strong { "You were signed out meanwhile." } " Nothing is lost: look at the form, and save it again." } }
+}
+
+/// A form of a page that this browser was shown in another session: nothing of it is carried out, and what was written is
+/// shown again with the token of this one. What was pressed, and not written, is to be pressed again.
+///
+/// # Errors
+/// [`Error::Conflict`] when it is no form of ours, and what the form needs of the API.
+pub async fn stale(visit: &Visit<'_>, place: &Place<'_>, rest: &[&str], form: &[Pair]) -> Result<Answer> {
+    let Err(refusal) = visit.need_token(form) else { return Err(Error::NotFound) };
+    let of_ours = form.iter().any(|pair| pair.name == "_token" && Token::is_one(&pair.value));
+    match rest {
+        _ if !of_ours || !visit.asked.is_page => Err(refusal),
+        [] => forms::again(visit, place, form, Some(kept()), StatusCode::CONFLICT).await,
+        _ => Ok(Said::Stale.at(&place.path())),
+    }
 }
 
 async fn invited(state: &State, asked: &Asked, secret: &str, problem: Option<String>) -> Result<Answer> {
@@ -253,7 +273,7 @@ pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> 
             match password::set(visit.state, user_id, sent("password").unwrap_or_default()).await {
                 Ok(()) => {
                     let secret = session::begin(visit.state, user_id).await?;
-                    Ok(see("/").with_text(cookie::SET, &cookie::session(visit.state, &secret)))
+                    Ok(Said::Saved.with(see("/").with_text(cookie::SET, &cookie::session(visit.state, &secret))))
                 }
                 Err(Error::Invalid(errors)) => Ok(change(visit, Some(("password", errors.messages("password"))))),
                 Err(error) => Err(error),

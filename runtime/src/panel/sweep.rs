@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::columns;
 use super::condition::{self, Wish};
 use super::place::Place;
+use super::title::Titles;
 use super::visit::Visit;
 use super::{filter, words};
 use crate::db::Sql;
@@ -109,11 +110,12 @@ impl Sweep {
     /// The conditions in words.
     pub async fn told(&self, visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
         let columns = columns::all(visit, place.entry).await?;
+        let titles = Titles::of_conditions(visit, &self.wish.rows, &columns).await?;
         Ok(html! {
             @if !self.wish.rows.is_empty() || self.wish.view_id.is_some() || self.unshaped().next().is_some() {
                 ul .chips aria-label="Conditions" {
                     @if self.wish.view_id.is_some() { li { "Those of the view" } }
-                    @for row in &self.wish.rows { li { (filter::sentence(visit, row, &columns)) } }
+                    @for said in filter::sentences(visit, &self.wish.rows, &columns, &titles) { li { (said) } }
                     @for pair in self.unshaped() { li { code { (pair.name) "=" (pair.value) } } }
                 }
             }

@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
+use super::columns::Column;
+use super::condition::Row;
 use super::visit::Visit;
 use super::{several, words};
 use crate::catalog::Entry;
@@ -65,6 +67,33 @@ impl Titles {
                 wanted.entry(target).or_default().extend(ids);
             }
         }
+        Titles::read(visit, wanted).await
+    }
+
+    /// Reads those that conditions name, which most lists have none of.
+    ///
+    /// # Errors
+    /// As for [`Titles::load`].
+    pub async fn of_conditions(
+        visit: &Visit<'_>,
+        rows: impl IntoIterator<Item = &Row>,
+        columns: &[Column],
+    ) -> Result<Titles> {
+        let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
+        for row in rows {
+            let column = columns.iter().find(|column| column.name == row.field);
+            let Some(Kind::Ref { resource } | Kind::RefList { resource }) = column.map(|column| column.kind) else {
+                continue;
+            };
+            wanted
+                .entry(resource)
+                .or_default()
+                .extend(row.value.split(',').filter_map(|id| id.trim().parse::<i64>().ok()));
+        }
+        Titles::read(visit, wanted).await
+    }
+
+    async fn read(visit: &Visit<'_>, wanted: HashMap<&'static str, BTreeSet<i64>>) -> Result<Titles> {
         let mut titles = Titles::default();
         for (target, ids) in wanted {
             titles.add(visit, visit.state.catalog.get(target), &ids).await?;

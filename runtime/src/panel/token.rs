@@ -31,6 +31,11 @@ impl Token {
         Ok(Token { secret, shown: hex(&mask) + &hex(&masked) })
     }
 
+    /// Whether this has the form of a token, of whichever session.
+    pub fn is_one(sent: &str) -> bool {
+        read(sent).is_some()
+    }
+
     /// Whether this was on a page of the session; in the same time wherever it differs.
     pub fn is(&self, sent: &str) -> bool {
         let Some(bytes) = read(sent) else { return false };

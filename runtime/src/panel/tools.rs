@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::columns::Column;
-use super::condition::{Wish, address};
+use super::condition::{Row, Wish, address};
 use super::place::Place;
+use super::title::Titles;
 use super::visit::Visit;
 use super::{chooser, filter, title, views, words};
 use crate::query::{Pair, Predicate};
@@ -47,21 +48,22 @@ pub fn bar(
     columns: &[Column],
     shown: &[&Column],
     views: &views::Shelf,
+    titles: &Titles,
 ) -> Markup {
     let count = wish.rows.len();
-    let viewed = views.conditions();
+    let said = |rows: &[Row]| filter::sentences(visit, rows, columns, titles);
+    let (viewed, asked) = (said(&views.conditions()), said(&wish.rows));
     html! {
         div .tools {
             (search(place, wish))
             (tool(place, wish, Tool::Filter, &html! { "Filter" @if count > 0 { " " span .count { (count) } } },
-                || filter::form(visit, place, wish, columns)))
+                || filter::form(visit, place, wish, columns, titles)))
             (tool(place, wish, Tool::Columns, &html! { "Columns" }, || chooser::form(place, wish, columns, shown)))
         }
         @if count > 0 || !viewed.is_empty() {
             ul .chips aria-label="Conditions" {
-                @for row in &viewed { li .faint { (filter::sentence(visit, row, columns)) " (of the view)" } }
-                @for (index, row) in wish.rows.iter().enumerate() {
-                    @let said = filter::sentence(visit, row, columns);
+                @for said in &viewed { li .faint { (said) " (of the view)" } }
+                @for (index, said) in asked.iter().enumerate() {
                     li { (said) " " a href=(wish.without(index).address(place)) aria-label={ "Remove: " (said) } { "×" } }
                 }
             }
@@ -85,8 +87,13 @@ fn search(place: &Place<'_>, wish: &Wish) -> Markup {
         return Markup::default();
     };
     let name = format!("q[{}_cont]", field.name);
-    let row = wish.rows.iter().find(|row| row.field == field.name && row.predicate == "cont" && wish.is_plain());
-    let rest: Vec<Pair> = wish.pairs().into_iter().filter(|pair| pair.name != name).collect();
+    // Joined by “and” behind all others it is what the address asks beside them, in whatever form they stand there.
+    let is_last = |index: usize| wish.is_plain() || index + 1 == wish.rows.len();
+    let is_searched = |row: &Row| row.field == field.name && row.predicate == "cont" && row.logic == "and";
+    let at = wish.rows.iter().enumerate().rposition(|(index, row)| is_searched(row) && is_last(index));
+    let row = at.map(|at| &wish.rows[at]);
+    let rest = Wish { page: None, ..at.map_or_else(|| wish.clone(), |at| wish.without(at)) };
+    let rest: Vec<Pair> = rest.pairs().into_iter().filter(|pair| pair.name != name).collect();
     let said = format!("Search by {}", words::field(field).to_lowercase());
     html! {
         form .search method="get" action=(place.collection()) role="search" {

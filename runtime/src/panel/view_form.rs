@@ -7,6 +7,7 @@ use super::chooser::{self, Step};
 use super::columns::{self, Column};
 use super::condition::{LOGICS, Row, Wish, from_json, is_form_field};
 use super::place::Place;
+use super::title::Titles;
 use super::visit::Visit;
 use super::{filter, zone};
 use crate::catalog::Entry;
@@ -77,7 +78,7 @@ impl Inputs {
             (chooser::inputs(SENT, &known, &names, pressed))
             (again)
         };
-        Ok(Some(Inputs { columns, conditions: conditions(visit, &known, &record[FILTERS]) }))
+        Ok(Some(Inputs { columns, conditions: conditions(visit, &known, &record[FILTERS]).await? }))
     }
 
     /// The inputs of a field with what the API says of it, where it has its own here.
@@ -110,22 +111,23 @@ fn is_view(entry: &Entry) -> bool {
 }
 
 /// The inputs of a view's conditions, unless they have a form that no input has.
-fn conditions(visit: &Visit<'_>, columns: &[Column], filters: &Value) -> Option<Markup> {
+async fn conditions(visit: &Visit<'_>, columns: &[Column], filters: &Value) -> Result<Option<Markup>> {
     let filters = match filters {
         Value::Null => json!([]),
         // As the declaration has its default.
         Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
         filters => filters.clone(),
     };
-    let rows = from_json(&filters)?;
+    let Some(rows) = from_json(&filters) else { return Ok(None) };
     if !rows.iter().enumerate().all(|(index, row)| has_inputs(visit, index, row, columns)) {
-        return None;
+        return Ok(None);
     }
-    Some(html! {
+    let titles = Titles::of_conditions(visit, &rows, columns).await?;
+    Ok(Some(html! {
         input type="hidden" name=(WAS) value=(filters);
-        (filter::rows(visit, &rows, columns))
+        (filter::rows(visit, &rows, columns, &titles))
         div .buttons { button type="button" data-add-condition { "Add a condition" } }
-    })
+    }))
 }
 
 /// Whether the form gives a condition back as it is: its field and question are offered, its value is none that is left

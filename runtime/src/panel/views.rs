@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::columns::{self, Column};
 use super::condition::{Row, Wish, from_json};
 use super::place::Place;
+use super::said::Said;
 use super::visit::Visit;
-use super::{input, page, see, words};
+use super::{input, page, words};
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 use crate::server::Answer;
@@ -216,7 +217,7 @@ pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) 
         return Ok(page::with_status(visit, reply.status, "The view was not saved", &content));
     }
     let made = reply.json()?["custom_view"]["id"].clone();
-    Ok(see(&format!("{}?view_id={}", place.collection(), input::text(&made))))
+    Ok(Said::Saved.at(&format!("{}?view_id={}", place.collection(), input::text(&made))))
 }
 
 /// Without an order there is no column of one.

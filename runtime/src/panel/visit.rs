@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::api::{self, Api, Reply};
 use super::memory::Remembered;
+use super::said::Said;
 use super::token::Token;
 use super::zone::Zone;
 use super::{cookie, words};
@@ -38,6 +39,8 @@ pub struct Asked {
     /// The secret of a session, valid or not.
     pub session: Option<String>,
     pub theme: Option<&'static str>,
+    /// What was done before, which the page says.
+    pub says: Option<Said>,
     /// Whether a page is wanted, and not what a script asks for.
     pub is_page: bool,
     pub request_id: Option<String>,
@@ -76,6 +79,7 @@ impl Asked {
             query: request.uri().query().unwrap_or_default().to_string(),
             session: cookie::sent_session(state, request.headers()),
             theme: cookie::sent_theme(request.headers()),
+            says: Said::sent(request.headers()),
             is_page: accepts.contains("text/html"),
             request_id: headers::request_id(request),
             path,

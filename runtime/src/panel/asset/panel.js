@@ -1,91 +1,8 @@
 // Makes the panel's pages quicker to use. Each page works without it, but for uploads and for what is copied.
 
-const $ = (selector, within = document) => within.querySelector(selector);
-const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
-const token = $('meta[name="panel-token"]')?.content ?? '';
-
-/** Says something to everybody, screen readers included. */
-let saying;
-function say(text) {
-  const said = $('#said');
-  if (!said) return;
-  said.textContent = text;
-  clearTimeout(saying);
-  saying = setTimeout(() => { said.textContent = ''; }, 5000);
-}
-
-/** A request to the API as the user who is signed in. */
-function ask(path, options = {}) {
-  return fetch(path, { credentials: 'same-origin', ...options, headers: { 'X-Panel-Token': token, ...options.headers } });
-}
-
-// ---- Conditions: for each field just its questions, with an input that fits.
-
-const fieldOf = (condition) => {
-  const name = $('[data-field]', condition).value;
-  return JSON.parse($('#filter-fields').textContent).find((one) => one.name === name);
-};
-
-function option(value, label, chosen) {
-  const made = document.createElement('option');
-  made.value = value;
-  made.textContent = label;
-  made.selected = value === chosen;
-  return made;
-}
-
-function fit(condition) {
-  const field = fieldOf(condition);
-  const asked = $('[data-predicate]', condition);
-  if (field) asked.replaceChildren(...field.predicates.map(([name, label]) => option(name, label, asked.value)));
-  fitValue(condition, field);
-}
-
-function fitValue(condition, field) {
-  const holder = $('[data-value]', condition);
-  // A reference has two inputs: the one with the name holds an id, which means nothing to another field.
-  const before = $('[name]', holder);
-  const value = $('.reference', holder) ? '' : before.value;
-  const [, , reads] = field?.predicates.find(([name]) => name === $('[data-predicate]', condition).value) ?? [];
-  let input;
-  if (reads === 'value' && field.choices) {
-    input = document.createElement('select');
-    input.append(option('', '–', value), ...field.choices.map(([word, label]) => option(word, label, value)));
-  } else {
-    input = document.createElement('input');
-    input.type = reads === 'switch' ? 'hidden' : 'text';
-    if (reads === 'value' && ['date', 'datetime-local'].includes(field.input)) input.type = field.input;
-    input.value = reads === 'switch' ? '' : value;
-    input.autocomplete = 'off';
-    if (reads === 'value' && field.titles) input.dataset.titles = field.titles;
-  }
-  input.name = before.name;
-  input.setAttribute('aria-label', $('[aria-label]', holder)?.getAttribute('aria-label') ?? 'Value');
-  holder.replaceChildren(input);
-  offerTitles(input);
-}
-
-function addCondition(form) {
-  const rows = $$('[data-condition]', form);
-  const made = rows.at(-1).cloneNode(true);
-  const number = Math.max(...$$('[name^="f"]', form).map((one) => Number(one.name.match(/^f(\d+)\./)?.[1] ?? -1))) + 1;
-  const input = document.createElement('input');
-  input.type = 'text';
-  input.name = `f${number}.value`;
-  input.setAttribute('aria-label', `Value of condition ${number + 1}`);
-  $('[data-value]', made).replaceChildren(input);
-  for (const element of $$('select[name]', made)) {
-    element.name = element.name.replace(/^f\d+/, `f${number}`);
-    element.value = element.matches('[name$=".logic"]') ? 'and' : '';
-  }
-  for (const element of $$('[aria-label]', made)) {
-    element.setAttribute('aria-label', element.getAttribute('aria-label').replace(/\d+$/, number + 1));
-  }
-  const logic = $('[name$=".logic"]', made);
-  logic.replaceChildren(option('and', 'and', 'and'), option('or', 'or'), option('nand', 'and not'), option('nor', 'or not'));
-  rows.at(-1).after(made);
-  $('[data-field]', made).focus();
-}
+import { $, $$, ask, say, token } from './page.js';
+import { addCondition, fit, fitValue, remove } from './conditions.js';
+import { offerTitles, settle } from './reference.js';
 
 // ---- Tools of a list: a closed one is not sent, but taken out of the page that has it open.
 
@@ -115,82 +32,6 @@ function move(arrow, up) {
   else beside?.after(item);
   arrow.focus();
   item.dispatchEvent(new Event('input', { bubbles: true }));
-}
-
-// ---- References: searched as one types, stored by id.
-
-function offerTitles(input) {
-  if (!input.dataset.titles || input.type === 'hidden') return;
-  const kept = input.cloneNode();
-  const holder = document.createElement('span');
-  holder.className = 'reference';
-  const list = document.createElement('ul');
-  list.className = 'offered';
-  list.role = 'listbox';
-  list.id = `offered-${Math.random().toString(36).slice(2)}`;
-  list.setAttribute('aria-label', 'Found');
-  list.hidden = true;
-  kept.type = 'hidden';
-  kept.removeAttribute('id');
-  kept.removeAttribute('data-titles');
-  input.removeAttribute('name');
-  input.removeAttribute('inputmode');
-  input.type = 'text';
-  if (input.dataset.title) input.value = input.dataset.title;
-  input.setAttribute('role', 'combobox');
-  input.setAttribute('aria-expanded', 'false');
-  input.setAttribute('aria-autocomplete', 'list');
-  input.setAttribute('aria-controls', list.id);
-  input.replaceWith(holder);
-  holder.append(input, kept, list);
-  let found = [], at = -1, asking;
-  const close = () => { list.hidden = true; at = -1; input.setAttribute('aria-expanded', 'false'); input.removeAttribute('aria-activedescendant'); };
-  const choose = (one) => {
-    kept.value = one.id;
-    input.value = one.title;
-    close();
-    kept.dispatchEvent(new Event('change', { bubbles: true }));
-  };
-  const mark = () => $$('li', list).forEach((item, index) => {
-    item.setAttribute('aria-selected', String(index === at));
-    if (index === at) { input.setAttribute('aria-activedescendant', item.id); item.scrollIntoView({ block: 'nearest' }); }
-  });
-  const look = async () => {
-    const typed = input.value.trim();
-    const places = input.dataset.titlesOf ? JSON.parse(input.dataset.titles)[input.form.elements[input.dataset.titlesOf].value] : input.dataset.titles;
-    if (!places) return;
-    const answer = await ask(`${places}?q=${encodeURIComponent(typed)}`);
-    if (!answer.ok || input.value.trim() !== typed) return;
-    found = await answer.json();
-    list.replaceChildren(...found.map((one, index) => {
-      const item = document.createElement('li');
-      item.role = 'option';
-      item.id = `${list.id}-${index}`;
-      item.textContent = one.title;
-      item.addEventListener('mousedown', (event) => { event.preventDefault(); choose(one); });
-      return item;
-    }));
-    at = typed && found.length ? 0 : -1;
-    list.hidden = found.length === 0;
-    input.setAttribute('aria-expanded', String(!list.hidden));
-    mark();
-  };
-  input.addEventListener('input', () => {
-    // An id can be typed too.
-    kept.value = /^\d+$/.test(input.value.trim()) ? input.value.trim() : '';
-    clearTimeout(asking);
-    asking = setTimeout(look, 120);
-  });
-  input.addEventListener('keydown', (event) => {
-    if (event.key === 'ArrowDown' && list.hidden) { look(); event.preventDefault(); }
-    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      at = (at + (event.key === 'ArrowDown' ? 1 : -1) + found.length) % found.length;
-      mark();
-      event.preventDefault();
-    } else if (event.key === 'Enter' && !list.hidden && at >= 0) { choose(found[at]); event.preventDefault(); }
-    else if (event.key === 'Escape' && !list.hidden) { close(); event.stopPropagation(); }
-  });
-  input.addEventListener('blur', () => setTimeout(close, 150));
 }
 
 // ---- Rows: chosen, walked through, opened.
@@ -267,6 +108,18 @@ async function exported(button) {
   URL.revokeObjectURL(link.href);
 }
 
+// ---- The theme, without leaving a page on which something may be written.
+
+async function theme(form, button) {
+  const body = new URLSearchParams(new FormData(form, button));
+  // Where it was kept the answer leads back to this page.
+  const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual', headers: { Accept: 'text/html' } }).catch(() => null);
+  if (answer?.type !== 'opaqueredirect') { say('The theme was not changed'); return; }
+  if (button.value === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = button.value;
+  for (const one of $$('button', form)) one.setAttribute('aria-pressed', String(one === button));
+}
+
 // ---- Everything that is pressed or changed.
 
 document.addEventListener('click', (event) => {
@@ -274,11 +127,8 @@ document.addEventListener('click', (event) => {
   for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) if (!menu.contains(event.target)) menu.open = false;
   if (!at) return;
   if (at.matches('[data-add-condition]')) addCondition(at.form);
-  else if (at.matches('[data-remove]')) {
-    const rows = $$('[data-condition]', at.form);
-    if (rows.length > 1) at.closest('[data-condition]').remove();
-    else $$('select, input', at.closest('[data-condition]')).forEach((one) => { one.value = ''; });
-  } else if (at.matches('[data-remove-row]')) at.closest('[data-embedded]').remove();
+  else if (at.matches('[data-remove]')) remove(at.closest('[data-condition]'));
+  else if (at.matches('[data-remove-row]')) at.closest('[data-embedded]').remove();
   else if (at.matches('.move button')) { event.preventDefault(); move(at, at.name === '_up'); }
   else if (at.matches('[data-copy]')) copy(at.dataset.copy);
   else if (at.matches('[data-export]')) exported(at);
@@ -288,10 +138,8 @@ document.addEventListener('click', (event) => {
 document.addEventListener('change', (event) => {
   const at = event.target;
   if (at.matches('[data-field]')) fit(at.closest('[data-condition]'));
-  else if (at.matches('[data-predicate]')) {
-    const condition = at.closest('[data-condition]');
-    fitValue(condition, fieldOf(condition));
-  } else if (at.matches('[data-all]')) {
+  else if (at.matches('[data-predicate]')) fitValue(at.closest('[data-condition]'));
+  else if (at.matches('[data-all]')) {
     $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
     chosen(at.form);
   } else if (at.matches('[data-bulk] input[name="id"], [data-bulk] [name="_all"]')) chosen(at.form);
@@ -300,6 +148,9 @@ document.addEventListener('change', (event) => {
 
 document.addEventListener('submit', (event) => {
   const form = event.target;
+  if (form.matches('.themes')) { event.preventDefault(); theme(form, event.submitter); return; }
+  const looking = settle(form);
+  if (looking) { event.preventDefault(); looking.then(() => form.requestSubmit(event.submitter)); return; }
   if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
   if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); say('No row is chosen'); }
   if (form.matches('[data-columns]')) {
@@ -317,7 +168,7 @@ document.addEventListener('submit', (event) => {
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = 'yes';
   }
-  unsaved = false;
+  if (!event.defaultPrevented && form.matches('[data-form]')) unsaved = false;
 });
 window.addEventListener('pageshow', () => $$('form[data-sent]').forEach((form) => { delete form.dataset.sent; }));
 
@@ -335,6 +186,9 @@ for (const form of $$('[data-form]')) form.addEventListener('input', () => { uns
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
 $$('input[data-titles]').forEach(offerTitles);
 $('[data-focus]')?.focus();
+// What the page says when it comes is heard where it changes.
+const arrived = $('#said')?.textContent.trim();
+if (arrived) { say(''); setTimeout(() => say(arrived), 100); }
 // Very many records take several requests.
 $('form[data-continue]')?.requestSubmit();
 

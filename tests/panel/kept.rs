@@ -1,0 +1,134 @@
+//! What was written is kept: through another session, another theme and somebody else's change; and what was done is said.
+
+use serde_json::json;
+
+use super::{Visitor, admin, visitor};
+use crate::support::{Server, on_both};
+
+on_both!(
+    a_form_of_another_session_is_shown_again,
+    the_theme_takes_nothing_away,
+    what_differs_is_said_in_words,
+    what_has_the_focus_is_seen_above_the_bar,
+    what_was_done_is_said_once,
+);
+
+async fn a_form_of_another_session_is_shown_again(server: Server) {
+    let mut first = visitor(&server, &json!({ "id": 1 })).await;
+    let token = first.token().await;
+    // The same browser, signed in anew in another tab.
+    let mut second = visitor(&server, &json!({ "id": 1 })).await;
+    let written = [("name", "Written at length"), ("_token", token.as_str())];
+    let again = second.post("/product_groups", &written).await;
+    again.status(409).says("Nothing is lost").says("value=\"Written at length\"");
+    let total = server.admin().get("/product_groups").await.ok()["meta"]["total"].clone();
+    assert_eq!(total, 0, "nothing is carried out");
+    let fresh = again.text.split("name=\"_token\" value=\"").last().and_then(|rest| rest.split('"').next());
+    let fresh = fresh.expect("a token").to_string();
+    second.post("/product_groups", &[("name", "Written at length"), ("_token", &fresh)]).await.status(303);
+    // What was pressed is to be pressed again, and the page says so.
+    server.admin().post("/activities", json!({ "subject": "Call" })).await.created("activity");
+    let pressed = second.post("/activities/1/complete", &[("_token", token.as_str())]).await;
+    assert_eq!(pressed.status(303).header("location"), "/activities/1");
+    assert!(pressed.header("set-cookie").starts_with("charter_said=stale;"), "{}", pressed.header("set-cookie"));
+    assert_eq!(server.admin().get("/activities/1").await.record("activity")["completed"], false);
+    // Another site's form is none, with any token.
+    let mut forged = second.with("sec-fetch-site", Some("cross-site"));
+    let refused = forged.post("/product_groups", &written).await;
+    assert!(!refused.status(409).text.contains("Nothing is lost"));
+    second.post("/activities/1/complete", &[("_token", "0")]).await.status(409);
+}
+
+async fn the_theme_takes_nothing_away(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/members/new");
+    browser.fill("[name=name]", "Written at length");
+    browser.run("window.here = true; 1");
+    browser.press(".me summary");
+    browser.press("[name=theme][value=dark]");
+    browser.until("document.documentElement.dataset.theme === 'dark'");
+    browser.until("document.querySelector('[name=theme][value=dark]').getAttribute('aria-pressed') === 'true'");
+    assert_eq!(browser.run("window.here && document.querySelector('[name=name]').value"), "Written at length");
+    browser.follow(".record .primary");
+    browser.sees("Written at length");
+    assert_eq!(browser.run("document.documentElement.dataset.theme"), "dark", "it is kept");
+    browser.press("[name=theme][value=auto]");
+    browser.until("document.documentElement.dataset.theme === undefined");
+    browser.is_clean();
+}
+
+async fn what_differs_is_said_in_words(server: Server) {
+    let client = server.admin();
+    let field = json!({ "entity_type": "products", "name": "power", "label": "Power", "field_type": "integer" });
+    client.post("/custom_fields", field).await.created("custom_field");
+    for name in ["Rigging", "Furniture"] {
+        client.post("/product_groups", json!({ "name": name })).await.created("product_group");
+    }
+    let lamp = json!({ "name": "Lamp", "product_group_id": 1, "tag_list": ["a"], "custom_fields": { "power": 1819 } });
+    client.post("/products", lamp).await.created("product");
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products/1/edit");
+    let theirs = json!({ "product_group_id": 2, "product_type": "sale", "is_active": false });
+    client.put("/products/1", theirs).await.ok();
+    browser.fill("[name=sku]", "MINE");
+    browser.follow(".record .primary");
+    browser.sees("Somebody else has changed this record");
+    let said = browser.text(".notice");
+    for one in
+        ["Product group: now Furniture, yours Rigging", "now Sale, yours Rental", "Active: now No, yours", "yours MINE"]
+    {
+        assert!(said.contains(one), "{one}: {said}");
+    }
+    for other in ["Custom fields", "Power", "Tag", "Name:"] {
+        assert!(!said.contains(other), "{other} is the same: {said}");
+    }
+    client.put("/products/1", json!({ "custom_fields": { "power": 20 } })).await.ok();
+    browser.follow(".record .primary");
+    browser.sees("Power: now 20, yours");
+    browser.is_clean();
+}
+
+async fn what_has_the_focus_is_seen_above_the_bar(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.size(1024, 600);
+    browser.open("/products/new");
+    browser.run("document.querySelector('[name=name]').focus(); 1");
+    let last = "document.activeElement.matches('.sticky *')";
+    let hidden = "(() => { const at = document.activeElement.getBoundingClientRect(), \
+                  bar = document.querySelector('.sticky').getBoundingClientRect(); return at.bottom > bar.top && at.top < bar.bottom; })()";
+    let mut stops = 0;
+    while browser.run(last) == false {
+        assert_eq!(browser.run(hidden), false, "{}", browser.run("document.activeElement.outerHTML"));
+        browser.key("Tab", 0);
+        stops += 1;
+        assert!(stops < 100, "the bar is reached");
+    }
+    assert!(stops > 10, "{stops}");
+    browser.is_clean();
+}
+
+async fn what_was_done_is_said_once(server: Server) {
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let saved = inside.submit("/product_groups", &[("name", "Lights")]).await;
+    assert!(saved.header("set-cookie").starts_with("charter_said=created;"), "{}", saved.header("set-cookie"));
+    let session = inside.cookie.clone().expect("a session");
+    let with = |said: &str| {
+        let mut visitor = Visitor::new(&server.url());
+        visitor.cookie = Some(format!("{session}; charter_said={said}"));
+        visitor
+    };
+    let page = with("created").get("/product_groups/1").await;
+    page.status(200).says("aria-live=\"polite\">Created</div>");
+    assert!(page.header("set-cookie").starts_with("charter_said=;"), "{}", page.header("set-cookie"));
+    // Nobody else's words are said.
+    let page = with("Call+this+number").get("/product_groups/1").await;
+    assert!(!page.status(200).text.contains("Call"), "{}", page.text);
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/product_groups/1/edit");
+    browser.fill("[name=name]", "Lamps");
+    browser.follow(".record .primary");
+    browser.until("document.querySelector('#said').innerText === 'Saved'");
+    browser.open("/product_groups/1");
+    assert_eq!(browser.text("#said"), "");
+    browser.is_clean();
+}
