@@ -49,7 +49,7 @@ async fn a_deleted_record_is_found_looked_at_and_restored(server: Server) {
     browser.sees("Edit");
     assert_eq!(client.get(&lamp).await.record("product")["name"], "Lamp");
     browser.press(".history li:first-child summary");
-    assert!(browser.text(".history li:first-child").contains("Restore"), "{}", browser.text(".history"));
+    assert!(browser.text(".history li:first-child").contains("restored"), "{}", browser.text(".history"));
     browser.open("/products?deleted=only");
     browser.sees("There are no deleted products");
     browser.is_clean();

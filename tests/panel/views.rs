@@ -12,7 +12,61 @@ on_both!(
     the_columns_of_a_view_are_chosen_and_ordered,
     columns_are_ordered_without_scripts,
     the_columns_of_a_new_view_are_those_of_its_list,
+    what_is_shown_is_saved_into_the_view_that_is_chosen,
+    who_sees_a_view_is_said_in_the_words_of_its_form,
 );
+
+async fn what_is_shown_is_saved_into_the_view_that_is_chosen(server: Server) {
+    let client = server.admin();
+    for (name, weight) in [("Lamp", "1.5"), ("Lantern", "30"), ("Table", "30")] {
+        client.post("/products", json!({ "name": name, "weight": weight })).await.created("product");
+    }
+    let filters = json!([{ "field": "name", "predicate": "cont", "value": "la", "logic": "and" }]);
+    let view =
+        json!({ "name": "Lights", "entity_type": "products", "columns": ["name"], "filters": filters, "per_page": 50 });
+    client.post("/custom_views", view).await.created("custom_view");
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products?view_id=1&q[weight_gt]=10&sort=-name&columns=name,weight");
+    browser.press(".views .menu summary");
+    browser.follow("form:has([name=into]) button");
+    assert_eq!(browser.address(), "/products?view_id=1");
+    browser.until("document.querySelector('#said').innerText === 'Saved'");
+    let view = client.get("/custom_views/1").await.record("custom_view");
+    assert_eq!((&view["name"], &view["per_page"]), (&json!("Lights"), &json!(50)), "what is not on screen stays");
+    assert_eq!((&view["sort_column"], &view["sort_direction"]), (&json!("name"), &json!("desc")));
+    assert_eq!(view["columns"], json!(["name", "weight"]));
+    assert_eq!(view["filters"].as_array().map(Vec::len), Some(2), "{view}");
+    // Its form chooses among the columns that can be sorted by, and leads to the list.
+    browser.press(".views .menu summary");
+    browser.follow("a[href='/custom_views/1/edit']");
+    let offered = browser.run("[...document.querySelector('select[name=sort_column]').options].map(one => one.value)");
+    let offered = offered.as_array().expect("a list");
+    assert!(offered.contains(&json!("weight")) && !offered.contains(&json!("tag_list")), "{offered:?}");
+    browser.fill("[name=sort_column]", "weight");
+    browser.follow(".record .primary");
+    assert_eq!(browser.address(), "/products?view_id=1");
+    assert_eq!(client.get("/custom_views/1").await.record("custom_view")["sort_column"], "weight");
+    // Who was faster is not written over.
+    browser.open("/products?view_id=1&sort=sku");
+    client.put("/custom_views/1", json!({ "name": "Lights of theirs" })).await.ok();
+    browser.press(".views .menu summary");
+    browser.follow("form:has([name=into]) button");
+    browser.sees("Somebody else has changed it");
+    assert_eq!(client.get("/custom_views/1").await.record("custom_view")["sort_column"], "weight");
+    browser.is_clean();
+}
+
+async fn who_sees_a_view_is_said_in_the_words_of_its_form(server: Server) {
+    let user = json!({ "name": "Ada", "email": "ada@example.com", "role_ids": [] });
+    let user = server.admin().post("/users", user).await.created("user");
+    let mut nobody = visitor(&server, &user).await;
+    let page = nobody.get("/products").await;
+    page.status(200).says("Personal: only I see it");
+    assert!(!page.text.contains("my roles") && !page.text.contains("System:"), "there is no role to share with");
+    let (user, _) = server.user(&[], &["*"]).await;
+    visitor(&server, &user).await.get("/products").await.status(200).says("Shared: my roles see it");
+    visitor(&server, &json!({ "id": 1 })).await.get("/products").await.status(200).says("System: everybody sees it");
+}
 
 async fn a_view_that_is_opened_and_saved_is_not_changed(server: Server) {
     let client = server.admin();

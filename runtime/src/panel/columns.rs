@@ -118,6 +118,11 @@ fn of_custom(catalog: &Catalog, definition: Definition) -> Option<Column> {
     Some(column.told(catalog))
 }
 
+/// Whether nobody makes its records: the newest comes first, and tells when it was made.
+pub fn is_log(entry: &Entry) -> bool {
+    !entry.meta.operations.contains(&Operation::Create)
+}
+
 /// The names of those that are shown until somebody chooses: what a record is called, and what tells it from others.
 pub fn usual(entry: &Entry) -> Vec<String> {
     let named = title::field(entry);
@@ -139,10 +144,10 @@ pub fn usual(entry: &Entry) -> Vec<String> {
     names.truncate(MOST);
     // Records without a name are told apart by when they were made; those that nobody makes are a log, and begin with it.
     if named.is_none() && entry.field("created_at").is_some() {
-        match entry.meta.operations.contains(&Operation::Create) {
-            true if names.len() < MOST => names.push("created_at".into()),
-            true => {}
-            false => names.insert(0, "created_at".into()),
+        match is_log(entry) {
+            true => names.insert(0, "created_at".into()),
+            false if names.len() < MOST => names.push("created_at".into()),
+            false => {}
         }
     }
     names.truncate(MOST);

@@ -98,7 +98,8 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
         }
         let back = hidden("_back").filter(|back| is_ours(back));
         let said = if is_new { Said::Created } else { Said::Saved };
-        return Ok(said.at(back.unwrap_or(&place.path())));
+        let shown = view_form::shown_at(&visit.state.catalog, entry, &saved).unwrap_or_else(|| place.path());
+        return Ok(said.at(back.unwrap_or(&shown)));
     }
     record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record), None).await?;
@@ -268,7 +269,9 @@ impl<'f> Form<'f> {
         if let Some(inputs) = self.view.as_ref().and_then(|view| view.field(field.name, &self.said(field.name))) {
             return inputs;
         }
-        let required = field.required && self.place.is_list();
+        // What is never shown is kept where it is left out.
+        let is_hidden = matches!(field.access, Access::WriteOnly | Access::Secret);
+        let required = field.required && (self.place.is_list() || !is_hidden);
         let value = self.record.get(field.name).cloned().unwrap_or_default();
         let choices = choice::of_field(self.visit, self.place.entry, field);
         self.labelled(
@@ -376,7 +379,7 @@ impl<'f> Form<'f> {
                             @let name = format!("{place}.{}", field.name);
                             @let value = row.get(field.name).cloned().unwrap_or_default();
                             @let choices = choice::of_field(self.visit, target, field);
-                            (self.labelled(&words::field(field), "", &name, field.kind, field, false, &value, choices))
+                            (self.labelled(&words::field(field), "", &name, field.kind, field, field.required, &value, choices))
                         }
                         @if index < rows.len() { button type="button" .quiet data-remove-row { "Remove" } }
                     }

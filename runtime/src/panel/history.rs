@@ -62,8 +62,28 @@ async fn read(visit: &Visit<'_>, place: &Place<'_>, most: usize) -> Result<Optio
     }
     let entries = reply.json()?[trail.meta.plural].as_array().cloned().unwrap_or_default();
     const USER: &FieldMeta = &FieldMeta::new("user_id", Kind::Ref { resource: "user" });
-    let titles = Titles::load(visit, &[USER], &entries).await?;
+    let mut titles = Titles::load(visit, &[USER], &entries).await?;
+    let of_fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
+    let sides: Vec<Value> = entries.iter().flat_map(|entry| [side(entry, "old"), side(entry, "new")]).collect();
+    titles.extend(Titles::load(visit, &of_fields, &sides).await?);
     Ok(Some((entries, titles)))
+}
+
+/// What the changed fields were, or became.
+fn side(entry: &Value, side: &str) -> Value {
+    let changes = entry["changes"].as_object().into_iter().flatten();
+    changes.map(|(name, change)| (name.clone(), change[side].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// What was done, after who did it.
+fn done(action: &str) -> String {
+    match action {
+        "create" => "created".into(),
+        "update" => "changed".into(),
+        "delete" => "deleted".into(),
+        "restore" => "restored".into(),
+        named => words::label(named),
+    }
 }
 
 fn shown(visit: &Visit<'_>, place: &Place<'_>, entry: &Value, titles: &Titles) -> Markup {
@@ -73,16 +93,17 @@ fn shown(visit: &Visit<'_>, place: &Place<'_>, entry: &Value, titles: &Titles) -
         None => html! { "The operator" },
     };
     let changes = entry["changes"].as_object();
+    let (old, new) = (side(entry, "old"), side(entry, "new"));
     html! {
         li {
-            p { (who) " " span .tag { (words::label(&input::text(&entry["action"]))) } " "
+            p { (who) " " span .tag { (done(&input::text(&entry["action"]))) } " "
                 time .faint datetime=(at) { (zone::shown(visit.zone, &at).unwrap_or_else(|| at.clone())) } }
             @if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
                 details {
                     summary { (changes.len()) @if changes.len() == 1 { " field" } @else { " fields" } }
-                    dl .changes { @for (name, change) in changes {
+                    dl .changes { @for name in changes.keys() {
                         dt { (place.entry.field(name).map_or_else(|| words::label(name), words::field)) }
-                        dd { del { (value(visit, place, name, &change["old"])) } " " span aria-hidden="true" { "→" } " " ins { (value(visit, place, name, &change["new"])) } }
+                        dd { del { (value(visit, place, name, &old, titles)) } " " span aria-hidden="true" { "→" } " " ins { (value(visit, place, name, &new, titles)) } }
                     } }
                 }
             }
@@ -90,9 +111,9 @@ fn shown(visit: &Visit<'_>, place: &Place<'_>, entry: &Value, titles: &Titles) -
     }
 }
 
-fn value(visit: &Visit<'_>, place: &Place<'_>, name: &str, value: &Value) -> Markup {
-    match place.entry.field(name).map(|field| cell::kind(place.entry, field)) {
-        Some(kind) if !value.is_object() => cell::plain(visit, kind, value, Room::Table),
-        _ => html! { (input::text(value).chars().take(SHORT).collect::<String>()) },
+fn value(visit: &Visit<'_>, place: &Place<'_>, name: &str, of: &Value, titles: &Titles) -> Markup {
+    match place.entry.field(name) {
+        Some(field) if !of[name].is_object() => cell::of(visit, place.entry, field, of, titles, Room::Table),
+        _ => html! { (input::text(&of[name]).chars().take(SHORT).collect::<String>()) },
     }
 }

@@ -39,11 +39,19 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         wish.sort = Some("-deleted_at".into());
     }
     let views = views::Shelf::load(visit, place, wish.view_id).await?;
-    let mut names = wish.columns.clone().or_else(|| views.columns()).unwrap_or_else(|| columns::usual(entry));
+    // What nobody makes is a log, of which the newest is looked for.
+    if wish.sort.is_none() && wish.view_id.is_none() && columns::is_log(entry) {
+        wish.sort = Some("-id".into());
+    }
+    let column = |name: &String| columns.iter().find(|column| column.name == *name);
+    let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
+    // None that is known is as none that was chosen.
+    let chosen = wish.columns.clone().filter(is_known);
+    let mut names =
+        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| columns::usual(entry));
     // What is asked of deleted records first of all is when that was.
-    names.extend(mark.filter(|_| wish.columns.is_none()).map(|mark| mark.name.to_string()));
-    let shown: Vec<&Column> =
-        names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name)).collect();
+    names.extend(mark.filter(|_| chosen.is_none()).map(|mark| mark.name.to_string()));
+    let shown: Vec<&Column> = names.iter().filter_map(column).collect();
     let mut fields = columns::fields(entry, &shown);
     for name in plot::fields(entry) {
         if !fields.split(',').any(|known| known == name) {

@@ -58,7 +58,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
         .take(5)
         .collect();
     let join = if all.contains('?') { '&' } else { '?' };
-    let sort = if entry.meta.operations.contains(&Operation::Create) { "" } else { "&sort=-id" };
+    let sort = if columns::is_log(entry) { "&sort=-id" } else { "" };
     let query = format!("{all}{join}per_page={FEW}{sort}&fields={}", columns::fields(entry, &shown));
     let reply = visit.get(&query).await?;
     if !reply.is_success() {

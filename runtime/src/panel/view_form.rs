@@ -3,14 +3,15 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
+use super::choice::Choice;
 use super::chooser::{self, Step};
 use super::columns::{self, Column};
 use super::condition::{LOGICS, Row, Wish, from_json, is_form_field};
 use super::place::Place;
 use super::title::Titles;
 use super::visit::Visit;
-use super::{filter, zone};
-use crate::catalog::Entry;
+use super::{filter, input, words, zone};
+use crate::catalog::{Catalog, Entry};
 use crate::error::Result;
 use crate::meta::Kind;
 use crate::query::Pair;
@@ -27,6 +28,7 @@ const AGAIN: &str = "_again";
 
 /// The fields of a record that have inputs of their own here.
 const COLUMNS: &str = "columns";
+const ORDER: &str = "sort_column";
 pub const FILTERS: &str = "filters";
 
 /// The columns of a record as a form sends them.
@@ -37,6 +39,8 @@ pub struct Inputs {
     columns: Markup,
     /// None where the conditions have a form that no input has.
     conditions: Option<Markup>,
+    /// What the list can be sorted by, where it is known.
+    order: Option<(Vec<Choice>, String)>,
 }
 
 impl Inputs {
@@ -63,7 +67,7 @@ impl Inputs {
             let columns =
                 html! { input type="hidden" name=(SENT) value=""; p .faint { "Choose first what it lists." } (again) };
             let conditions = html! { input type="hidden" name={ (FILTERS) "[json]" } value="[]"; p .faint { "They come with the columns." } };
-            return Ok(is_new.then_some(Inputs { columns, conditions: Some(conditions) }));
+            return Ok(is_new.then_some(Inputs { columns, conditions: Some(conditions), order: None }));
         };
         let known = columns::all(visit, list).await?;
         let names: Vec<String> = match &record[COLUMNS] {
@@ -78,11 +82,23 @@ impl Inputs {
             (chooser::inputs(SENT, &known, &names, pressed))
             (again)
         };
-        Ok(Some(Inputs { columns, conditions: conditions(visit, &known, &record[FILTERS]).await? }))
+        let sortable = known.iter().filter(|column| column.sortable);
+        let sortable = sortable.map(|column| (column.name.clone(), column.label.clone())).collect();
+        let order = Some((sortable, input::text(&record[ORDER])));
+        Ok(Some(Inputs { columns, conditions: conditions(visit, &known, &record[FILTERS]).await?, order }))
     }
 
     /// The inputs of a field with what the API says of it, where it has its own here.
     pub fn field(&self, name: &str, said: &[String]) -> Option<Markup> {
+        if let (ORDER, Some((sortable, value))) = (name, &self.order) {
+            return Some(html! {
+                div .field .invalid[!said.is_empty()] {
+                    label for={ "field-" (ORDER) } { (words::label(ORDER)) }
+                    (input::select(ORDER, Some("field-sort_column"), sortable, value, true, ""))
+                    @if !said.is_empty() { p .error { (words::label(ORDER)) " " (said.join("; ")) } }
+                }
+            });
+        }
         let (inputs, legend, help) = match name {
             COLUMNS => (&self.columns, "Columns", "What is ticked is shown, in this order."),
             FILTERS => (
@@ -104,6 +120,13 @@ impl Inputs {
             }
         })
     }
+}
+
+/// The list that shows a view which was saved.
+pub fn shown_at(catalog: &Catalog, entry: &Entry, record: &Value) -> Option<String> {
+    let list = catalog.by_plural(record["entity_type"].as_str()?).filter(|_| is_view(entry))?;
+    let is_reached = list.is_listed() && list.meta.under.is_none();
+    is_reached.then(|| format!("/{}?view_id={}", list.meta.path, input::text(&record["id"])))
 }
 
 fn is_view(entry: &Entry) -> bool {

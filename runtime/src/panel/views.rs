@@ -13,6 +13,7 @@ use super::said::Said;
 use super::visit::Visit;
 use super::{input, page, words};
 use crate::error::{Error, Result};
+use crate::header;
 use crate::query::{Pair, decode};
 use crate::server::Answer;
 
@@ -25,6 +26,8 @@ pub struct Shelf {
     views: Arc<Vec<Value>>,
     /// The whole record of the one that is chosen.
     pub chosen: Option<Value>,
+    /// Its version.
+    version: Option<String>,
 }
 
 impl Shelf {
@@ -34,14 +37,15 @@ impl Shelf {
     /// When the database fails.
     pub async fn load(visit: &Visit<'_>, place: &Place<'_>, chosen: Option<i64>) -> Result<Shelf> {
         let views = seen(visit, place.entry.meta.plural).await?;
-        let chosen = match chosen {
-            Some(id) => {
-                let reply = visit.get(&format!("/custom_views/{id}")).await?;
-                if reply.is_success() { Some(reply.json()?["custom_view"].clone()) } else { None }
+        let (mut view, mut version) = (None, None);
+        if let Some(id) = chosen {
+            let reply = visit.get(&format!("/custom_views/{id}")).await?;
+            if reply.is_success() {
+                view = Some(reply.json()?["custom_view"].clone());
+                version = reply.etag().map(String::from);
             }
-            None => None,
-        };
-        Ok(Shelf { views, chosen })
+        }
+        Ok(Shelf { views, chosen: view, version })
     }
 
     /// The columns of the chosen view, in its order.
@@ -61,6 +65,12 @@ impl Shelf {
         let column = view["sort_column"].as_str()?;
         let sign = if view["sort_direction"] == "desc" { "-" } else { "" };
         Some(format!("{sign}{column}"))
+    }
+
+    /// How many rows a page of the chosen view has.
+    fn per_page(&self) -> Option<String> {
+        let view = self.chosen.as_ref()?;
+        Some(input::text(&view["per_page"])).filter(|count| !count.is_empty())
     }
 
     /// The conditions of the chosen view with those of the list, and whether one list of them can say both. As in a list,
@@ -99,7 +109,7 @@ impl Shelf {
                 details .menu {
                     summary { @if self.chosen.is_some() { "View" } @else { "Save as a view" } }
                     div {
-                        @if let Some(view) = &self.chosen { (self.changes(visit, place, wish, view)) }
+                        @if let Some(view) = &self.chosen { (self.changes(visit, place, wish, shown, view)) }
                         (save(visit, place, wish, shown))
                     }
                 }
@@ -108,13 +118,21 @@ impl Shelf {
     }
 
     /// What can be done with the chosen view.
-    fn changes(&self, visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, view: &Value) -> Markup {
+    fn changes(&self, visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column], view: &Value) -> Markup {
         let caller = &visit.user.principal;
         let own = view["user_id"].as_i64() == caller.user_id;
         let id = input::text(&view["id"]);
         html! {
             div .menu-part {
-                @if own || caller.is_admin { a .button href={ "/custom_views/" (id) "/edit" } { "Edit the view" } }
+                @if own || caller.is_admin {
+                    form method="post" action={ (place.collection()) "/views" } {
+                        (kept(visit, wish, shown))
+                        input type="hidden" name="into" value=(id);
+                        input type="hidden" name="_version" value=[&self.version];
+                        button { "Save into this view" }
+                    }
+                    a .button href={ "/custom_views/" (id) "/edit" } { "Edit the view" }
+                }
                 form method="post" action={ (place.collection()) "/views" } {
                     (page::token(visit))
                     input type="hidden" name="_query" value=(query(wish));
@@ -142,23 +160,30 @@ async fn seen(visit: &Visit<'_>, plural: &'static str) -> Result<Arc<Vec<Value>>
     Ok(visit.remembered.views.get(key, visit.state.views_changed.count(), read).await.unwrap_or_default())
 }
 
-fn save(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column]) -> Markup {
+/// What is on screen, as a form sends it.
+fn kept(visit: &Visit<'_>, wish: &Wish, shown: &[&Column]) -> Markup {
     let names: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
-    let admin = visit.user.principal.is_admin;
+    html! {
+        (page::token(visit))
+        input type="hidden" name="_query" value=(query(wish));
+        input type="hidden" name="columns" value=(names.join(","));
+    }
+}
+
+fn save(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, shown: &[&Column]) -> Markup {
+    let caller = &visit.user.principal;
     html! {
         form .menu-part method="post" action={ (place.collection()) "/views" } {
-            (page::token(visit))
-            input type="hidden" name="_query" value=(query(wish));
-            input type="hidden" name="columns" value=(names.join(","));
+            (kept(visit, wish, shown))
             label .field { span { "Name" } input name="name" required maxlength="255" autocomplete="off"; }
-            label .field { span { "Who sees it" }
+            label .field { span { "Visibility" }
                 select name="visibility" {
-                    option value="personal" { "Only I" }
-                    option value="shared" { "My roles" }
-                    @if admin { option value="system" { "Everybody" } }
+                    option value="personal" { "Personal: only I see it" }
+                    @if !caller.role_ids.is_empty() { option value="shared" { "Shared: my roles see it" } }
+                    @if caller.is_admin { option value="system" { "System: everybody sees it" } }
                 }
             }
-            button .primary { "Save what is shown" }
+            button .primary { @if wish.view_id.is_some() { "Save as another view" } @else { "Save what is shown" } }
         }
     }
 }
@@ -191,18 +216,28 @@ pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) 
         }
         let sort = wish.sort.clone().or_else(|| shelf.sort()).unwrap_or_default();
         let names: Vec<&str> = sent("columns").unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
-        let view = json!({
-            "name": sent("name"),
-            "entity_type": entry.meta.plural,
-            "visibility": sent("visibility").unwrap_or("personal"),
+        let mut view = json!({
             "columns": names,
             "filters": filters,
             "sort_column": sort.trim_start_matches('-'),
             "sort_direction": if sort.starts_with('-') { "desc" } else { "asc" },
-            "per_page": wish.per_page.as_deref().unwrap_or("20"),
-            "role_ids": visit.user.principal.role_ids,
+            "per_page": wish.per_page.clone().or_else(|| shelf.per_page()).unwrap_or_else(|| "20".into()),
         });
-        visit.send("POST", "/custom_views", &[], Some(&trimmed(view))).await?
+        match sent("into") {
+            Some(id) => {
+                let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
+                let version = sent("_version").filter(|version| !version.is_empty());
+                let headers: Vec<_> = version.map(|version| (header::IF_MATCH, version)).into_iter().collect();
+                visit.send("PUT", &format!("/custom_views/{id}"), &headers, Some(&trimmed(view))).await?
+            }
+            None => {
+                view["name"] = json!(sent("name"));
+                view["entity_type"] = json!(entry.meta.plural);
+                view["visibility"] = json!(sent("visibility").unwrap_or("personal"));
+                view["role_ids"] = json!(visit.user.principal.role_ids);
+                visit.send("POST", "/custom_views", &[], Some(&trimmed(view))).await?
+            }
+        }
     };
     if !reply.is_success() {
         let problem = reply.problem();
@@ -210,7 +245,8 @@ pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) 
             (page::head(&[(place.collection(), words::plural(entry.meta))], &html! { "The view was not saved" }, &html! {}))
             div .problem role="alert" {
                 ul { @for (name, said) in &problem.errors { li { (words::label(name)) " " (said.join("; ")) } } }
-                @if problem.errors.is_empty() { p { (problem.message) } }
+                @if reply.status == StatusCode::PRECONDITION_FAILED { p { "Somebody else has changed it meanwhile: look at it again first." } }
+                @else if problem.errors.is_empty() { p { (problem.message) } }
             }
             p { a .button href={ (place.collection()) "?" (sent("_query").unwrap_or_default()) } { "Back to the list" } }
         };

@@ -24,7 +24,7 @@ async fn a_view_is_set_aside_for_everybody_and_copied(server: Server) {
     browser.open("/products?q[name_cont]=lamp&sort=-name");
     press(&mut browser, ".views details summary");
     write(&mut browser, ".views [name=name]", "Lamps");
-    write(&mut browser, ".views [name=visibility]", "Everybody");
+    write(&mut browser, ".views [name=visibility]", "System");
     follow(&mut browser, ".views form:has([name=name]) .primary");
     press(&mut browser, ".views details summary");
     follow(&mut browser, ".views form:has([name=clone]) button");

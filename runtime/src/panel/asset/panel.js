@@ -3,6 +3,7 @@
 import { $, $$, ask, say, token } from './page.js';
 import { addCondition, fit, fitValue, remove } from './conditions.js';
 import { offerTitles, settle } from './reference.js';
+import { offerRows } from './rows.js';
 
 // ---- Tools of a list: a closed one is not sent, but taken out of the page that has it open.
 
@@ -184,6 +185,7 @@ for (const drop of $$('[data-upload]')) {
 let unsaved = false;
 for (const form of $$('[data-form]')) form.addEventListener('input', () => { unsaved = true; });
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
+$$('[data-rows]').forEach(offerRows);
 $$('input[data-titles]').forEach(offerTitles);
 $('[data-focus]')?.focus();
 // What the page says when it comes is heard where it changes.
@@ -192,11 +194,10 @@ if (arrived) { say(''); setTimeout(() => say(arrived), 100); }
 // Very many records take several requests.
 $('form[data-continue]')?.requestSubmit();
 
-// On a phone the links are a row that scrolls: where one is stands in it.
-const here = $('.links [aria-current]')?.getBoundingClientRect();
-if (here) {
-  const links = $('.links'), all = links.getBoundingClientRect();
-  links.scrollLeft += here.left - all.left - (all.width - here.width) / 2;
+// In a row that scrolls, where one is stands in its middle: the links on a phone, and many saved views.
+for (const row of $$('.links, .views nav')) {
+  const here = $('[aria-current]', row)?.getBoundingClientRect(), all = row.getBoundingClientRect();
+  if (here) row.scrollLeft += here.left - all.left - (all.width - here.width) / 2;
 }
 
 // ---- Keys.

@@ -1,0 +1,106 @@
+//! What pages show without being asked: the newest of a log, titles in the history, columns, the view one is in, marks.
+
+use serde_json::json;
+
+use super::{admin, visitor};
+use crate::support::{Server, on_both};
+
+on_both!(
+    a_log_begins_with_the_newest,
+    the_history_tells_references_by_title,
+    no_column_is_as_none_that_was_chosen,
+    the_view_one_is_in_is_seen_among_many,
+    what_is_required_is_marked,
+    rows_come_as_they_are_filled_in,
+);
+
+async fn a_log_begins_with_the_newest(server: Server) {
+    for name in ["First", "Second"] {
+        server.admin().post("/product_groups", json!({ "name": name })).await.created("product_group");
+    }
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let page = inside.get("/audit_entries?columns=id").await;
+    let first = page.status(200).text.find("href=\"/audit_entries/1\"").expect("the oldest");
+    let last = page.text.find("href=\"/audit_entries/2\"").expect("a newer one");
+    assert!(last < first, "the newest is first: {}", page.text);
+    // What people make is in the order of the API.
+    let page = inside.get("/product_groups").await;
+    let (first, second) = (page.text.find(">First<"), page.text.find(">Second<"));
+    assert!(first.is_some() && first < second && !page.text.contains("aria-sort"), "{}", page.text);
+}
+
+async fn the_history_tells_references_by_title(server: Server) {
+    let client = server.admin();
+    for name in ["Rigging", "Furniture"] {
+        client.post("/product_groups", json!({ "name": name })).await.created("product_group");
+    }
+    client.post("/products", json!({ "name": "Hoist", "product_group_id": 1 })).await.created("product");
+    client.put("/products/1", json!({ "product_group_id": 2 })).await.ok();
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let page = inside.get("/products/1/history").await;
+    page.status(200)
+        .says(">Rigging</a></del>")
+        .says(">Furniture</a></ins>")
+        .says(">changed</span>")
+        .says(">created</span>");
+}
+
+async fn no_column_is_as_none_that_was_chosen(server: Server) {
+    server.admin().post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    for query in ["columns=", "columns=nothing", "columns=gone,nothing"] {
+        inside.get(&format!("/product_groups?{query}")).await.status(200).says("data-open").says(">Lights<");
+    }
+    let page = inside.get("/product_groups?columns=id,gone").await;
+    assert!(!page.status(200).text.contains(">Lights<"), "what is chosen is shown alone");
+}
+
+async fn the_view_one_is_in_is_seen_among_many(server: Server) {
+    for number in 1..=40 {
+        let view =
+            json!({ "name": format!("A view of some {number:02}"), "entity_type": "products", "columns": ["name"] });
+        server.admin().post("/custom_views", view).await.created("custom_view");
+    }
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products?view_id=30");
+    let seen = "(() => { const at = document.querySelector('.views [aria-current]').getBoundingClientRect(), \
+                all = document.querySelector('.views nav').getBoundingClientRect(); return at.left >= all.left && at.right <= all.right; })()";
+    browser.until(seen);
+    browser.is_clean();
+}
+
+async fn what_is_required_is_marked(server: Server) {
+    server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let name = "<label for=\"field-name\">Name <span class=\"required\" title=\"Required\">*</span></label>";
+    inside.get("/members/new").await.status(200).says(name);
+    inside.get("/members/1/edit").await.status(200).says(name);
+    let row = "<label for=\"field-participants-0-member_id\">Member <span class=\"required\" title=\"Required\">*</span></label>";
+    inside.get("/activities/new").await.status(200).says(row);
+}
+
+async fn rows_come_as_they_are_filled_in(server: Server) {
+    let client = server.admin();
+    for name in ["Ada Lovelace", "Grace Hopper", "Mary Somerville"] {
+        client.post("/members", json!({ "name": name })).await.created("member");
+    }
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/activities/new");
+    browser.fill("[name=subject]", "Call about the tent");
+    for (row, typed) in ["love", "grace", "mary"].into_iter().enumerate() {
+        browser.run(&format!("document.querySelector('#field-participants-{row}-member_id').focus(); 1"));
+        browser.type_text(typed);
+        browser.until("document.querySelector('.offered:not([hidden]) li') !== null");
+        browser.key("Enter", 0);
+    }
+    let rows = "document.querySelectorAll('[data-embedded]').length";
+    assert_eq!(browser.run(rows), 4, "one more is blank");
+    browser.press("[data-embedded]:nth-of-type(2) [data-remove-row]");
+    assert_eq!(browser.run(rows), 3);
+    browser.follow(".record .primary");
+    let activity = client.get("/activities/1").await.record("activity");
+    let members: Vec<_> =
+        activity["participants"].as_array().expect("a list").iter().map(|row| row["member_id"].clone()).collect();
+    assert_eq!(members, [json!(1), json!(3)]);
+    browser.is_clean();
+}
