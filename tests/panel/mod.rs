@@ -15,6 +15,7 @@ mod signing_in;
 mod sweeps;
 mod views;
 mod visitor;
+mod ways;
 mod words;
 
 use serde_json::{Value, json};

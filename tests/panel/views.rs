@@ -72,7 +72,7 @@ async fn a_view_that_is_opened_and_saved_is_not_changed(server: Server) {
     let client = server.admin();
     let numbers = json!([
         { "field": "weight", "predicate": "gt", "value": 50, "logic": "and" },
-        { "field": "product_type", "predicate": "in", "value": ["rental", "sale"], "logic": "or" },
+        { "field": "product_type", "predicate": "in", "value": ["sale", "rental"], "logic": "or" },
         { "field": "sku", "predicate": "present" },
     ]);
     // An element with a comma has no input: it stays the text that it was.

@@ -10,7 +10,7 @@ use super::place::Place;
 use super::said::Said;
 use super::title::Titles;
 use super::visit::{Visit, is_ours};
-use super::{choice, input, page, record, see, sent, words};
+use super::{choice, input, page, record, see, sent, title, words};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
@@ -83,7 +83,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
     let catalog = &visit.state.catalog;
     let values = sent::read(catalog, action.input, &[], visit.zone, &sent, true)?;
     if form.is_empty() && values.is_empty() {
-        return Ok(asking(visit, place, action, &values, None, &html! {}, StatusCode::OK));
+        return asking(visit, place, action, &values, None, &html! {}, StatusCode::OK).await;
     }
     let reply = match reads {
         true => {
@@ -99,7 +99,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
     };
     if !reply.is_success() {
         if reply.status.as_u16() == 422 && !action.input.is_empty() {
-            return Ok(asking(visit, place, action, &values, Some(&reply), &html! {}, reply.status));
+            return asking(visit, place, action, &values, Some(&reply), &html! {}, reply.status).await;
         }
         return record::refused(visit, place, &format!("{} did not work", words::action(action)), &reply);
     }
@@ -107,7 +107,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
     match action.output {
         ActionOutput::Fields { key, fields } => {
             let shown = html! { section .card role="status" { (answered(visit, fields, &body[key])) } };
-            Ok(asking(visit, place, action, &values, None, &shown, StatusCode::OK))
+            asking(visit, place, action, &values, None, &shown, StatusCode::OK).await
         }
         ActionOutput::Record | ActionOutput::Created => {
             let shown = &body[place.entry.meta.name];
@@ -124,7 +124,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
 }
 
 /// The page of an action: its form, and below it what came of it.
-fn asking(
+async fn asking(
     visit: &Visit<'_>,
     place: &Place<'_>,
     action: &'static ActionMeta,
@@ -132,13 +132,13 @@ fn asking(
     refusal: Option<&Reply>,
     shown: &Markup,
     status: StatusCode,
-) -> Answer {
+) -> Result<Answer> {
     let entry = place.entry;
     let problem = refusal.map(Reply::problem).unwrap_or_default();
     let label = words::action(action);
     let mut trail = vec![(place.collection(), words::plural(entry.meta))];
     if let Some(id) = place.id {
-        trail.push((place.path(), format!("{} {id}", entry.meta.label)));
+        trail.push((place.path(), title::by_id(visit, entry, id).await?));
     }
     let titles = Titles::default();
     let content = html! {
@@ -166,7 +166,7 @@ fn asking(
             div .buttons { button .primary { (label) } a .button href=(place.path()) { "Back" } }
         }
     };
-    page::with_status(visit, status, &label, &content)
+    Ok(page::with_status(visit, status, &label, &content))
 }
 
 /// What an action answers.

@@ -43,9 +43,9 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
     match (sent("_step").unwrap_or_default(), field) {
         ("delete", _) => work.about_to_delete().await,
         ("restore", _) => work.about_to_restore().await,
-        ("edit", None) => Ok(work.page("Change which field?", &work.choose_field(), true)),
+        ("edit", None) => Ok(work.page("Change which field?", &work.choose_field())),
         ("edit", Some(field)) => {
-            Ok(work.page(&format!("Change {}", words::field(field)), &work.give_value(field, None), true))
+            Ok(work.page(&format!("Change {}", words::field(field)), &work.give_value(field, None)))
         }
         ("preview", Some(field)) => work.about_to_change(field, form).await,
         ("apply", Some(field)) => work.change(field, form).await,
@@ -80,14 +80,18 @@ pub struct Work<'w> {
 }
 
 impl Work<'_> {
-    pub fn page(&self, title: &str, content: &Markup, cancels: bool) -> Answer {
+    pub fn page(&self, title: &str, content: &Markup) -> Answer {
         let entry = self.place.entry;
         let content = html! {
             (page::head(&[(self.back.to_string(), words::plural(entry.meta))], &html! { (title) }, &html! {}))
             (content)
-            @if cancels { p { a href=(self.back) { "Cancel" } } }
         };
         page::answer(self.visit, title, &content)
+    }
+
+    /// The way back without anything done.
+    pub fn cancel(&self) -> Markup {
+        html! { a .button href=(self.back) { "Cancel" } }
     }
 
     /// What every step hands on.
@@ -127,7 +131,7 @@ impl Work<'_> {
                 (self.carried("edit"))
                 div .field { label for="_field" { "Field to change in " (self.count()) }
                     select #_field name="_field" { @for field in changeable(self.place) { option value=(field.name) { (words::field(field)) } } } }
-                div .buttons { button .primary { "Next" } }
+                div .buttons { button .primary { "Next" } (self.cancel()) }
             }
         }
     }
@@ -155,8 +159,8 @@ impl Work<'_> {
                 div .field { label for="value" { (words::field(field)) }
                     (input::of(self.visit, field.kind, field.rules, &given))
                     @if let Some(said) = problem { p .error #value-error { (said) } }
-                    p .help { "The new value of " (self.count()) @if field.nullable { "; nothing clears it" } "." } }
-                div .buttons { button .primary { "Show what will happen" } }
+                    p .help { "The new value of " (self.count()) @if field.nullable { "; leave it empty to clear it" } "." } }
+                div .buttons { button .primary { "Show what will happen" } (self.cancel()) }
             }
         }
     }
@@ -214,7 +218,7 @@ impl Work<'_> {
                 div .notice role="status" { p { (words::were(self.place.entry.meta, self.number())) " " (done) "." } }
                 p { a .button.primary href=(self.back) { "Back to the list" } }
             };
-            return Ok(self.page("Done", &content, false));
+            return Ok(self.page("Done", &content));
         }
         if reply.status.as_u16() == 403 {
             return Err(reply.error());
@@ -233,7 +237,7 @@ impl Work<'_> {
             }
             p { a .button href=(self.back) { "Back to the list" } }
         };
-        Ok(self.page("Nothing was changed", &content, false))
+        Ok(self.page("Nothing was changed", &content))
     }
 }
 
@@ -249,7 +253,7 @@ impl Work<'_> {
         };
         let worked = progress.done + progress.refused;
         if progress.is_another {
-            return Ok(self.page("The view was changed", &self.of_another(done), false));
+            return Ok(self.page("The view was changed", &self.of_another(done)));
         }
         let goes_on = said.is_none() && !progress.is_over;
         let title = if progress.is_over {
@@ -270,7 +274,7 @@ impl Work<'_> {
                 }
             }
         };
-        Ok(self.page(&title, &content, false))
+        Ok(self.page(&title, &content))
     }
 }
 

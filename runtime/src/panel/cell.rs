@@ -134,6 +134,10 @@ pub fn plain(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup
             }
             None => html! { (time) },
         },
+        (Kind::Date, Value::String(date)) => match zone::day(date) {
+            Some(shown) => html! { time datetime=(date) { (shown) } },
+            None => html! { (date) },
+        },
         (Kind::Decimal { .. }, Value::String(number)) => html! { (words::number(number)) },
         (Kind::Integer, Value::Number(number)) => html! { (words::number(&number.to_string())) },
         (_, Value::Number(number)) => html! { (number) },

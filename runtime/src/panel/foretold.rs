@@ -30,15 +30,19 @@ impl Work<'_> {
             return Err(Error::PermissionMissing(String::new()));
         }
         let records = self.records("").await?;
-        let entry = self.place.entry;
+        let (entry, found) = (self.place.entry, self.found(&records));
         let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be deleted" } ", " (self.manner())
-                @if !entry.meta.soft_delete { " They cannot be brought back." } } }
+            div .notice { p { strong { (words::count(entry.meta, found)) " will be deleted" } (self.manner(found))
+                @if !entry.meta.soft_delete { @if found == 1 { " It cannot be brought back." } @else { " They cannot be brought back." } } } }
             (self.conditions().await?)
             (self.names(&records))
-            form method="post" action=(self.action()) { (self.carried("apply-delete")) (self.begin()) button .danger { "Delete " (self.count()) } }
+            form method="post" action=(self.action()) {
+                (self.carried("apply-delete"))
+                (self.begin())
+                div .buttons { button .danger { "Delete " (self.count()) } (self.cancel()) }
+            }
         };
-        Ok(self.page(&format!("Delete {}?", self.count()), &content, true))
+        Ok(self.page(&format!("Delete {}?", self.count()), &content))
     }
 
     pub async fn about_to_restore(&self) -> Result<Answer> {
@@ -46,20 +50,24 @@ impl Work<'_> {
             return Err(Error::PermissionMissing(String::new()));
         }
         let records = self.records(deleted::WITH).await?;
-        let entry = self.place.entry;
+        let (entry, found) = (self.place.entry, self.found(&records));
         let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be restored" } ", " (self.manner())
-                " They come back into every list, as they were." } }
+            div .notice { p { strong { (words::count(entry.meta, found)) " will be restored" } (self.manner(found))
+                @if found == 1 { " It comes back into every list, as it was." } @else { " They come back into every list, as they were." } } }
             (self.conditions().await?)
             (self.names(&records))
-            form method="post" action=(self.action()) { (self.carried("apply-restore")) (self.begin()) button .primary { "Restore " (self.count()) } }
+            form method="post" action=(self.action()) {
+                (self.carried("apply-restore"))
+                (self.begin())
+                div .buttons { button .primary { "Restore " (self.count()) } (self.cancel()) }
+            }
         };
-        Ok(self.page(&format!("Restore {}?", self.count()), &content, true))
+        Ok(self.page(&format!("Restore {}?", self.count()), &content))
     }
 
     /// What the records are called.
     fn names(&self, records: &[Value]) -> Markup {
-        html! { ul { @for record in records { li { (title::of(self.place.entry, record)) } } @if let Some(more) = self.more(records) { li { (more) } } } }
+        html! { ul .card .names { @for record in records { li { (title::of(self.place.entry, record)) } } @if let Some(more) = self.more(records) { li { (more) } } } }
     }
 
     pub async fn about_to_change(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Answer> {
@@ -72,11 +80,12 @@ impl Work<'_> {
         let new = json!({ field.name: of_number(field, &value) });
         let mut titles = Titles::load(self.visit, &[field], &records).await?;
         titles.extend(Titles::load(self.visit, &[field], std::slice::from_ref(&new)).await?);
+        let found = self.found(&records);
         let shown = |record: &Value| cell::of(self.visit, entry, field, record, &titles, Room::Table);
         let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, self.found(&records))) " will be changed" } ", " (self.manner()) } }
+            div .notice { p { strong { (words::count(entry.meta, found)) " will be changed" } (self.manner(found)) } }
             (self.conditions().await?)
-            div .scroll tabindex="0" role="region" aria-label="What will happen" { table {
+            div .card.scroll tabindex="0" role="region" aria-label="What will happen" { table {
                 thead { tr { th scope="col" { (entry.meta.label) } th scope="col" { "Now" } th scope="col" { "Then" } } }
                 tbody { @for record in &records { tr { td { (title::of(entry, record)) } td { (shown(record)) } td { strong { (shown(&new)) } } } } }
             } }
@@ -85,10 +94,10 @@ impl Work<'_> {
                 (self.carried("apply"))
                 (self.begin())
                 (again(field, form))
-                div .buttons { button .primary { "Change " (self.count()) } }
+                div .buttons { button .primary { "Change " (self.count()) } (self.cancel()) }
             }
         };
-        Ok(self.page(&format!("Change {} of {}?", words::field(field), self.count()), &content, true))
+        Ok(self.page(&format!("Change {} of {}?", words::field(field), self.count()), &content))
     }
 
     /// How many there are of those that were chosen.
@@ -100,11 +109,12 @@ impl Work<'_> {
     }
 
     /// What is one thing, and what is not.
-    fn manner(&self) -> &'static str {
+    fn manner(&self, found: i64) -> &'static str {
         match &self.chosen {
-            Chosen::These(_) => "all or none of them.",
+            Chosen::These(_) if found == 1 => ".",
+            Chosen::These(_) => ", all or none of them.",
             Chosen::All(_) => {
-                "a hundred at a time, and each for itself: what is refused stays as it is, and what is done by then is done, \
+                ", a hundred at a time, and each for itself: what is refused stays as it is, and what is done by then is done, \
                  also when the rest is stopped. What is made meanwhile is left alone."
             }
         }

@@ -5,37 +5,40 @@ use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::api::Problem;
-use super::input::{self, Given};
 use super::place::Place;
 use super::said::Said;
 use super::title::{self, Titles};
 use super::visit::{Visit, is_ours};
-use super::{choice, difference, page, sent, view_form, words};
+use super::{difference, page, sent, view_form, words};
 use crate::auth;
 use crate::catalog::Entry;
-use crate::custom_field::{self, CustomFieldType, Definition};
+use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::meta::{Access, FieldMeta, Kind, Operation};
+use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::Pair;
 use crate::server::Answer;
 
 /// A form that is about to be shown.
-struct Form<'f> {
-    visit: &'f Visit<'f>,
-    place: &'f Place<'f>,
+pub struct Form<'f> {
+    pub visit: &'f Visit<'f>,
+    pub place: &'f Place<'f>,
     definitions: Vec<Definition>,
     /// The values, as the API shows or takes them.
-    record: Value,
-    titles: Titles,
-    problem: Option<Problem>,
+    pub record: Value,
+    pub titles: Titles,
+    pub problem: Option<Problem>,
     /// The version that is being changed.
     version: Option<String>,
     notice: Option<Markup>,
     /// What makes it safe to send the form of a new record twice.
     key: String,
     /// What a saved view has its own inputs for.
-    view: Option<view_form::Inputs>,
+    pub view: Option<view_form::Inputs>,
+    /// The record under which it stands.
+    parents: Vec<(String, String)>,
+    /// The page that leads here, and to which it leads back.
+    back: Option<String>,
 }
 
 /// The form of a new record; values in the address fill it in.
@@ -44,11 +47,13 @@ pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         return Err(Error::PermissionMissing(String::new()));
     }
     let mut record = sent::defaults(visit, place.entry);
-    for Pair { name, value } in visit.asked.pairs()? {
+    let asked = visit.asked.pairs()?;
+    let back = sent_back(&asked).map(String::from);
+    for Pair { name, value } in asked.into_iter().filter(|pair| !pair.name.starts_with('_')) {
         record.insert(name, Value::String(value));
     }
     let form = Form::of(visit, place, Value::Object(record), None).await?;
-    Ok(form.answer(StatusCode::OK))
+    Ok(Form { back, ..form }.answer(StatusCode::OK))
 }
 
 /// The form of a record that is there.
@@ -56,7 +61,8 @@ pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let reply = visit.get(&place.path()).await?;
     let record = reply.json()?[place.entry.meta.name].clone();
     let version = reply.etag().map(String::from);
-    let form = Form { version, ..Form::of(visit, place, record, None).await? };
+    let back = sent_back(&visit.asked.pairs()?).map(String::from);
+    let form = Form { version, back, ..Form::of(visit, place, record, None).await? };
     if !visit.may(place.entry, Operation::Update) && !place.entry.meta.singleton {
         return Err(Error::PermissionMissing(String::new()));
     }
@@ -96,14 +102,14 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
         if super::record::reveals(entry, &saved) {
             return Ok(super::record::revealed(visit, &place, &saved));
         }
-        let back = hidden("_back").filter(|back| is_ours(back));
         let said = if is_new { Said::Created } else { Said::Saved };
         let shown = view_form::shown_at(&visit.state.catalog, entry, &saved).unwrap_or_else(|| place.path());
-        return Ok(said.at(back.unwrap_or(&shown)));
+        return Ok(said.at(sent_back(form).unwrap_or(&shown)));
     }
     record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record), None).await?;
     shown.version = version.map(String::from);
+    shown.back = sent_back(form).map(String::from);
     match reply.status.as_u16() {
         412 => {
             // Who was faster is shown; to save again is to write over it.
@@ -132,7 +138,13 @@ pub async fn again(
     let mut shown = Form::of(visit, place, Value::Object(record), view_form::asked_again(form)).await?;
     shown.version = form.iter().find(|pair| pair.name == "_version").map(|pair| pair.value.clone());
     shown.notice = notice;
+    shown.back = sent_back(form).map(String::from);
     Ok(shown.answer(status))
+}
+
+/// The page to which a form leads back: one of ours.
+pub fn sent_back(form: &[Pair]) -> Option<&str> {
+    form.iter().find(|pair| pair.name == "_back").map(|pair| pair.value.as_str()).filter(|back| is_ours(back))
 }
 
 /// What a form is, read.
@@ -186,6 +198,8 @@ impl<'f> Form<'f> {
             problem: None,
             version: None,
             notice: None,
+            parents: title::parents(visit, place).await?,
+            back: None,
             key: auth::random(24)?,
         })
     }
@@ -198,22 +212,21 @@ impl<'f> Form<'f> {
             (_, true) => words::plural(entry.meta),
             _ => format!("Edit {}", title::of(entry, &self.record)),
         };
-        let mut trail = Vec::new();
-        if let Some((parent, id)) = place.parent {
-            trail.push((format!("/{}/{id}", parent.meta.path), format!("{} {id}", parent.meta.label)));
-        }
+        let mut trail = self.parents.clone();
         if !entry.meta.singleton {
             trail.push((place.collection(), words::plural(entry.meta)));
         }
         let action = if is_new { place.collection() } else { place.path() };
+        let back = self.back.as_ref().unwrap_or(&action);
         let read_only = !is_new && !self.visit.may(entry, Operation::Update);
         let content = html! {
             (page::head(&trail, &html! { (title) }, &html! {}))
             @if let Some(notice) = &self.notice { div .notice role="alert" { (notice) } }
             @if let Some(problem) = &self.problem { (self.summary(problem)) }
-            form .record method="post" action=(action) data-form novalidate {
+            form .record method="post" action=(action) data-form data-begin[is_new && self.problem.is_none()] novalidate {
                 (page::token(self.visit))
                 input type="hidden" name="_version" value=(self.version.as_deref().unwrap_or_default());
+                @if let Some(back) = &self.back { input type="hidden" name="_back" value=(back); }
                 @if is_new { input type="hidden" name="_key" value=(self.key); }
                 @for (group, fields) in words::grouped(entry.meta.fields.iter().filter(|field| sent::is_given(place, field))) {
                     @if group.is_empty() { @for field in fields { (self.field(field)) } } @else {
@@ -226,169 +239,11 @@ impl<'f> Form<'f> {
                 @if !read_only {
                     div .buttons.sticky {
                         button .primary { @if is_new { "Create" } @else { "Save" } }
-                        @if !entry.meta.singleton { a .button href=(if is_new { place.collection() } else { place.path() }) { "Cancel" } }
+                        @if !entry.meta.singleton { a .button href=(back) { "Cancel" } }
                     }
                 }
             }
         };
         page::with_status(self.visit, status, &title, &content)
     }
-
-    /// Problems that stand at no field.
-    fn summary(&self, problem: &Problem) -> Markup {
-        let shown = |name: &str| {
-            let first = name.split('.').next().unwrap_or_default();
-            self.place.entry.meta.fields.iter().any(|field| field.name == first && sent::is_given(self.place, field))
-        };
-        let called = |name: &str| self.place.entry.field(name).map_or_else(|| words::label(name), words::field);
-        let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !shown(name)).collect();
-        html! {
-            div .problem role="alert" tabindex="-1" data-focus {
-                @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "It was not saved: something is not right yet." } } }
-                ul {
-                    @for (name, said) in &problem.errors {
-                        @if shown(name) { li { a href={ "#" (id_of(name)) } { (called(name)) } " " (said.join("; ")) } }
-                    }
-                    @for (name, said) in others { li { (called(name)) " " (said.join("; ")) } }
-                }
-            }
-        }
-    }
-
-    fn said(&self, name: &str) -> Vec<String> {
-        self.problem.as_ref().and_then(|problem| problem.errors.get(name)).cloned().unwrap_or_default()
-    }
-
-    fn field(&self, field: &'static FieldMeta) -> Markup {
-        if field.kind == Kind::CustomFields {
-            return html! {};
-        }
-        if let Kind::Embedded { resource, by } = field.kind {
-            return self.embedded(field, self.visit.state.catalog.get(resource), by);
-        }
-        if let Some(inputs) = self.view.as_ref().and_then(|view| view.field(field.name, &self.said(field.name))) {
-            return inputs;
-        }
-        // What is never shown is kept where it is left out.
-        let is_hidden = matches!(field.access, Access::WriteOnly | Access::Secret);
-        let required = field.required && (self.place.is_list() || !is_hidden);
-        let value = self.record.get(field.name).cloned().unwrap_or_default();
-        let choices = choice::of_field(self.visit, self.place.entry, field);
-        self.labelled(
-            &words::field(field),
-            words::help(field),
-            field.name,
-            field.kind,
-            field,
-            required,
-            &value,
-            choices,
-        )
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "a field of a form has as many sides")]
-    fn labelled(
-        &self,
-        label: &str,
-        help: &str,
-        name: &str,
-        kind: Kind,
-        field: &'static FieldMeta,
-        required: bool,
-        value: &Value,
-        choices: Option<Vec<choice::Choice>>,
-    ) -> Markup {
-        let problems = self.said(name);
-        let (id, help_id, error_id) = (id_of(name), format!("{}-help", id_of(name)), format!("{}-error", id_of(name)));
-        let mut described = Vec::new();
-        if !help.is_empty() {
-            described.push(help_id.clone());
-        }
-        if !problems.is_empty() {
-            described.push(error_id.clone());
-        }
-        let given = Given {
-            id: id.clone(),
-            name: sent::bracketed(name),
-            required,
-            clearable: field.nullable && !required,
-            value,
-            choices,
-            described: (!described.is_empty()).then(|| described.join(" ")),
-            invalid: !problems.is_empty(),
-            titles: &self.titles,
-            search: input::places(self.visit, Some(field)),
-            shown: self.polymorphic(field, value),
-            // A row of many is made of inputs that take little room.
-            widget: field.widget.filter(|_| !name.contains('.')),
-        };
-        let called = html! { (label) @if required { " " span .required title="Required" { "*" } } };
-        let inner = html! {
-            (input::of(self.visit, kind, field.rules, &given))
-            @if !problems.is_empty() { p .error id=(error_id) { (label) " " (problems.join("; ")) } }
-            @if !help.is_empty() { p .help id=(help_id) { (words::described(help)) } }
-        };
-        let invalid = !problems.is_empty();
-        html! {
-            @if given.is_radio() {
-                fieldset .field.radio .invalid[invalid] aria-describedby=[&given.described] { legend #(id) tabindex="-1" { (called) } (inner) }
-            } @else {
-                div .field .invalid[invalid] .check[kind == Kind::Boolean] { label for=(id) { (called) } (inner) }
-            }
-        }
-    }
-
-    fn polymorphic(&self, field: &'static FieldMeta, value: &Value) -> Option<String> {
-        let Kind::PolymorphicRef { type_field } = field.kind else { return None };
-        let target = self.visit.state.catalog.by_type(self.record[type_field].as_str()?)?;
-        let id = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
-        self.titles.get(target.meta.name, id).map(String::from)
-    }
-
-    fn custom(&self, definition: &Definition) -> Markup {
-        const PLAIN: &FieldMeta = &FieldMeta { nullable: true, ..FieldMeta::new("", Kind::Text) };
-        let Some(kind) = CustomFieldType::from_name(&definition.field_type) else { return html! {} };
-        let value = self.record["custom_fields"][definition.name.as_str()].clone();
-        let choices = (!definition.choices.is_empty())
-            .then(|| definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
-        let (kind, name) = (kind.kind(), format!("custom_fields.{}", definition.name));
-        // Three answers: yes, no, and none.
-        let choices = choices
-            .or_else(|| if kind == Kind::Boolean { choice::of_kind(&self.visit.state.catalog, kind) } else { None });
-        let kind = if kind == Kind::Boolean { Kind::Enum { values: &[] } } else { kind };
-        self.labelled(&definition.label, "", &name, kind, PLAIN, definition.required, &value, choices)
-    }
-
-    /// The records that belong in this one, a row each, and one more to be filled in.
-    fn embedded(&self, field: &'static FieldMeta, target: &Entry, by: &str) -> Markup {
-        let empty = Vec::new();
-        let rows = self.record[field.name].as_array().unwrap_or(&empty);
-        let given =
-            |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
-        let inner: Vec<&'static FieldMeta> = target.meta.fields.iter().filter(given).collect();
-        let blank = Value::Null;
-        html! {
-            fieldset data-rows {
-                legend { (words::field(field)) }
-                @for problem in self.said(field.name) { p .error { (words::field(field)) " " (problem) } }
-                @for (index, row) in rows.iter().chain([&blank]).enumerate() {
-                    @let place = format!("{}.{index}", field.name);
-                    div .embedded data-embedded {
-                        @if let Some(id) = row["id"].as_i64() { input type="hidden" name=(sent::bracketed(&format!("{place}.id"))) value=(id); }
-                        @for field in &inner {
-                            @let name = format!("{place}.{}", field.name);
-                            @let value = row.get(field.name).cloned().unwrap_or_default();
-                            @let choices = choice::of_field(self.visit, target, field);
-                            (self.labelled(&words::field(field), "", &name, field.kind, field, field.required, &value, choices))
-                        }
-                        @if index < rows.len() { button type="button" .quiet data-remove-row { "Remove" } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn id_of(name: &str) -> String {
-    format!("field-{}", name.replace('.', "-"))
 }

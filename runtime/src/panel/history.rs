@@ -7,7 +7,7 @@ use super::cell::{self, Room};
 use super::place::Place;
 use super::title::Titles;
 use super::visit::Visit;
-use super::{input, page, words, zone};
+use super::{input, page, title, words, zone};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::server::Answer;
@@ -39,7 +39,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     };
     let trail = [
         (place.collection(), words::plural(place.entry.meta)),
-        (place.path(), format!("{} {}", place.entry.meta.label, place.id.unwrap_or_default())),
+        (place.path(), title::by_id(visit, place.entry, place.id.unwrap_or_default()).await?),
     ];
     let content = html! {
         (page::head(&trail, &html! { "History" }, &html! {}))

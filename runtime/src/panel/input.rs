@@ -93,16 +93,17 @@ fn elements(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// A box for each choice. One with a comma in it cannot be asked for among others.
+/// A box for each choice: first what is chosen, as it is written and in its order, so that what is not touched stays as it
+/// is. A choice with a comma in it cannot be asked for among others.
 fn boxes(name: &str, choices: &[Choice], value: &str, label: &str) -> Markup {
     let chosen: Vec<&str> = elements(value).collect();
-    let is = |word: &str| chosen.iter().any(|one| one.eq_ignore_ascii_case(word));
-    let offered = choices.iter().filter(|(word, _)| !word.contains(','));
-    let unknown = chosen.iter().filter(|one| !choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(one)));
+    let called =
+        |one: &str| choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(one)).map(|(_, said)| said.as_str());
+    let is_left = |word: &str| !word.contains(',') && !chosen.iter().any(|one| one.eq_ignore_ascii_case(word));
     html! {
         div .boxes role="group" aria-label=(label) {
-            @for (word, said) in offered { (boxed(name, word, said, is(word))) }
-            @for one in unknown { (boxed(name, one, one, true)) }
+            @for one in &chosen { (boxed(name, one, called(one).unwrap_or(one), true)) }
+            @for (word, said) in choices.iter().filter(|(word, _)| is_left(word)) { (boxed(name, word, said, false)) }
         }
     }
 }

@@ -13,10 +13,10 @@ use super::place::Place;
 use super::title::{self, Titles};
 use super::tools::Tool;
 use super::visit::Visit;
-use super::{deleted, page, plot, see, tools, views, words};
+use super::{deleted, filter, page, plot, see, tools, views, words};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation};
-use crate::query::Pair;
+use crate::query::{Pair, Predicate};
 use crate::server::Answer;
 
 /// The page of a collection.
@@ -61,7 +61,8 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let asked = wish.api(place, Some(&fields));
     let reply = visit.get(&asked).await?;
     let title = if mark.is_some() { deleted::title(entry) } else { words::plural(entry.meta) };
-    let list = List { visit, place, wish: &wish, columns: &columns, shown: &shown, views: &views };
+    let parents = title::parents(visit, place).await?;
+    let list = List { visit, place, parents: &parents, wish: &wish, columns: &columns, shown: &shown, views: &views };
     let asking = views.conditions();
     let mut titles = Titles::of_conditions(visit, asking.iter().chain(&wish.rows), &columns).await?;
     if !reply.is_success() {
@@ -83,6 +84,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
 struct List<'l> {
     visit: &'l Visit<'l>,
     place: &'l Place<'l>,
+    parents: &'l [(String, String)],
     wish: &'l Wish,
     columns: &'l [Column],
     shown: &'l [&'l Column],
@@ -111,7 +113,7 @@ impl List<'_> {
             (self.views.bar(self.visit, self.place, self.wish, self.shown))
             div .problem role="alert" {
                 p { strong { "This list cannot be shown as it is asked for." } }
-                ul { @for (name, said) in &problem.errors { li { code { (name) } " " (said.join("; ")) } } }
+                ul { @for (name, said) in &problem.errors { li { (self.called(name)) " " (said.join("; ")) } } }
                 @if problem.errors.is_empty() { p { (problem.message) } }
                 p { a href=(self.place.collection()) { "Show all" } }
             }
@@ -119,13 +121,24 @@ impl List<'_> {
         }
     }
 
+    /// What a parameter that was refused asks about: `q[weight_gt]` is a question about the weight.
+    fn called(&self, name: &str) -> Markup {
+        let asked = name.strip_prefix("q[").and_then(|rest| rest.strip_suffix(']'));
+        let found = asked.and_then(|key| {
+            let known = |(field, _): &(&str, Predicate)| self.columns.iter().find(|column| column.name == *field);
+            Predicate::splits(key).find_map(|split| known(&split).map(|column| (column, split.1)))
+        });
+        match found {
+            Some((column, predicate)) => {
+                html! { strong { (column.label) " " (filter::says(predicate, column.kind)) } ":" }
+            }
+            None => html! { code { (name) } },
+        }
+    }
+
     fn head(&self, total: Option<i64>, asked: &str) -> Markup {
         let (visit, place, entry) = (self.visit, self.place, self.place.entry);
-        let mut trail = Vec::new();
-        if let Some((parent, id)) = place.parent {
-            trail.push((format!("/{}", parent.meta.path), words::plural(parent.meta)));
-            trail.push((format!("/{}/{id}", parent.meta.path), format!("{} {id}", parent.meta.label)));
-        }
+        let mut trail = self.parents.to_vec();
         let of_deleted = self.wish.is_of_deleted();
         if of_deleted {
             trail.push((place.collection(), words::plural(entry.meta)));
@@ -197,6 +210,7 @@ impl List<'_> {
         let deletes = !of_deleted && served(Operation::Delete);
         let restores = of_deleted && deleted::may(visit, entry);
         let bulk = edits || deletes || restores;
+        let leading = self.first();
         html! {
             form method="post" action={ (place.collection()) "/bulk" } data-bulk {
                 (page::token(visit))
@@ -206,10 +220,10 @@ impl List<'_> {
                     table .list {
                         thead { tr {
                             @if bulk { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows of this page"; } }
-                            @for column in self.shown { (self.heading(column)) }
+                            @for (index, column) in self.shown.iter().enumerate() { (self.heading(column, index == leading)) }
                         } }
                         tbody {
-                            @for record in records { (self.row(record, titles, bulk)) }
+                            @for record in records { (self.row(record, titles, bulk, leading)) }
                         }
                     }
                 }
@@ -228,7 +242,7 @@ impl List<'_> {
         }
     }
 
-    fn heading(&self, column: &Column) -> Markup {
+    fn heading(&self, column: &Column, leads: bool) -> Markup {
         let sorted = self.wish.sort.clone().or_else(|| self.views.sort()).unwrap_or_default();
         let (up, down) = (sorted == column.name, sorted.strip_prefix('-') == Some(column.name.as_str()));
         let order = if up {
@@ -241,7 +255,7 @@ impl List<'_> {
         let next = if up { format!("-{}", column.name) } else { column.name.clone() };
         let to = Wish { sort: Some(next), page: None, ..self.wish.clone() };
         html! {
-            th scope="col" .number[cell::is_number(column.kind)] aria-sort=[order] {
+            th scope="col" .number[cell::is_number(column.kind)] .lead[leads] aria-sort=[order] {
                 @if column.sortable {
                     a href=(to.address(self.place)) { (column.label) @if up { " ↑" } @else if down { " ↓" } }
                 } @else { (column.label) }
@@ -249,11 +263,15 @@ impl List<'_> {
         }
     }
 
-    fn row(&self, record: &Value, titles: &Titles, bulk: bool) -> Markup {
+    /// The column that says what a record is called.
+    fn first(&self) -> usize {
+        let named = title::field(self.place.entry).map(|field| field.name);
+        self.shown.iter().position(|column| Some(column.name.as_str()) == named).unwrap_or(0)
+    }
+
+    fn row(&self, record: &Value, titles: &Titles, bulk: bool, leading: usize) -> Markup {
         let (place, entry) = (self.place, self.place.entry);
         let id = record["id"].as_i64().unwrap_or_default();
-        let named = title::field(entry).map(|field| field.name);
-        let leading = self.shown.iter().position(|column| Some(column.name.as_str()) == named).unwrap_or(0);
         let called = title::of(entry, record);
         let path = place.of(id).path();
         let href = if self.wish.is_of_deleted() { deleted::address(&path) } else { path };

@@ -22,6 +22,7 @@ mod files;
 mod filter;
 mod foretold;
 mod form;
+mod form_fields;
 mod history;
 mod input;
 mod list;
@@ -115,7 +116,9 @@ impl Answers for Panel {
         let asked = Asked::of(state, request).await?;
         // Whoever does not come with a browser is told what the API would tell.
         if !asked.is_page && asked.session.is_none() {
-            return Err(Error::NotFound);
+            // A script of a page from before somebody signed out is told that.
+            let of_panel = asked.segments.first().is_some_and(|first| first == ROOT);
+            return Err(if of_panel { Error::Unauthenticated } else { Error::NotFound });
         }
         let found = match &asked.session {
             Some(secret) => session::find(state, secret).await?,

@@ -149,7 +149,7 @@ fn keys() -> Markup {
         ("e", "Edit this record"),
         ("f", "Open the filter"),
         ("[ / ]", "Previous or next page"),
-        ("g then h", "Go to the first page"),
+        ("g then h", "Go to the overview"),
         ("Ctrl + Enter", "Save the form"),
         ("?", "This help"),
     ];
@@ -176,7 +176,10 @@ pub fn head(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Mar
         header .head {
             @if !trail.is_empty() {
                 nav .trail aria-label="Where this is" {
-                    @for (href, label) in trail { a href=(href) { (label) } span aria-hidden="true" { "/" } }
+                    @for (index, (href, label)) in trail.iter().enumerate() {
+                        @if index > 0 { span aria-hidden="true" { "/" } }
+                        a href=(href) { (label) }
+                    }
                 }
             }
             div .headline { h1 { (title) } div .actions { (actions) } }
@@ -206,7 +209,7 @@ pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: boo
         (mark())
         h1 { (title) }
         p { (said) }
-        p { a .button href="/" { "To the first page" } }
+        p { a .button href="/" { "To the overview" } }
     };
     bare(state, cookie::sent_theme(request.headers()), error.status(), title, &content)
 }

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::said::Said;
 use super::title::{self, Titles};
 use super::visit::Visit;
-use super::{action, deleted, files, history, list, page, plot, related, see, words};
+use super::{action, deleted, files, form, history, list, page, plot, related, see, words};
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType};
 use crate::error::Result;
@@ -35,7 +35,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let called = title::of(entry, &record);
     let version = reply.etag().unwrap_or_default().to_string();
     let content = html! {
-        (head(visit, place, &called, &version))
+        (head(visit, place, title::parents(visit, place).await?, &called, &version))
         div .columns {
             div .main-column {
                 (facts(visit, entry, &record, &titles))
@@ -89,12 +89,8 @@ fn is_said_already(entry: &Entry, field: &'static FieldMeta) -> bool {
     matches!(through, Some(Kind::Code { .. })) || (matches!(through, Some(Kind::Ref { .. })) && of == "name")
 }
 
-fn head(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) -> Markup {
+fn head(visit: &Visit<'_>, place: &Place<'_>, mut trail: Vec<(String, String)>, called: &str, version: &str) -> Markup {
     let entry = place.entry;
-    let mut trail = Vec::new();
-    if let Some((parent, id)) = place.parent {
-        trail.push((format!("/{}/{id}", parent.meta.path), format!("{} {id}", parent.meta.label)));
-    }
     trail.push((place.collection(), words::plural(entry.meta)));
     let actions = html! {
         @for named in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record) {
@@ -173,7 +169,7 @@ pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
     let headers: Vec<(&str, &str)> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
     let reply = visit.send("DELETE", &place.path(), &headers, None).await?;
     if reply.is_success() {
-        Ok(Said::Deleted.at(&place.collection()))
+        Ok(Said::Deleted.at(form::sent_back(form).unwrap_or(&place.collection())))
     } else {
         refused(visit, place, "It was not deleted", &reply)
     }

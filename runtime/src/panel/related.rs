@@ -70,6 +70,9 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
     let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
     let titles = Titles::load(visit, &fields, records).await?;
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
+    // What is done here leads back here.
+    let here = format!("_back={}", words::escape(&visit.asked.address()));
+    let new = format!("{new}{}{here}", if new.contains('?') { '&' } else { '?' });
     let actions = [(Operation::Update, "Edit"), (Operation::Delete, "Delete")];
     // What one press does: a delivery is sent again.
     let plain = |action: &&ActionMeta| {
@@ -113,10 +116,11 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
                                 @for (operation, label) in actions {
                                     @if visit.may(entry, operation) {
                                         @if operation == Operation::Update {
-                                            " " a href={ (one.path()) "/edit" } aria-label={ (label) " " (title::of(entry, record)) } { (label) }
+                                            " " a href={ (one.path()) "/edit?" (here) } aria-label={ (label) " " (title::of(entry, record)) } { (label) }
                                         } @else if place.parent.is_some() {
                                             " " form .one method="post" action={ (one.path()) "/delete" } data-confirm={ "Delete " (title::of(entry, record)) "?" } {
                                                 (page::token(visit))
+                                                input type="hidden" name="_back" value=(visit.asked.address());
                                                 button .link aria-label={ (label) " " (title::of(entry, record)) } { (label) }
                                             }
                                         }

@@ -19,6 +19,9 @@ use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 use crate::server::{Answer, origin};
 
+/// What is said beside the form that was sent while nobody was signed in.
+const KEPT: &str = "You are signed out. What you have written is kept: sign in to go on.";
+
 /// Characters of a user's address.
 const LONGEST_EMAIL: usize = 255;
 
@@ -68,7 +71,7 @@ pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) ->
     let draft = super::condition::address("", &kept.cloned().collect::<Vec<_>>());
     let entrance_of = Entrance {
         draft: Some(draft.trim_start_matches('?').to_string()),
-        said: Some("You are signed out. What you have written is kept: sign in to go on.".into()),
+        said: Some(KEPT.into()),
         ..Entrance::to(asked.path.clone())
     };
     Ok(entrance(state, asked, StatusCode::UNAUTHORIZED, &entrance_of))
@@ -106,7 +109,7 @@ fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entranc
         form method="post" action="/panel/sign-in" {
             input type="hidden" name="to" value=(entrance.to);
             @if let Some(draft) = &entrance.draft { input type="hidden" name="draft" value=(draft); }
-            div .field { label for="email" { "E-mail" }
+            div .field { label for="email" { "Email" }
                 input #email type="email" name="email" value=(entrance.email) required autocomplete="username" autofocus[entrance.email.is_empty()]; }
             div .field { label for="password" { "Password" }
                 input #password type="password" name="password" required autocomplete="current-password" autofocus[!entrance.email.is_empty()]; }
@@ -145,7 +148,8 @@ async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Re
     };
     let Some(user_id) = found else {
         let problem = Some("The address or the password is not right.".into());
-        let again = Entrance { to, email, draft, said: None, problem };
+        let said = draft.is_some().then(|| KEPT.to_string());
+        let again = Entrance { to, email, draft, said, problem };
         return Ok(entrance(state, asked, StatusCode::UNPROCESSABLE_ENTITY, &again));
     };
     // A secret of its own for each session: one that somebody put into the browser before leads nowhere.
@@ -290,9 +294,9 @@ fn change(visit: &Visit<'_>, problem: Option<(&str, String)>) -> Answer {
         (page::head(&[], &html! { "Change your password" }, &html! {}))
         form .record method="post" action="/panel/password" {
             (page::token(visit))
-            div .field .invalid[of("old").is_some()] { label for="old" { "Password so far" }
+            div .field .invalid[of("old").is_some()] { label for="old" { "Current password" }
                 input #old type="password" name="old" required autocomplete="current-password";
-                @if let Some(said) = of("old") { p .error { "The password so far " (said) } } }
+                @if let Some(said) = of("old") { p .error { "The current password " (said) } } }
             (new_password(&user.email, of("password")))
             p .help { "Every other session of yours ends." }
             div .buttons { button .primary { "Change" } a .button href="/" { "Cancel" } }

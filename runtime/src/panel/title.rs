@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::columns::Column;
 use super::condition::Row;
+use super::place::Place;
 use super::visit::Visit;
 use super::{several, words};
 use crate::catalog::Entry;
@@ -126,6 +127,27 @@ impl Titles {
     pub fn get(&self, resource: &'static str, id: i64) -> Option<&str> {
         self.0.get(&(resource, id)).map(String::as_str)
     }
+}
+
+/// What one record is called of which only the id is known.
+///
+/// # Errors
+/// When the database fails.
+pub async fn by_id(visit: &Visit<'_>, entry: &Entry, id: i64) -> Result<String> {
+    let mut titles = Titles::default();
+    titles.add(visit, entry, &BTreeSet::from([id])).await?;
+    Ok(titles.get(entry.meta.name, id).map_or_else(|| format!("{} {id}", entry.meta.label), String::from))
+}
+
+/// The way to the record that a place stands under; nothing where it stands under none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn parents(visit: &Visit<'_>, place: &Place<'_>) -> Result<Vec<(String, String)>> {
+    let Some((parent, id)) = place.parent else { return Ok(Vec::new()) };
+    let list = format!("/{}", parent.meta.path);
+    let one = format!("{list}/{id}");
+    Ok(vec![(list, words::plural(parent.meta)), (one, by_id(visit, parent, id).await?)])
 }
 
 /// Whether its records can be asked for by id.

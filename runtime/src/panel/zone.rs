@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, LocalResult, NaiveDateTime, TimeZone, Utc};
+use chrono::{DateTime, LocalResult, NaiveDate, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use crate::context::State;
@@ -44,6 +44,11 @@ impl Zone {
 pub fn shown(zone: Tz, time: &str) -> Option<String> {
     let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
     Some(time.format("%-d %b %Y, %H:%M").to_string())
+}
+
+/// The same of a day: `21 Mar 2026`.
+pub fn day(date: &str) -> Option<String> {
+    Some(date.parse::<NaiveDate>().ok()?.format("%-d %b %Y").to_string())
 }
 
 /// What an input of the type `datetime-local` holds.
@@ -96,6 +101,7 @@ mod tests {
         assert!(is_same(zone, "2026-07-01T09:05:00.250Z", "2026-07-01T10:05:00.25"));
         assert!(!is_same(zone, "2026-07-01T09:05:00.250Z", "2026-07-01T10:05:00"));
         assert!(!is_same(zone, "2026-07-01T09:00:00Z", "2026-07-01T10:05"));
+        assert_eq!((day("2019-09-01").as_deref(), day("soon")), (Some("1 Sep 2019"), None));
         assert_eq!(utc(zone, "soon"), "soon");
         assert_eq!(shown(zone, "soon"), None);
     }

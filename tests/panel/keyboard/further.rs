@@ -86,14 +86,14 @@ async fn accessories_and_custom_fields_are_written_where_their_record_is(server:
     client.post("/custom_fields", field).await.created("custom_field");
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products/1");
-    follow(&mut browser, "a[href='/products/1/accessories/new']");
+    follow(&mut browser, "a[href^='/products/1/accessories/new']");
     search(&mut browser, "#field-accessory_product_id", "lamp 02", "Lamp 02");
     write(&mut browser, "[name=quantity]", "2");
     go(&mut browser, "Enter", CTRL);
     let quantity = || async { client.get("/products/1/accessories").await.column("accessories", "quantity") };
     assert_eq!(quantity().await, ["2.0"]);
     browser.open("/products/1");
-    follow(&mut browser, "a[href='/products/1/accessories/1/edit']");
+    follow(&mut browser, "a[href^='/products/1/accessories/1/edit']");
     write(&mut browser, "[name=quantity]", "3");
     go(&mut browser, "Enter", CTRL);
     assert_eq!(quantity().await, ["3.0"]);

@@ -101,7 +101,7 @@ async function copy(text) {
 
 async function exported(button) {
   const answer = await ask(button.dataset.address, { headers: { Accept: button.dataset.export } });
-  if (!answer.ok) { say((await answer.json()).message); return; }
+  if (!answer.ok) { say(answer.status === 401 ? 'You are signed out: load the page again' : (await answer.json()).message); return; }
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await answer.blob());
   link.download = `${button.dataset.name}.${button.dataset.export === 'text/csv' ? 'csv' : 'ndjson'}`;
@@ -187,7 +187,8 @@ for (const form of $$('[data-form]')) form.addEventListener('input', () => { uns
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
 $$('[data-rows]').forEach(offerRows);
 $$('input[data-titles]').forEach(offerTitles);
-$('[data-focus]')?.focus();
+// What went wrong, else the first input of a new record, unless the page says what.
+$(`[data-focus]${$('[autofocus]') ? '' : ', form[data-begin] :is(input:not([type="hidden"]), select, textarea)'}`)?.focus();
 // What the page says when it comes is heard where it changes.
 const arrived = $('#said')?.textContent.trim();
 if (arrived) { say(''); setTimeout(() => say(arrived), 100); }

@@ -1,0 +1,138 @@
+//! What leads where, what it is called on the way, and what stays in sight: trails, the way back, the first input, long lists.
+
+use serde_json::json;
+
+use super::{Visitor, admin, visitor};
+use crate::support::{Server, on_both};
+
+on_both!(
+    what_is_done_below_a_record_leads_back_to_it,
+    a_new_record_begins_in_its_first_input,
+    what_is_done_with_rows_stays_in_sight,
+    one_record_is_told_as_one,
+    days_and_questions_are_told_in_words,
+    a_script_of_somebody_who_is_signed_out_is_told_so,
+);
+
+async fn what_is_done_below_a_record_leads_back_to_it(server: Server) {
+    let client = server.admin();
+    for name in ["Lamp", "Bulb"] {
+        client.post("/products", json!({ "name": name })).await.created("product");
+    }
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products/1");
+    browser.follow("a[href^='/products/1/accessories/new']");
+    let trail = browser.text(".trail");
+    assert!(trail.contains("Lamp") && !trail.contains("Product 1") && !trail.trim().ends_with('/'), "{trail}");
+    browser.follow(".sticky a");
+    assert_eq!(browser.address(), "/products/1");
+    browser.follow("a[href^='/products/1/accessories/new']");
+    browser.fill("#field-quantity", "-1");
+    browser.follow(".record .primary");
+    browser.sees("It was not saved");
+    browser.run("document.querySelector('#field-accessory_product_id').focus(); 1");
+    browser.type_text("Bulb");
+    browser.fill("#field-quantity", "2");
+    browser.follow(".record .primary");
+    assert_eq!(browser.address(), "/products/1", "{}", browser.text("main"));
+    browser.follow("a[href^='/products/1/accessories/1/edit']");
+    browser.fill("#field-quantity", "3");
+    browser.follow(".record .primary");
+    assert_eq!(browser.address(), "/products/1");
+    assert_eq!(client.get("/products/1/accessories").await.records("accessories")[0]["quantity"], "3.0");
+    browser.follow("form[action$='/accessories/1/delete'] button");
+    assert_eq!(browser.address(), "/products/1");
+    // Nowhere but to a page of ours.
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let form = inside.get("/products/new?_back=https://evil.example.com/").await;
+    assert!(!form.status(200).text.contains("name=\"_back\""), "{}", form.text);
+    let saved = inside.submit("/products", &[("name", "Table"), ("_back", "//evil.example.com")]).await;
+    assert_eq!(saved.status(303).header("location"), "/products/3");
+    inside.get("/products/3/history").await.status(200).says("<a href=\"/products/3\">Table</a></nav>");
+}
+
+async fn a_new_record_begins_in_its_first_input(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    for (path, first) in [("/product_groups/new", "name"), ("/members/new", "name")] {
+        browser.open(path);
+        browser.until(&format!("document.activeElement.name === {}", json!(first)));
+    }
+    browser.is_clean();
+}
+
+async fn what_is_done_with_rows_stays_in_sight(server: Server) {
+    let product = |n: usize| json!({ "name": format!("Lamp {n:02}"), "weight": n.to_string() });
+    let operations: Vec<_> = (1..=60).map(|n| json!({ "method": "create", "product": product(n) })).collect();
+    server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.size(1024, 800);
+    browser.open("/products?per_page=50&sort=name");
+    browser.press("[name=id]");
+    let seen = |selector: &str| {
+        format!(
+            "(() => {{ const at = document.querySelector({}).getBoundingClientRect(); \
+             return at.height > 0 && at.top >= 0 && at.bottom <= innerHeight; }})()",
+            json!(selector)
+        )
+    };
+    assert_eq!(browser.run(&seen("[data-bulk] [value=edit]")), true, "of the first row, above the last");
+    let plain = "getComputedStyle(document.querySelector('tbody tr:nth-child(2)')).backgroundColor";
+    let chosen = "getComputedStyle(document.querySelector('tbody tr:nth-child(1)')).backgroundColor";
+    assert_ne!(browser.run(plain), browser.run(chosen));
+    browser.unfold("#columns");
+    assert_eq!(browser.run(&seen("[data-columns] .primary")), true);
+    // What says which row it is stays where a wide table is scrolled.
+    let all =
+        browser.run("[...document.querySelectorAll('[data-columns] [name=columns]')].map(one => one.value).join(',')");
+    browser.open(&format!("/products?columns={}&sort=name", all.as_str().expect("names")));
+    browser.run("document.querySelector('.scroll').scrollLeft = 2000; 1");
+    let beside = "(() => { const all = document.querySelector('.scroll'), at = document.querySelector('td.lead').getBoundingClientRect(); \
+                  return all.scrollLeft > 500 && at.left >= all.getBoundingClientRect().left && at.right <= all.getBoundingClientRect().right; })()";
+    assert_eq!(browser.run(beside), true);
+    browser.is_clean();
+}
+
+async fn one_record_is_told_as_one(server: Server) {
+    for name in ["Lights", "Sound"] {
+        server.admin().post("/product_groups", json!({ "name": name })).await.created("product_group");
+    }
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let one = inside.submit("/product_groups/bulk", &[("id", "1"), ("_step", "delete")]).await;
+    assert!(!one.status(200).text.contains("all or none"), "{}", one.text);
+    one.says("<strong>1 product group will be deleted</strong>.")
+        .says("class=\"button\" href=\"/product_groups\">Cancel");
+    let two = [("id", "1"), ("id", "2"), ("_step", "delete")];
+    inside
+        .submit("/product_groups/bulk", &two)
+        .await
+        .status(200)
+        .says("will be deleted</strong>, all or none of them.");
+    let clears = [("id", "1"), ("_step", "edit"), ("_field", "sku")];
+    inside.submit("/products/bulk", &clears).await.status(200).says("; leave it empty to clear it.");
+}
+
+async fn days_and_questions_are_told_in_words(server: Server) {
+    let client = server.admin();
+    let field = json!({ "entity_type": "products", "name": "bought", "label": "Bought", "field_type": "date" });
+    client.post("/custom_fields", field).await.created("custom_field");
+    let lamp = json!({ "name": "a,b", "custom_fields": { "bought": "2019-09-01" } });
+    client.post("/products", lamp).await.created("product");
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    inside.get("/products?columns=name,cf.bought").await.status(200).says("datetime=\"2019-09-01\">1 Sep 2019</time>");
+    inside.get("/products?q[name_eq]=a,b").await.status(200).says("Name is “a,b”");
+    inside.get("/products?q[name_in]=a,b").await.status(200).says("Name is one of “a”, “b”");
+    inside.get("/products?q[weight_gt]=x").await.status(422).says("<strong>Weight is more than</strong>: must be");
+    inside.get("/nothing").await.status(404).says("To the overview");
+}
+
+async fn a_script_of_somebody_who_is_signed_out_is_told_so(server: Server) {
+    visitor(&server, &json!({ "id": 1 })).await;
+    let mut program = Visitor::new(&server.url()).with("accept", Some("text/csv"));
+    program.get("/panel/api/products").await.status(401);
+    // A wrong password does not lose the words that say what is kept.
+    let mut stranger = Visitor::new(&server.url());
+    stranger.post("/products", &[("name", "Lamp")]).await.status(401).says("What you have written is kept");
+    let wrong = [("email", "admin@example.com"), ("password", "not the password"), ("draft", "name=Lamp")];
+    let again = stranger.post("/panel/sign-in", &wrong).await;
+    again.status(422).says("is not right").says("What you have written is kept");
+}
