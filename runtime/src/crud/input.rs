@@ -151,9 +151,13 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
             _ => Err("must be an id".into()),
         })?,
         Kind::Json => match given {
-            Given::Nested(text) if !text.contains("\\u0000") => {
+            Given::Nested(text) => {
                 let value = read_value(Kind::Json, text)?;
                 check_numbers(text)?;
+                // Neither database keeps one, as in any text.
+                if matches!(&value, Value::Json(Some(json)) if has_null_character(json)) {
+                    return Err("must not contain a null character".into());
+                }
                 value
             }
             _ => return Err("must be an object or a list".into()),
@@ -169,6 +173,17 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
     }
     check_alone(field, &value)?;
     Ok(value)
+}
+
+fn has_null_character(json: &serde_json::Value) -> bool {
+    match json {
+        serde_json::Value::String(text) => text.contains('\0'),
+        serde_json::Value::Array(list) => list.iter().any(has_null_character),
+        serde_json::Value::Object(map) => {
+            map.iter().any(|(name, value)| name.contains('\0') || has_null_character(value))
+        }
+        _ => false,
+    }
 }
 
 /// Whether every number in a JSON text is kept as it is: what is read as a binary fraction must come out again. The text

@@ -148,6 +148,12 @@ async fn filters_are_checked_as_the_parameters_they_stand_for(server: Server) {
         let filter = json!({ "field": "name", "predicate": "cont", "value": "x", "logic": logic });
         assert_eq!(created(&admin, json!({ "filters": [filter] })).await["filters"], json!([filter]));
     }
+    // A backslash and letters are no null character, however much they look like one.
+    let filter = json!({ "field": "name", "predicate": "cont", "value": "C:\\u0000dir", "logic": "and" });
+    assert_eq!(created(&admin, json!({ "filters": [filter] })).await["filters"], json!([filter]));
+    let holding = json!([{ "field": "name", "predicate": "cont", "value": "a\u{0}b" }]);
+    let refused = admin.post("/custom_views", view(json!({ "filters": holding }))).await.invalid("filters");
+    assert!(refused.contains("null character"), "{refused}");
     let bad = [
         json!([{ "field": "nope", "predicate": "eq", "value": "x" }]),
         json!([{ "field": "name", "predicate": "like", "value": "x" }]),
