@@ -36,9 +36,11 @@ pub(super) async fn numbered(
     {
         context.state().totals.keep_page(page, changes, rows.iter().map(|row| reading.id(row)).collect::<Result<_>>()?);
     }
+    // What was learned during this request is not counted again, unless the page has come to hold more since.
+    let least = if rows.is_empty() { 0 } else { reading.plan.offset() + length(&rows) };
+    let learned = learned.filter(|total| *total >= least);
     let total = match (basis, shown(reading, &rows).or(learned)) {
         (Basis::Unasked, _) => None,
-        // What was learned during this request is not counted again.
         (_, Some(total)) => Some(total),
         (basis, None) => Some(count(context, reading, basis, &rows).await?),
     };
