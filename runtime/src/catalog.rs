@@ -120,6 +120,11 @@ impl Catalog {
         self.by_plural.get(plural).map(|&i| &self.entries[i])
     }
 
+    /// The resource whose records hang on those of others, where the application has it.
+    pub fn attached(&self) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.is_attached())
+    }
+
     /// Every ability that some endpoint needs.
     pub fn abilities(&self) -> BTreeSet<String> {
         let served = self.entries.iter().filter(|e| e.is_served() && !e.is_attached()).map(|e| e.meta.ability);

@@ -137,9 +137,9 @@ pub struct Config {
     pub request_timeout: Duration,
     pub rate_limit: u32,
     pub rate_limit_anonymous: u32,
-    /// Where webhooks may lead.
     /// Whose `X-Forwarded-For` tells the address of a client.
     pub trusted_proxies: Vec<Network>,
+    /// Where webhooks may lead.
     pub webhook_policy: Policy,
     pub webhook_concurrency: u32,
     pub webhook_endpoint_concurrency: u32,
@@ -204,6 +204,7 @@ impl Config {
                 least
             }
         };
+        let networks = |flag: &str, problems: &mut Vec<String>| networks(flag, &value(flag), problems);
         let data_dir = PathBuf::from(value("data-dir"));
         let config = Config {
             database_url: optional("database-url").unwrap_or_else(|| sqlite_url(&data_dir)),
@@ -219,10 +220,10 @@ impl Config {
             request_timeout: Duration::from_secs(number("request-timeout", 1, 3600, &mut problems)),
             rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
-            trusted_proxies: networks("trusted-proxies", &value("trusted-proxies"), &mut problems),
+            trusted_proxies: networks("trusted-proxies", &mut problems),
             webhook_policy: Policy {
                 allow_http: value("webhook-allow-http") == "true",
-                networks: networks("webhook-allow-networks", &value("webhook-allow-networks"), &mut problems),
+                networks: networks("webhook-allow-networks", &mut problems),
             },
             webhook_concurrency: number("webhook-concurrency", 0, 10_000, &mut problems) as u32,
             webhook_endpoint_concurrency: number("webhook-endpoint-concurrency", 1, 10_000, &mut problems) as u32,

@@ -1,4 +1,4 @@
-//! Secrets that an answer shows and that are kept for its repetition: sealed under a key of the server, so that a copy of the database alone does not tell them.
+//! Secrets that an answer shows, kept for its repetition: sealed under a key that is not in the database.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};

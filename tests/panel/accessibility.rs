@@ -240,7 +240,7 @@ async fn forms(server: Server) {
     browser.open("/activities/new");
     browser.run("document.querySelector('#field-participants-0-member_id').focus(); 1");
     browser.type_text("ad");
-    browser.until("document.querySelector('.offered:not([hidden]) li')?.innerText === 'Ada'");
+    browser.offers("Ada");
     judge.look(&mut browser, "what is found for a reference");
 
     browser.open("/tokens/new");

@@ -74,7 +74,7 @@ fn write(browser: &mut Browser, selector: &str, text: &str) {
 #[track_caller]
 fn search(browser: &mut Browser, selector: &str, text: &str, found: &str) {
     write(browser, selector, text);
-    browser.until(&format!("document.querySelector('.offered:not([hidden]) li')?.innerText === {}", json!(found)));
+    browser.offers(found);
     browser.key("Enter", 0);
 }
 

@@ -80,7 +80,7 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     browser
         .run("document.querySelector('[name=\"f1.value\"]').closest('.reference').querySelector('input').focus(); 1");
     browser.type_text("ligh");
-    browser.until("document.querySelector('.offered:not([hidden]) li')?.innerText === 'Lights'");
+    browser.offers("Lights");
     browser.key("Enter", 0);
     condition(&mut browser, 2, "weight", "lt", "10");
     condition(&mut browser, 3, "name", "cont", "a");

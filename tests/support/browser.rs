@@ -212,6 +212,21 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", event("keyUp", ""));
     }
 
+    /// Waits until this is the first that is offered for what is typed into a reference.
+    #[track_caller]
+    pub fn offers(&mut self, found: &str) {
+        self.until(&format!("document.querySelector('.offered:not([hidden]) li')?.innerText === {}", json!(found)));
+    }
+
+    /// Types into a reference, and takes the first that is offered.
+    #[track_caller]
+    pub fn refer(&mut self, selector: &str, typed: &str, found: &str) {
+        self.run(&format!("document.querySelector({}).focus(); 1", json!(selector)));
+        self.type_text(typed);
+        self.offers(found);
+        self.key("Enter", 0);
+    }
+
     /// Chooses files for an input of that type.
     pub fn choose_files(&mut self, selector: &str, files: &[&str]) {
         let document = self.call("DOM.getDocument", json!({}));

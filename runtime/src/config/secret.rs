@@ -5,6 +5,8 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use crate::auth::hex;
+
 /// Its name in the data folder.
 const NAME: &str = "secret_key";
 
@@ -52,7 +54,7 @@ fn write(path: &Path, key: &str) -> Result<()> {
 fn random(bytes: usize) -> Result<String> {
     let mut random = vec![0_u8; bytes];
     getrandom::fill(&mut random).map_err(Error::other)?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&random))
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ async fn with_it(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     if !entry.meta.attachments {
         return Ok(());
     }
-    let Some(attachments) = context.catalog().entries().iter().find(|entry| entry.is_attached()) else { return Ok(()) };
+    let Some(attached) = context.catalog().attached() else { return Ok(()) };
     for file in attachment::of(context, entry, id).await? {
-        Box::pin(delete(context, attachments, file, Condition::always(), &Conditions::default())).await?;
+        Box::pin(delete(context, attached, file, Condition::always(), &Conditions::default())).await?;
     }
     Ok(())
 }

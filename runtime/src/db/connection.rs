@@ -26,7 +26,7 @@ pub enum Connection {
 /// who only read must find some left.
 #[derive(Debug, Clone)]
 pub(super) struct TransactionPool {
-    pub pool: DatabaseConnection,
+    pub connections: DatabaseConnection,
     turns: Arc<Semaphore>,
 }
 
@@ -38,21 +38,21 @@ pub(super) struct Begun {
 }
 
 impl TransactionPool {
-    pub fn new(pool: DatabaseConnection, most: u32) -> TransactionPool {
-        TransactionPool { pool, turns: Arc::new(Semaphore::new(most as usize)) }
+    pub fn new(connections: DatabaseConnection, most: u32) -> TransactionPool {
+        TransactionPool { connections, turns: Arc::new(Semaphore::new(most as usize)) }
     }
 
     pub async fn begin(&self, options: TransactionOptions) -> Result<Begun, DbErr> {
         let turn = timeout(ACQUIRE, self.turns.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
-        Ok(Begun { transaction: self.pool.begin_with_options(options).await?, _turn: turn })
+        Ok(Begun { transaction: self.connections.begin_with_options(options).await?, _turn: turn })
     }
 }
 
 /// A transaction, which begins with its first statement unless it has begun already.
 #[derive(Debug)]
 pub struct Unit {
-    writers: TransactionPool,
+    pool: TransactionPool,
     begun: OnceCell<Begun>,
     /// One statement was all of it, and stands.
     over: AtomicBool,
@@ -61,17 +61,17 @@ pub struct Unit {
 
 impl Unit {
     /// One that begins when it is needed, on PostgreSQL.
-    pub(super) fn new(writers: TransactionPool, announcement: Announcement) -> Unit {
-        Unit { writers, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
+    pub(super) fn new(pool: TransactionPool, announcement: Announcement) -> Unit {
+        Unit { pool, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
     }
 
-    pub(super) fn begun(writers: TransactionPool, begun: Begun, announcement: Announcement) -> Unit {
-        Unit { begun: OnceCell::new_with(Some(begun)), ..Unit::new(writers, announcement) }
+    pub(super) fn begun(pool: TransactionPool, begun: Begun, announcement: Announcement) -> Unit {
+        Unit { begun: OnceCell::new_with(Some(begun)), ..Unit::new(pool, announcement) }
     }
 
     /// Where a statement runs that is to be all of this transaction; nowhere once it has begun.
     pub(super) fn not_begun(&self) -> Option<&DatabaseConnection> {
-        self.begun.get().is_none().then_some(&self.writers.pool)
+        self.begun.get().is_none().then_some(&self.pool.connections)
     }
 
     /// Whether a statement was all of it.
@@ -83,7 +83,7 @@ impl Unit {
         if self.over.load(Ordering::Relaxed) {
             return Err(DbErr::Custom("the transaction was one statement, which stands already".into()));
         }
-        let begun = self.begun.get_or_try_init(|| self.writers.begin(TransactionOptions::default())).await?;
+        let begun = self.begun.get_or_try_init(|| self.pool.begin(TransactionOptions::default())).await?;
         Ok(&begun.transaction)
     }
 }
@@ -150,7 +150,7 @@ impl ConnectionTrait for Connection {
     fn get_database_backend(&self) -> DbBackend {
         match self {
             Connection::Pool(pool) => pool.get_database_backend(),
-            Connection::Transaction(unit) => unit.writers.pool.get_database_backend(),
+            Connection::Transaction(unit) => unit.pool.connections.get_database_backend(),
         }
     }
 

@@ -15,8 +15,7 @@ use sea_orm::{
 use sea_query_sqlx::SqlxValues;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::connection::TransactionPool;
-use super::connection::adapt;
+use super::connection::{TransactionPool, adapt};
 use super::{Connection, Db, Dialect, Sql, Unit, limit};
 use crate::error::{Error, Result};
 
@@ -39,9 +38,9 @@ pub trait Takes: Send {
 }
 
 impl Exports {
-    pub(super) fn new(pool: DatabaseConnection) -> Exports {
+    pub(super) fn new(connections: DatabaseConnection) -> Exports {
         Exports {
-            pool: TransactionPool::new(pool, MOST_EXPORTS),
+            pool: TransactionPool::new(connections, MOST_EXPORTS),
             slots: Arc::new(Semaphore::new(MOST_EXPORTS as usize)),
         }
     }
@@ -104,7 +103,7 @@ impl Db {
         let mut values = Values(sql.values);
         adapt(&mut values);
         let query = query_with(AssertSqlSafe(sql.text), SqlxValues(values));
-        let mut found = query.fetch(self.exports.pool.pool.get_sqlite_connection_pool());
+        let mut found = query.fetch(self.exports.pool.connections.get_sqlite_connection_pool());
         let (mut wanted, mut rows) = (first, Vec::new());
         loop {
             let row = found.next().await.transpose().map_err(query_error)?;

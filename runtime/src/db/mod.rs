@@ -186,13 +186,13 @@ impl Db {
 
     /// For writing outside a transaction.
     pub fn writer(&self) -> &DatabaseConnection {
-        &self.writers.pool
+        &self.writers.connections
     }
 
     /// What migrations run on, which take as long as they take; to be closed on PostgreSQL.
     pub fn migrating(&self) -> DatabaseConnection {
         match &self.options {
-            None => self.writers.pool.clone(),
+            None => self.writers.connections.clone(),
             Some(options) => {
                 let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE).connect_lazy_with(options.clone());
                 SqlxPostgresConnector::from_sqlx_postgres_pool(pool)
@@ -243,15 +243,15 @@ impl Db {
 
     /// Closes every connection; SQLite folds its log into the file first.
     pub async fn close(&self) {
-        let _ = tokio::time::timeout(CLOSING, self.exports.pool.pool.clone().close()).await;
+        let _ = tokio::time::timeout(CLOSING, self.exports.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
             let _ = reader.clone().close().await;
         }
         if self.dialect == Dialect::Sqlite {
             // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
-            let _ = self.writers.pool.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
+            let _ = self.writers.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
         }
-        let _ = self.writers.pool.clone().close().await;
+        let _ = self.writers.connections.clone().close().await;
     }
 }
 

@@ -22,7 +22,7 @@ pub fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
         ),
         ("/health/metrics".into(), metrics()),
     ];
-    if let Some(entry) = catalog.entries().iter().find(|entry| entry.is_attached()) {
+    if let Some(entry) = catalog.attached() {
         operations.push((format!("{}/{{uuid}}/{{part}}", attachment::PATH), file(&prose::tag(entry.meta))));
     }
     operations

@@ -9,10 +9,9 @@ use super::cell::{self, Room};
 use super::place::Place;
 use super::said::Said;
 use super::title::Titles;
-use super::visit::{Visit, is_ours};
+use super::visit::{Visit, if_match, sent_back};
 use super::{choice, input, page, record, see, sent, title, words};
 use crate::error::{Error, Result};
-use crate::header;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
 use crate::query::Pair;
 use crate::server::Answer;
@@ -91,11 +90,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
                 values.iter().map(|(name, value)| Pair { name: name.clone(), value: input::text(value) }).collect();
             visit.get(&super::condition::address(&path, &pairs)).await?
         }
-        false => {
-            let version = sent.iter().find(|pair| pair.name == "_version" && !pair.value.is_empty());
-            let headers: Vec<_> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
-            visit.send("POST", &path, &headers, Some(&Value::Object(values.clone()))).await?
-        }
+        false => visit.send("POST", &path, &if_match(&sent), Some(&Value::Object(values.clone()))).await?,
     };
     if !reply.is_success() {
         if reply.status.as_u16() == 422 && !action.input.is_empty() {
@@ -112,8 +107,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
         ActionOutput::Record | ActionOutput::Created => {
             let shown = &body[place.entry.meta.name];
             let place = shown["id"].as_i64().map_or(*place, |id| place.of(id));
-            let back = form.iter().find(|pair| pair.name == "_back").map(|pair| pair.value.as_str());
-            let back = back.filter(|back| is_ours(back)).map_or_else(|| place.path(), String::from);
+            let back = sent_back(form).map_or_else(|| place.path(), String::from);
             if record::reveals(place.entry, shown) {
                 Ok(record::revealed(visit, &place, shown))
             } else {

@@ -7,7 +7,7 @@ use super::input::{self, Given};
 use super::place::Place;
 use super::sweep::Sweep;
 use super::title::Titles;
-use super::visit::{Visit, is_ours};
+use super::visit::{Visit, field, sent_back};
 use super::{choice, page, see, sent, words};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind};
@@ -19,9 +19,8 @@ const MOST: usize = 100;
 
 /// One step of the way: choose a field, give its value, look at what will happen, do it.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
-    let back = sent("_back").filter(|back| is_ours(back));
-    let back = back.map_or_else(|| place.collection(), String::from);
+    let sent = |name: &str| field(form, name);
+    let back = sent_back(form).map_or_else(|| place.collection(), String::from);
     let chosen = match sent("_all") {
         Some(_) => {
             let query = sent("_query").unwrap_or_default();

@@ -8,11 +8,10 @@ use super::cell::{self, Room};
 use super::place::Place;
 use super::said::Said;
 use super::title::{self, Titles};
-use super::visit::Visit;
+use super::visit::{Visit, if_match};
 use super::{history, page, record, see, words};
 use crate::catalog::Entry;
 use crate::error::Result;
-use crate::header;
 use crate::meta::{FieldMeta, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
@@ -109,9 +108,7 @@ fn restoring(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) 
 
 /// Restores it.
 pub async fn restore(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    let version = form.iter().find(|pair| pair.name == "_version" && !pair.value.is_empty());
-    let headers: Vec<(&str, &str)> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
-    let reply = visit.send("POST", &format!("{}/restore", place.path()), &headers, Some(&json!({}))).await?;
+    let reply = visit.send("POST", &format!("{}/restore", place.path()), &if_match(form), Some(&json!({}))).await?;
     if reply.is_success() {
         return Ok(Said::Restored.at(&place.path()));
     }

@@ -20,9 +20,7 @@ const LEAF: &str = "files";
 /// The files beside a record that has some.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
     let (true, Some(id)) = (place.entry.meta.attachments, place.id) else { return Ok(html! {}) };
-    let Some(attached) = visit.state.catalog.entries().iter().find(|entry| entry.is_attached()) else {
-        return Ok(html! {});
-    };
+    let Some(attached) = visit.state.catalog.attached() else { return Ok(html! {}) };
     let asked = visit.asked.pairs()?.into_iter().find(|pair| pair.name == LEAF);
     let leaf = asked.and_then(|pair| pair.value.parse::<i64>().ok()).filter(|leaf| *leaf > 0).unwrap_or(1);
     let query = format!("sort=-id&per_page={SHOWN}&page={leaf}");

@@ -8,7 +8,7 @@ use super::api::Problem;
 use super::place::Place;
 use super::said::Said;
 use super::title::{self, Titles};
-use super::visit::{Visit, is_ours};
+use super::visit::{Visit, field, if_match, sent_back};
 use super::{difference, page, sent, view_form, words};
 use crate::auth;
 use crate::catalog::Entry;
@@ -87,10 +87,8 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
     let definitions = definitions(visit, entry).await?;
     let is_new = method == "POST";
     let (mut record, listed) = read(visit, place, &definitions, form).await?;
-    let hidden = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
-    let version = hidden("_version").filter(|version| !version.is_empty());
-    let key = hidden("_key").filter(|key| !key.is_empty());
-    let mut headers: Vec<(&str, &str)> = version.map(|version| (header::IF_MATCH, version)).into_iter().collect();
+    let key = field(form, "_key").filter(|key| !key.is_empty());
+    let mut headers = if_match(form);
     headers.extend(key.filter(|_| is_new).map(|key| (header::IDEMPOTENCY_KEY, key)));
     let reply = visit.send(method, path, &headers, Some(&Value::Object(record.clone()))).await?;
     if reply.is_success() {
@@ -108,7 +106,7 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
     }
     record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record), None).await?;
-    shown.version = version.map(String::from);
+    shown.version = field(form, "_version").filter(|version| !version.is_empty()).map(String::from);
     shown.back = sent_back(form).map(String::from);
     match reply.status.as_u16() {
         412 => {
@@ -136,15 +134,10 @@ pub async fn again(
     let (mut record, listed) = read(visit, place, &definitions, form).await?;
     record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record), view_form::asked_again(form)).await?;
-    shown.version = form.iter().find(|pair| pair.name == "_version").map(|pair| pair.value.clone());
+    shown.version = field(form, "_version").map(String::from);
     shown.notice = notice;
     shown.back = sent_back(form).map(String::from);
     Ok(shown.answer(status))
-}
-
-/// The page to which a form leads back: one of ours.
-pub fn sent_back(form: &[Pair]) -> Option<&str> {
-    form.iter().find(|pair| pair.name == "_back").map(|pair| pair.value.as_str()).filter(|back| is_ours(back))
 }
 
 /// What a form is, read.

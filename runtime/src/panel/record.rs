@@ -8,12 +8,11 @@ use super::cell::{self, Room};
 use super::place::Place;
 use super::said::Said;
 use super::title::{self, Titles};
-use super::visit::Visit;
-use super::{action, deleted, files, form, history, list, page, plot, related, see, words};
+use super::visit::{Visit, if_match, sent_back};
+use super::{action, deleted, files, history, list, page, plot, related, see, words};
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType};
 use crate::error::Result;
-use crate::header;
 use crate::meta::{ActionOn, FieldMeta, Kind, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
@@ -165,11 +164,9 @@ async fn embedded(visit: &Visit<'_>, field: &'static FieldMeta, record: &Value) 
 
 /// Deletes it.
 pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    let version = form.iter().find(|pair| pair.name == "_version" && !pair.value.is_empty());
-    let headers: Vec<(&str, &str)> = version.map(|pair| (header::IF_MATCH, pair.value.as_str())).into_iter().collect();
-    let reply = visit.send("DELETE", &place.path(), &headers, None).await?;
+    let reply = visit.send("DELETE", &place.path(), &if_match(form), None).await?;
     if reply.is_success() {
-        Ok(Said::Deleted.at(form::sent_back(form).unwrap_or(&place.collection())))
+        Ok(Said::Deleted.at(sent_back(form).unwrap_or(&place.collection())))
     } else {
         refused(visit, place, "It was not deleted", &reply)
     }

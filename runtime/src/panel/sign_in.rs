@@ -10,7 +10,7 @@ use super::memory::Remembered;
 use super::place::Place;
 use super::said::Said;
 use super::token::Token;
-use super::visit::{Asked, Visit, is_ours, read_form, same_site};
+use super::visit::{Asked, Visit, field, is_ours, read_form, same_site};
 use super::{api::Api, cookie, form as forms, page, see, visit, words, zone::Zone};
 use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
@@ -135,7 +135,7 @@ fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> 
 
 async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
     let form = read_form(request).await?;
-    let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.clone());
+    let sent = |name: &str| field(&form, name).map(String::from);
     let email = sent("email").unwrap_or_default();
     // No account has a longer address, or one with a character that PostgreSQL does not take.
     let known = email.trim().chars().count() <= LONGEST_EMAIL && !email.contains('\0');
@@ -198,7 +198,7 @@ fn kept() -> Markup {
 /// [`Error::Conflict`] when it is no form of ours, and what the form needs of the API.
 pub async fn stale(visit: &Visit<'_>, place: &Place<'_>, rest: &[&str], form: &[Pair]) -> Result<Answer> {
     let Err(refusal) = visit.need_token(form) else { return Err(Error::NotFound) };
-    let of_ours = form.iter().any(|pair| pair.name == "_token" && Token::is_one(&pair.value));
+    let of_ours = field(form, "_token").is_some_and(Token::is_one);
     match rest {
         _ if !of_ours || !visit.asked.is_page => Err(refusal),
         [] => forms::again(visit, place, form, Some(kept()), StatusCode::CONFLICT).await,
@@ -240,8 +240,7 @@ fn over(state: &State, asked: &Asked) -> Answer {
 }
 
 async fn accept(state: &State, asked: &Asked, secret: &str, form: &[Pair]) -> Result<Answer> {
-    let sent = form.iter().find(|pair| pair.name == "password").map(|pair| pair.value.as_str());
-    match invitation::accept(state, secret, sent.unwrap_or_default()).await {
+    match invitation::accept(state, secret, field(form, "password").unwrap_or_default()).await {
         Ok(Some(session)) => Ok(see("/").with_text(cookie::SET, &cookie::session(state, &session))),
         Ok(None) => Ok(over(state, asked)),
         Err(Error::Invalid(errors)) => invited(state, asked, secret, Some(errors.messages("password"))).await,
@@ -256,7 +255,7 @@ pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> 
     if post {
         visit.need_token(&form)?;
     }
-    let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
+    let sent = |name: &str| field(&form, name);
     match (post, rest) {
         (true, ["sign-out"]) => {
             session::end(visit.state, &visit.user).await?;

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::columns::Column;
-use super::condition::{Row, Wish, address};
+use super::condition::{Row, Wish};
 use super::place::Place;
 use super::title::Titles;
 use super::visit::Visit;
@@ -34,10 +34,8 @@ impl Tool {
 
 /// The address of the same list with a tool open.
 pub fn opened(place: &Place<'_>, wish: &Wish, tool: Tool) -> String {
-    let mut pairs = wish.pairs();
-    pairs.extend(wish.page.clone().map(|page| Pair { name: "page".into(), value: page }));
-    pairs.push(Pair { name: "tool".into(), value: tool.name().into() });
-    address(&place.collection(), &pairs)
+    let list = wish.address(place);
+    format!("{list}{}tool={}", if list.contains('?') { '&' } else { '?' }, tool.name())
 }
 
 /// The row of tools, and below it the conditions, each to be taken away.

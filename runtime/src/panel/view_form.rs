@@ -9,7 +9,7 @@ use super::columns::{self, Column};
 use super::condition::{LOGICS, Row, Wish, from_json, is_form_field};
 use super::place::Place;
 use super::title::Titles;
-use super::visit::Visit;
+use super::visit::{Visit, field};
 use super::{filter, input, words, zone};
 use crate::catalog::{Catalog, Entry};
 use crate::error::Result;
@@ -195,7 +195,7 @@ pub async fn read(visit: &Visit<'_>, entry: &Entry, form: &[Pair]) -> Result<(Ve
     if !is_view(entry) {
         return Ok((form.to_vec(), None));
     }
-    let value = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
+    let value = |name: &str| field(form, name);
     let (chosen, rest): (Vec<Pair>, Vec<Pair>) = form.iter().cloned().partition(|pair| is_form_field(&pair.name));
     let (columns, mut rest): (Vec<Pair>, Vec<Pair>) = rest.into_iter().partition(|pair| pair.name == SENT);
     // What was chosen of one list means nothing to another.

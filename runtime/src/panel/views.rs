@@ -10,10 +10,9 @@ use super::columns::{self, Column};
 use super::condition::{Row, Wish, from_json};
 use super::place::Place;
 use super::said::Said;
-use super::visit::Visit;
+use super::visit::{Visit, field, if_match};
 use super::{input, page, words};
 use crate::error::{Error, Result};
-use crate::header;
 use crate::query::{Pair, decode};
 use crate::server::Answer;
 
@@ -196,7 +195,7 @@ pub fn query(wish: &Wish) -> String {
 
 /// Saves what is on screen, or copies a view.
 pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    let sent = |name: &str| form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str());
+    let sent = |name: &str| field(form, name);
     let entry = place.entry;
     let reply = if let Some(id) = sent("clone") {
         let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
@@ -226,9 +225,7 @@ pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) 
         match sent("into") {
             Some(id) => {
                 let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
-                let version = sent("_version").filter(|version| !version.is_empty());
-                let headers: Vec<_> = version.map(|version| (header::IF_MATCH, version)).into_iter().collect();
-                visit.send("PUT", &format!("/custom_views/{id}"), &headers, Some(&trimmed(view))).await?
+                visit.send("PUT", &format!("/custom_views/{id}"), &if_match(form), Some(&trimmed(view))).await?
             }
             None => {
                 view["name"] = json!(sent("name"));

@@ -223,13 +223,28 @@ impl<'v> Visit<'v> {
     /// # Errors
     /// [`Error::Conflict`].
     pub fn need_token(&self, form: &[Pair]) -> Result<()> {
-        let sent = form.iter().find(|pair| pair.name == "_token");
-        if sent.is_some_and(|pair| self.token.is(&pair.value)) { Ok(()) } else { Err(stale()) }
+        if field(form, "_token").is_some_and(|token| self.token.is(token)) { Ok(()) } else { Err(stale()) }
     }
 }
 
 fn stale() -> Error {
     Error::Conflict("The page is from another session: load it again.".into())
+}
+
+/// What a form sends in a field; of several the first.
+pub fn field<'f>(form: &'f [Pair], name: &str) -> Option<&'f str> {
+    form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str())
+}
+
+/// The page to which a form leads back: one of ours.
+pub fn sent_back(form: &[Pair]) -> Option<&str> {
+    field(form, "_back").filter(|back| is_ours(back))
+}
+
+/// The header that holds the API to the version which the page of a form has shown, where it knows one.
+pub fn if_match(form: &[Pair]) -> Vec<(&'static str, &str)> {
+    let version = field(form, "_version").filter(|version| !version.is_empty());
+    version.map(|version| (header::IF_MATCH, version)).into_iter().collect()
 }
 
 /// Reads a form.

@@ -12,20 +12,19 @@ use crate::network::Network;
 /// end, the first that is no trusted proxy is the client: what stands before it anybody may have written.
 pub fn origin(request: &Request, proxies: &[Network]) -> IpAddr {
     let peer = request.remote_addr().clone().into_std().map_or(IpAddr::from([0, 0, 0, 0]), |address| address.ip());
-    let told: Vec<&str> =
-        request.headers().get_all("x-forwarded-for").iter().filter_map(|one| one.to_str().ok()).collect();
+    let told: Vec<&[u8]> = request.headers().get_all("x-forwarded-for").iter().map(|one| one.as_bytes()).collect();
     counted(behind(peer, &told, proxies))
 }
 
-fn behind(peer: IpAddr, told: &[&str], proxies: &[Network]) -> IpAddr {
+fn behind(peer: IpAddr, told: &[&[u8]], proxies: &[Network]) -> IpAddr {
     let is_proxy = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     let mut at = peer;
-    for text in told.iter().rev().flat_map(|list| list.rsplit(',')) {
+    for text in told.iter().rev().flat_map(|list| list.rsplit(|byte| *byte == b',')) {
         if !is_proxy(at) {
             break;
         }
-        // Some proxies write the port too. What is no address is nobody's.
-        let text = text.trim();
+        // Some proxies write the port too. What is no address is nobody's, and neither is what stands before it.
+        let text = std::str::from_utf8(text).unwrap_or_default().trim();
         let Ok(address) = text.parse().or_else(|_| text.parse().map(|told: std::net::SocketAddr| told.ip())) else {
             break;
         };
@@ -59,10 +58,16 @@ mod tests {
             ("10.0.0.1", &["1.1.1.1:4711"], "1.1.1.1"),
             ("10.0.0.1", &["[2001:db8::1]:4711"], "2001:db8::1"),
             ("10.0.0.1", &["1.1.1.1, unknown"], "10.0.0.1"),
+            ("10.0.0.1", &["6.6.6.6", "\u{e9}, 1.1.1.1"], "1.1.1.1"),
+            ("10.0.0.1", &["6.6.6.6", "\u{e9}"], "10.0.0.1"),
             ("::ffff:10.0.0.1", &["1.1.1.1"], "1.1.1.1"),
             ("fd00::1", &["2001:db8::1"], "2001:db8::1"),
         ] {
-            let found = behind(peer.parse().unwrap(), told, &proxies);
+            // A header may hold bytes that are no text.
+            let told: Vec<Vec<u8>> =
+                told.iter().map(|line| line.chars().map(|letter| letter as u8).collect()).collect();
+            let told: Vec<&[u8]> = told.iter().map(Vec::as_slice).collect();
+            let found = behind(peer.parse().unwrap(), &told, &proxies);
             assert_eq!(found, expected.parse::<IpAddr>().unwrap(), "{peer} {told:?}");
         }
     }
