@@ -65,6 +65,8 @@ words! {
         Radio = "radio",
         /// Letters of one width.
         Monospace = "monospace",
+        /// With the symbol of the company's currency.
+        Money = "money",
     }
 
     /// Places in the life of a record where the application has its say.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::visitor;
+use super::{Visitor, visitor};
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -10,6 +10,8 @@ on_both!(
     a_record_is_shown_under_the_headings_of_its_fields,
     what_a_radio_or_a_tall_input_sends_is_stored,
     the_description_of_the_api_has_them_as_titles,
+    money_has_its_symbol_where_it_is_shown_and_typed,
+    numbers_and_money_are_written_as_the_currency_of_the_settings_says,
 );
 
 async fn a_form_has_the_labels_groups_help_and_inputs_of_the_declaration(server: Server) {
@@ -88,4 +90,27 @@ async fn the_description_of_the_api_has_them_as_titles(server: Server) {
     // What stands in the description already is not told twice.
     let sku = property("Product", "sku")["description"].clone();
     assert!(sku.as_str().is_some_and(|text| text.starts_with("The stock keeping unit.")), "{sku}");
+}
+
+async fn money_has_its_symbol_where_it_is_shown_and_typed(server: Server) {
+    let mut admin = lamp_that_costs(&server).await;
+    admin.get("/products/1").await.status(200).says("<bdi>£</bdi>1,234.50").says("1,500.2500");
+    admin.get("/products?columns=name,replacement_charge,weight").await.says("<bdi>£</bdi>1,234.50").says("1,500.2500");
+    // It is typed as the API takes it.
+    let symbol = "<span class=\"money\"><span class=\"symbol\" aria-hidden=\"true\">£</span><input";
+    admin.get("/products/1/edit").await.says(symbol).says("value=\"1234.50\"");
+}
+
+async fn numbers_and_money_are_written_as_the_currency_of_the_settings_says(server: Server) {
+    server.admin().put("/settings", json!({ "base_currency": "EUR" })).await.ok();
+    let mut admin = lamp_that_costs(&server).await;
+    let list = admin.get("/products?columns=name,replacement_charge,weight").await;
+    list.status(200).says("1.234,50\u{a0}<bdi>€</bdi>").says("1.500,2500");
+    admin.get("/products/1/edit").await.says("<span class=\"symbol\" aria-hidden=\"true\">€</span></span>");
+}
+
+async fn lamp_that_costs(server: &Server) -> Visitor {
+    let lamp = json!({ "name": "Lamp", "replacement_charge": "1234.5", "weight": "1500.25" });
+    server.admin().post("/products", lamp).await.created("product");
+    visitor(server, &json!({ "id": 1 })).await
 }

@@ -68,6 +68,7 @@ fn described(field: &Field, problems: &mut Problems) {
         Widget::Textarea => (matches!(field.kind, Kind::String { .. }), "a `string`; a `text` has it already"),
         Widget::Radio => (matches!(field.kind, Kind::Enum(_) | Kind::Code(_)), "an `enum` or a `code`"),
         Widget::Monospace => (matches!(field.kind, Kind::String { .. } | Kind::Text), "a `string` or a `text`"),
+        Widget::Money => (matches!(field.kind, Kind::Decimal { .. }), "a `decimal`"),
     };
     if !fits && field.kind != Kind::Unknown && !matches!(field.kind, Kind::Derived(_) | Kind::Embedded { .. }) {
         let message = format!("`{}` has a type for which there is no `{}`", field.declared, widget.value.word());

@@ -118,8 +118,10 @@ pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
         items.extend(writing(field));
     }
     items.extend(querying(resource, field));
-    items.extend(words(field));
-    (!items.is_empty()).then(|| quote!(#[field(#(#items),*)]))
+    // What people read stands in an attribute of its own: a long one is a line for each item.
+    let attributes = [items, words(field)].into_iter().filter(|items| !items.is_empty());
+    let attributes: TokenStream = attributes.map(|items| quote!(#[field(#(#items),*)])).collect();
+    (!attributes.is_empty()).then_some(attributes)
 }
 
 /// The attribute of a parameter or of a field of an answer.

@@ -40,8 +40,8 @@ pub struct Model {
     #[field(reference("product_group"))]
     #[derived("product_group_name", from = "product_group_id.name")]
     pub product_group_id: Option<i64>,
+    #[field(string(64))]
     #[field(
-        string(64),
         label = "Stock keeping unit",
         help = "As it is printed on the box.",
         group = "Names",

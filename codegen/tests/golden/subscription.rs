@@ -47,12 +47,8 @@ use charter_runtime::generated::*;
 pub struct Model {
     #[field(no_filter, no_sort)]
     pub id: i64,
+    #[field(string(2000), required, url, no_filter, no_sort)]
     #[field(
-        string(2000),
-        required,
-        url,
-        no_filter,
-        no_sort,
         description = "Where events are sent.",
         example = "https://example.com/hook"
     )]

@@ -174,7 +174,7 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
 }
 
 /// The words for an input.
-const WIDGETS: &[&str] = &["textarea", "radio", "monospace"];
+const WIDGETS: &[&str] = &["textarea", "radio", "monospace", "money"];
 
 fn widget(entry: &Entry, problems: &mut Problems) -> Option<Word> {
     let word = text(entry, problems)?;

@@ -9,4 +9,6 @@ pub enum Widget {
     Radio,
     /// Letters of one width for a text, also where it is shown.
     Monospace,
+    /// An amount of money, with the symbol of the company's currency, also where it is shown.
+    Money,
 }

@@ -80,7 +80,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
     let reads = action.method == ActionMethod::Get;
     let sent = if reads { visit.asked.pairs()? } else { form.to_vec() };
     let catalog = &visit.state.catalog;
-    let values = sent::read(catalog, action.input, &[], visit.zone, &sent, true)?;
+    let values = sent::read(catalog, action.input, &[], visit.locale.zone, &sent, true)?;
     if form.is_empty() && values.is_empty() {
         return asking(visit, place, action, &values, None, &html! {}, StatusCode::OK).await;
     }

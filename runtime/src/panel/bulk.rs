@@ -121,7 +121,7 @@ impl Work<'_> {
     }
 
     pub fn count(&self) -> String {
-        words::count(self.place.entry.meta, self.number())
+        self.visit.locale.amounts.records(self.place.entry.meta, self.number())
     }
 
     fn choose_field(&self) -> Markup {
@@ -167,7 +167,7 @@ impl Work<'_> {
     pub fn value(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Value> {
         let fields = self.place.entry.meta.fields;
         let pairs: Vec<Pair> = form.iter().filter(|pair| pair.name != "id").cloned().collect();
-        let mut record = sent::read(&self.visit.state.catalog, fields, &[], self.visit.zone, &pairs, false)?;
+        let mut record = sent::read(&self.visit.state.catalog, fields, &[], self.visit.locale.zone, &pairs, false)?;
         Ok(record.remove(field.name).unwrap_or_default())
     }
 
@@ -214,7 +214,7 @@ impl Work<'_> {
         let reply = self.visit.send("POST", &self.action(), &[], Some(&body)).await?;
         if reply.is_success() {
             let content = html! {
-                div .notice role="status" { p { (words::were(self.place.entry.meta, self.number())) " " (done) "." } }
+                div .notice role="status" { p { (self.visit.locale.amounts.records_were(self.place.entry.meta, self.number())) " " (done) "." } }
                 p { a .button.primary href=(self.back) { "Back to the list" } }
             };
             return Ok(self.page("Done", &content));
@@ -258,12 +258,12 @@ impl Work<'_> {
         let title = if progress.is_over {
             "Done".to_string()
         } else {
-            format!("{} of {}", words::number(&worked.to_string()), self.count())
+            format!("{} of {}", self.visit.locale.amounts.count(worked), self.count())
         };
         let content = html! {
             @if !progress.is_over { progress max=(progress.total) value=(worked) aria-label="How far it is" {} }
             @if let Some(said) = &said { div .problem role="alert" { p { strong { "It was interrupted: " } (said) } } }
-            (progress.told(self.place, done))
+            (progress.told(&self.visit.locale.amounts, self.place, done))
             @if progress.is_over { p { a .button.primary href=(self.back) { "Back to the list" } } } @else {
                 form method="post" action=(self.action()) data-continue[goes_on] {
                     (self.carried(step))
@@ -285,7 +285,7 @@ impl Work<'_> {
             div .problem role="alert" {
                 p { strong { "Somebody has changed the view since its records were shown." } " Nothing more is done." }
             }
-            (sweep.progress.told(self.place, done))
+            (sweep.progress.told(&self.visit.locale.amounts, self.place, done))
             p { a .button.primary href=(self.back) { "Look at the list again" } }
         }
     }

@@ -88,6 +88,7 @@ pub fn alone(visit: &Visit<'_>, field: &FieldMeta, kind: Kind, value: &Value, ro
         (Some(Widget::Monospace), Value::String(text), Room::Page) if kind == Kind::Text => {
             html! { pre .wrap tabindex="0" { (text) } }
         }
+        (Some(Widget::Money), Value::String(amount), _) => visit.locale.amounts.money(amount),
         (_, Value::String(id), Room::Table) if is_id(field, kind) => short_id(id),
         (Some(Widget::Monospace), Value::String(_), _) => html! { code { (plain(visit, kind, value, room)) } },
         _ => plain(visit, kind, value, room),
@@ -128,9 +129,9 @@ pub fn plain(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup
             }
         }
         (Kind::Enum { .. }, Value::String(word)) => html! { span .tag { (words::label(word)) } },
-        (Kind::Timestamp { .. }, Value::String(time)) => match zone::shown(visit.zone, time) {
+        (Kind::Timestamp { .. }, Value::String(time)) => match zone::shown(visit.locale.zone, time) {
             Some(shown) => {
-                html! { time datetime=(time) title={ (time) " (" (visit.zone.name()) " is shown)" } { (shown) } }
+                html! { time datetime=(time) title={ (time) " (" (visit.locale.zone.name()) " is shown)" } { (shown) } }
             }
             None => html! { (time) },
         },
@@ -138,8 +139,8 @@ pub fn plain(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup
             Some(shown) => html! { time datetime=(date) { (shown) } },
             None => html! { (date) },
         },
-        (Kind::Decimal { .. }, Value::String(number)) => html! { (words::number(number)) },
-        (Kind::Integer, Value::Number(number)) => html! { (words::number(&number.to_string())) },
+        (Kind::Decimal { .. }, Value::String(number)) => html! { (visit.locale.amounts.number(number)) },
+        (Kind::Integer, Value::Number(number)) => html! { (visit.locale.amounts.number(&number.to_string())) },
         (_, Value::Number(number)) => html! { (number) },
         (_, Value::String(text)) if text.is_empty() => nothing(),
         (_, Value::String(text)) => match room {

@@ -63,7 +63,7 @@ pub fn said(visit: &Visit<'_>, column: Option<&Column>, row: &Row, titles: &Titl
         let known = choices.iter().find(|(value, _)| value.eq_ignore_ascii_case(text)).map(|(_, label)| label.clone());
         let title = || match kind {
             Kind::Ref { resource } => titles.get(resource, text.parse().ok()?).map(String::from),
-            Kind::Timestamp { .. } => zone::shown(visit.zone, text),
+            Kind::Timestamp { .. } => zone::shown(visit.locale.zone, text),
             _ => None,
         };
         known.or_else(title).unwrap_or_else(|| text.to_string())

@@ -45,7 +45,7 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
                 section .card {
                     h2 { "How much there is" }
                     dl .counts { @for (entry, total) in counts {
-                        div { dt { a href={ "/" (entry.meta.path) } { (words::plural(entry.meta)) } } dd { (recent.made(visit, entry)) span .amount { (words::number(&total.to_string())) } } }
+                        div { dt { a href={ "/" (entry.meta.path) } { (words::plural(entry.meta)) } } dd { (recent.made(visit, entry)) span .amount { (visit.locale.amounts.count(total)) } } }
                     } }
                 }
             }
@@ -76,7 +76,7 @@ async fn of_due(visit: &Visit<'_>, entry: &Entry, done: &FieldMeta, time: &'stat
     let all = format!("/{}?{conditions}&sort={}", entry.meta.path, time.name);
     Ok(html! {
         section .card {
-            div .card-head { h2 { a href=(all) { (words::plural(entry.meta)) " due" } " " span .count { (words::number(&total.to_string())) } }
+            div .card-head { h2 { a href=(all) { (words::plural(entry.meta)) " due" } " " span .count { (visit.locale.amounts.count(total)) } }
                 @if visit.may(entry, Operation::Create) { a .button.small href={ "/" (entry.meta.path) "/new" } { "New" } } }
             @if records.is_empty() { p .faint { "Nothing is due until tomorrow." } } @else {
                 table { tbody { @for record in records { (line(visit, &place, record, time)) } } }

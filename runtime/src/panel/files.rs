@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::place::Place;
 use super::said::Said;
 use super::visit::Visit;
-use super::{input, page, words};
+use super::{input, page};
 use crate::error::{Error, Result};
 use crate::meta::Operation;
 use crate::server::Answer;
@@ -35,7 +35,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
     let to = |leaf: i64| format!("{}?{LEAF}={leaf}", place.path());
     Ok(html! {
         section .card {
-            h2 { "Files " span .count { (words::number(&total.to_string())) } }
+            h2 { "Files " span .count { (visit.locale.amounts.count(total)) } }
             @if may {
                 form .drop data-upload={ "/panel/api/" (attached.meta.path) } {
                     input type="hidden" name="attachable_type" value=(place.entry.meta.type_name);
@@ -86,7 +86,7 @@ fn local(visit: &Visit<'_>, link: &str) -> String {
 fn size(bytes: i64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{} KB", words::number(&(bytes / 1_000).to_string())),
+        1_000..1_000_000 => format!("{} KB", bytes / 1_000),
         _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
     }
 }

@@ -32,7 +32,7 @@ impl Work<'_> {
         let records = self.records("").await?;
         let (entry, found) = (self.place.entry, self.found(&records));
         let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, found)) " will be deleted" } (self.manner(found))
+            div .notice { p { strong { (self.visit.locale.amounts.records(entry.meta, found)) " will be deleted" } (self.manner(found))
                 @if !entry.meta.soft_delete { @if found == 1 { " It cannot be brought back." } @else { " They cannot be brought back." } } } }
             (self.conditions().await?)
             (self.names(&records))
@@ -52,7 +52,7 @@ impl Work<'_> {
         let records = self.records(deleted::WITH).await?;
         let (entry, found) = (self.place.entry, self.found(&records));
         let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, found)) " will be restored" } (self.manner(found))
+            div .notice { p { strong { (self.visit.locale.amounts.records(entry.meta, found)) " will be restored" } (self.manner(found))
                 @if found == 1 { " It comes back into every list, as it was." } @else { " They come back into every list, as they were." } } }
             (self.conditions().await?)
             (self.names(&records))
@@ -83,7 +83,7 @@ impl Work<'_> {
         let found = self.found(&records);
         let shown = |record: &Value| cell::of(self.visit, entry, field, record, &titles, Room::Table);
         let content = html! {
-            div .notice { p { strong { (words::count(entry.meta, found)) " will be changed" } (self.manner(found)) } }
+            div .notice { p { strong { (self.visit.locale.amounts.records(entry.meta, found)) " will be changed" } (self.manner(found)) } }
             (self.conditions().await?)
             div .card.scroll tabindex="0" role="region" aria-label="What will happen" { table {
                 thead { tr { th scope="col" { (entry.meta.label) } th scope="col" { "Now" } th scope="col" { "Then" } } }
@@ -129,6 +129,6 @@ impl Work<'_> {
 
     fn more(&self, records: &[Value]) -> Option<String> {
         let more = self.found(records) - records.len() as i64;
-        (more > 0).then(|| format!("and {} more", words::number(&more.to_string())))
+        (more > 0).then(|| format!("and {} more", self.visit.locale.amounts.count(more)))
     }
 }

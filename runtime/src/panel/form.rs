@@ -147,7 +147,7 @@ type Read = (Map<String, Value>, Option<(String, Value)>);
 async fn read(visit: &Visit<'_>, place: &Place<'_>, definitions: &[Definition], form: &[Pair]) -> Result<Read> {
     let (form, view) = view_form::read(visit, place.entry, form).await?;
     let (catalog, fields) = (&visit.state.catalog, place.entry.meta.fields);
-    let mut record = sent::read(catalog, fields, definitions, visit.zone, &form, place.is_list())?;
+    let mut record = sent::read(catalog, fields, definitions, visit.locale.zone, &form, place.is_list())?;
     let listed = view.map(|view_form::Sent { filters, plural }| {
         record.extend(filters.map(|filters| (view_form::FILTERS.to_string(), filters)));
         ("entity_type".to_string(), Value::from(plural))

@@ -97,7 +97,7 @@ fn shown(visit: &Visit<'_>, place: &Place<'_>, entry: &Value, titles: &Titles) -
     html! {
         li {
             p { (who) " " span .tag { (done(&input::text(&entry["action"]))) } " "
-                time .faint datetime=(at) { (zone::shown(visit.zone, &at).unwrap_or_else(|| at.clone())) } }
+                time .faint datetime=(at) { (zone::shown(visit.locale.zone, &at).unwrap_or_else(|| at.clone())) } }
             @if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
                 details {
                     summary { (changes.len()) @if changes.len() == 1 { " field" } @else { " fields" } }

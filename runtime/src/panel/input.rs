@@ -65,7 +65,7 @@ pub fn condition(
         (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),
         (Some(Reads::Value), None) => {
             let (kind, shown) = match word(kind) {
-                "datetime-local" => ("datetime-local", zone::local(visit.zone, &row.value)),
+                "datetime-local" => ("datetime-local", zone::local(visit.locale.zone, &row.value)),
                 "date" => ("date", None),
                 _ => ("text", None),
             };
@@ -206,7 +206,7 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
             textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described] aria-invalid=[invalid] { "\n" (pretty(given.value)) }
         },
         (Kind::Timestamp { .. }, _) => {
-            let local = zone::local(visit.zone, &text).unwrap_or_else(|| text.clone());
+            let local = zone::local(visit.locale.zone, &text).unwrap_or_else(|| text.clone());
             html! { input type="hidden" name={ "_was." (name) } value=(text); input type="datetime-local" step="any" id=(id) name=(name) value=(local) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
         }
         (Kind::Date, _) => {
@@ -221,9 +221,13 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
                 _ => ("text", None),
             };
             let most = if let Kind::String { max } = kind { Some(max) } else { None };
-            html! {
+            let input = html! {
                 input .code[mono] type=(input) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[most] autocomplete="off"
                     aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+            };
+            match given.widget {
+                Some(Widget::Money) => visit.locale.amounts.beside(input),
+                _ => input,
             }
         }
     }

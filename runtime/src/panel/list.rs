@@ -28,7 +28,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         Some(mark) => Cow::Owned([&known[..], &[columns::of_mark(visit, entry, mark)]].concat()),
         None => Cow::Borrowed(&known[..]),
     };
-    let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.zone);
+    let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.locale.zone);
     if wish.is_rough {
         // An arrow that was pressed has the focus again, in a menu that is open again.
         let plain = Wish { is_rough: false, page: None, ..wish };
@@ -145,7 +145,7 @@ impl List<'_> {
         }
         let title = html! {
             @if of_deleted { (deleted::title(entry)) } @else { (words::plural(entry.meta)) }
-            @if let Some(total) = total { " " span .count { (words::number(&total.to_string())) } }
+            @if let Some(total) = total { " " span .count { (self.visit.locale.amounts.count(total)) } }
         };
         let all = self.wish.api(place, None);
         let actions = html! {
@@ -231,7 +231,7 @@ impl List<'_> {
                     div .bulk data-bulk-bar {
                         span data-chosen { @if of_deleted { "Choose rows to restore several at once" } @else { "Choose rows to change several at once" } }
                         @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
-                            label .box { input type="checkbox" name="_all" value="1"; " All " (words::number(&total.to_string())) " that match" }
+                            label .box { input type="checkbox" name="_all" value="1"; " All " (self.visit.locale.amounts.count(total)) " that match" }
                         }
                         @if edits { button name="_step" value="edit" { "Edit…" } }
                         @if deletes { button .danger name="_step" value="delete" { "Delete…" } }
@@ -340,7 +340,7 @@ impl List<'_> {
         let to =
             |page: i64| Wish { page: (page > 1).then(|| page.to_string()), ..self.wish.clone() }.address(self.place);
         let more = total.map_or(rows as i64 == per_page, |total| last < total);
-        let number = |number: i64| words::number(&number.to_string());
+        let number = |number: i64| self.visit.locale.amounts.count(number);
         html! {
             nav .pager aria-label="Pages" {
                 p { (number(first)) "–" (number(last)) @if let Some(total) = total { " of " (number(total)) } }

@@ -6,6 +6,7 @@
 //! shows what `/api/v1/products?sort=-name` answers. `docs/panel.md` has the rest.
 
 mod action;
+mod amount;
 mod api;
 mod asset;
 mod bulk;
@@ -26,6 +27,7 @@ mod form_fields;
 mod history;
 mod input;
 mod list;
+mod locale;
 mod memory;
 mod page;
 mod place;
@@ -74,7 +76,7 @@ pub fn router(state: &Arc<State>) -> Router {
     let panel = || {
         Endpoint::new(
             state.clone(),
-            Panel { api: Api::new(state), zone: zone::Zone::default(), remembered: remembered.clone() },
+            Panel { api: Api::new(state), locales: locale::Locales::default(), remembered: remembered.clone() },
         )
     };
     Router::new().push(Router::new().goal(panel())).push(Router::with_path("{**rest}").goal(panel()))
@@ -82,7 +84,7 @@ pub fn router(state: &Arc<State>) -> Router {
 
 struct Panel {
     api: Api,
-    zone: zone::Zone,
+    locales: locale::Locales,
     remembered: Arc<memory::Remembered>,
 }
 
@@ -161,7 +163,7 @@ impl Panel {
             return Ok(answer);
         }
         let Some(found) = found else { return sign_in::needed(state, request, &asked).await };
-        let visit = Visit::new(state, &self.api, &self.zone, &self.remembered, asked, found.user).await?;
+        let visit = Visit::new(state, &self.api, &self.locales, &self.remembered, asked, found.user).await?;
         self.inside(request, &visit, &segments).await
     }
 

@@ -64,7 +64,7 @@ async fn by_day(visit: &Visit<'_>, sql: Sql) -> Result<Vec<(NaiveDate, Day)>> {
     let mut days: Vec<(NaiveDate, Day)> = Vec::new();
     for row in sql.all(visit.state.db.reader()).await? {
         let (at, bad): (DateTime<Utc>, bool) = (row.try_get("", "at")?, row.try_get::<i32>("", "bad")? != 0);
-        let date = at.with_timezone(&visit.zone).date_naive();
+        let date = at.with_timezone(&visit.locale.zone).date_naive();
         let index = match days.iter().position(|(known, _)| *known == date) {
             Some(index) => index,
             None => {
@@ -75,7 +75,7 @@ async fn by_day(visit: &Visit<'_>, sql: Sql) -> Result<Vec<(NaiveDate, Day)>> {
         let day = &mut days[index].1;
         if bad { day.bad += 1 } else { day.good += 1 }
     }
-    let today = visit.state.clock.now().with_timezone(&visit.zone).date_naive();
+    let today = visit.state.clock.now().with_timezone(&visit.locale.zone).date_naive();
     let known = |date| days.iter().find(|(known, _)| *known == date).map(|(_, day)| *day).unwrap_or_default();
     Ok((0..DAYS).rev().map(|back| today - TimeDelta::days(back)).map(|date| (date, known(date))).collect())
 }
@@ -164,7 +164,7 @@ fn line(visit: &Visit<'_>, name: &str, mut points: Vec<(f64, f64)>, what: String
     let path = format!("{} H{WIDTH}", path.join(" "));
     let day = |at: f64| {
         let at = DateTime::from_timestamp(at as i64, 0);
-        at.map(|at| at.with_timezone(&visit.zone).format("%-d %b %Y").to_string()).unwrap_or_default()
+        at.map(|at| at.with_timezone(&visit.locale.zone).format("%-d %b %Y").to_string()).unwrap_or_default()
     };
     html! {
         figure .plot {

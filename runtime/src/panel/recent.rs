@@ -7,7 +7,6 @@ use maud::{Markup, html};
 
 use super::plot::{self, Day};
 use super::visit::Visit;
-use super::words;
 use crate::catalog::Entry;
 use crate::db::Sql;
 use crate::error::Result;
@@ -44,9 +43,9 @@ impl Recent {
         let mut counts = HashMap::new();
         for row in &rows {
             let (name, at): (String, DateTime<Utc>) = (row.try_get("", "name")?, row.try_get("", "at")?);
-            *counts.entry((name, at.with_timezone(&visit.zone).date_naive())).or_default() += 1;
+            *counts.entry((name, at.with_timezone(&visit.locale.zone).date_naive())).or_default() += 1;
         }
-        let today = now.with_timezone(&visit.zone).date_naive();
+        let today = now.with_timezone(&visit.locale.zone).date_naive();
         Ok(Recent { counts, is_partial: rows.len() as i64 >= LATEST, today })
     }
 
@@ -74,7 +73,7 @@ impl Recent {
         let days = self.days(|known| known == name);
         let sum: i64 = days.iter().map(|(_, day)| day.good).sum();
         let least = if self.is_partial { "at least " } else { "" };
-        let said = format!("{least}{} made in {DAYS} days", words::count(entry.meta, sum));
+        let said = format!("{least}{} made in {DAYS} days", visit.locale.amounts.records(entry.meta, sum));
         html! { span .spark title=(said) { (plot::drawn(&days, &said)) } }
     }
 }

@@ -86,7 +86,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
     Ok(html! {
         section .card {
             div .card-head {
-                h2 { a href=(all) { (words::plural(entry.meta)) } " " span .count { (words::number(&total.to_string())) } }
+                h2 { a href=(all) { (words::plural(entry.meta)) } " " span .count { (visit.locale.amounts.count(total)) } }
                 @if visit.may(entry, Operation::Create) { a .button.small href=(new) { "Add" } }
             }
             @if records.is_empty() { p .faint { "None yet." } } @else {
@@ -130,7 +130,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
                         } } }
                     }
                 }
-                @if total > records.len() as i64 { p { a href=(all) { "All " (words::count(entry.meta, total)) } } }
+                @if total > records.len() as i64 { p { a href=(all) { "All " (visit.locale.amounts.records(entry.meta, total)) } } }
             }
         }
     })

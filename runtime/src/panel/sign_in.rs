@@ -11,7 +11,7 @@ use super::place::Place;
 use super::said::Said;
 use super::token::Token;
 use super::visit::{Asked, Visit, field, is_ours, read_form, same_site};
-use super::{api::Api, cookie, form as forms, page, see, visit, words, zone::Zone};
+use super::{api::Api, cookie, form as forms, locale::Locales, page, see, visit, words};
 use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
 use crate::context::State;
@@ -182,8 +182,8 @@ async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft
         is_page: true,
         ..Asked::default()
     };
-    let (api, zone, remembered) = (Api::new(state), Zone::default(), Remembered::default());
-    let visit = Visit::new(state, &api, &zone, &remembered, asked, found.user).await?;
+    let (api, locales, remembered) = (Api::new(state), Locales::default(), Remembered::default());
+    let visit = Visit::new(state, &api, &locales, &remembered, asked, found.user).await?;
     forms::again(&visit, &place, &decode(draft)?, Some(kept()), StatusCode::OK).await.map(Some)
 }
 

@@ -5,6 +5,7 @@ use salvo::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::amount::Amounts;
 use super::columns;
 use super::condition::{self, Wish};
 use super::place::Place;
@@ -64,7 +65,7 @@ impl Sweep {
     /// What the API says to the list, and [`Error::Malformed`].
     pub async fn of(visit: &Visit<'_>, place: &Place<'_>, query: &str, progress: Option<&str>) -> Result<Sweep> {
         let columns = columns::all(visit, place.entry).await?;
-        let wish = Wish::read(decode(query)?, &columns, visit.zone);
+        let wish = Wish::read(decode(query)?, &columns, visit.locale.zone);
         let mut sweep = Sweep { query: query.into(), wish, sample: Vec::new(), progress: Progress::default() };
         if let Some(text) = progress {
             let unread = |_| Error::Malformed("The form cannot be read: begin anew.".into());
@@ -176,21 +177,21 @@ impl Progress {
     }
 
     /// What came of it so far.
-    pub fn told(&self, place: &Place<'_>, done: &str) -> Markup {
+    pub fn told(&self, amounts: &Amounts, place: &Place<'_>, done: &str) -> Markup {
         let gone = self.total - self.done - self.refused;
         let meta = place.entry.meta;
         html! {
             div .notice role="status" {
-                p { (words::were(meta, self.done)) " " (done) "." }
+                p { (amounts.records_were(meta, self.done)) " " (done) "." }
                 @if self.is_over && gone > 0 {
-                    p { (words::were(meta, gone)) " gone, or met the conditions no longer, when it was their turn." }
+                    p { (amounts.records_were(meta, gone)) " gone, or met the conditions no longer, when it was their turn." }
                 }
             }
             @if self.refused > 0 {
                 div .problem role="alert" {
-                    p { strong { (words::were(meta, self.refused)) " refused, and stayed as they are." } }
+                    p { strong { (amounts.records_were(meta, self.refused)) " refused, and stayed as they are." } }
                     ul { @for (reason, count, first) in &self.why {
-                        li { (reason) ": " (words::count(meta, *count)) ", first "
+                        li { (reason) ": " (amounts.records(meta, *count)) ", first "
                             a href=(place.of(*first).path()) { (meta.label) " " (first) } }
                     } }
                     @if self.why.len() == REASONS { p { "There may be other reasons: these came first." } }

@@ -163,8 +163,8 @@ fn has_inputs(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) ->
     };
     let instant = |time: &str| chrono::DateTime::parse_from_rfc3339(time).ok();
     let returns = |time: &str| {
-        let local = zone::local(visit.zone, time);
-        local.is_none_or(|local| instant(&zone::utc(visit.zone, &local)) == instant(time))
+        let local = zone::local(visit.locale.zone, time);
+        local.is_none_or(|local| instant(&zone::utc(visit.locale.zone, &local)) == instant(time))
     };
     let is_time = matches!(column.kind, Kind::Timestamp { .. });
     let keeps = !row.value.trim().is_empty() && (!is_time || row.value.split(',').all(|time| returns(time.trim())));
@@ -211,7 +211,7 @@ pub async fn read(visit: &Visit<'_>, entry: &Entry, form: &[Pair]) -> Result<(Ve
     let filters = match value(WAS) {
         None => None,
         Some(was) => {
-            let wish = Wish::read(chosen, &columns::all(visit, list).await?, visit.zone);
+            let wish = Wish::read(chosen, &columns::all(visit, list).await?, visit.locale.zone);
             let was = serde_json::from_str(was).ok();
             let same = was.filter(|was| from_json(was).is_some_and(|rows| rows == wish.rows));
             Some(same.unwrap_or_else(|| wish.filters()))

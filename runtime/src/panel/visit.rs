@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono_tz::Tz;
 use futures_util::StreamExt;
 use percent_encoding::percent_decode_str;
 use salvo::Request;
@@ -10,10 +9,10 @@ use salvo::http::StatusCode;
 use serde_json::Value;
 
 use super::api::{self, Api, Reply};
+use super::locale::{Locale, Locales};
 use super::memory::Remembered;
 use super::said::Said;
 use super::token::Token;
-use super::zone::Zone;
 use super::{cookie, words};
 use crate::auth::SignedIn;
 use crate::catalog::Entry;
@@ -51,8 +50,7 @@ pub struct Visit<'v> {
     pub state: &'v Arc<State>,
     pub asked: Asked,
     pub user: Arc<SignedIn>,
-    /// The company's time zone.
-    pub zone: Tz,
+    pub locale: Arc<Locale>,
     /// What forms send back, so that no other site can send them.
     pub token: Token,
     api: &'v Api,
@@ -104,14 +102,14 @@ impl<'v> Visit<'v> {
     pub async fn new(
         state: &'v Arc<State>,
         api: &'v Api,
-        zone: &Zone,
+        locales: &Locales,
         remembered: &'v Remembered,
         asked: Asked,
         user: Arc<SignedIn>,
     ) -> Result<Visit<'v>> {
         let token = Token::of(state, &user.mark())?;
-        let zone = zone.of(state).await?;
-        Ok(Visit { state, asked, user, zone, token, api, remembered })
+        let locale = locales.current(state).await?;
+        Ok(Visit { state, asked, user, locale, token, api, remembered })
     }
 
     /// Whether the user may read a resource's records, as far as permissions say.

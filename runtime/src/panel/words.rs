@@ -1,4 +1,4 @@
-//! What people read: labels from names, numbers in groups, and addresses.
+//! What people read: labels from names, and addresses.
 
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -66,27 +66,6 @@ pub fn action(action: &ActionMeta) -> String {
     label(action.name)
 }
 
-/// `1234567.50` is `1,234,567.50`.
-pub fn number(text: &str) -> String {
-    let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("−", rest));
-    let (whole, part) = rest.split_once('.').map_or((rest, None), |(whole, part)| (whole, Some(part)));
-    if whole.is_empty() || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text.to_string();
-    }
-    let mut grouped = String::from(sign);
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    if let Some(part) = part {
-        grouped.push('.');
-        grouped.push_str(part);
-    }
-    grouped
-}
-
 /// What stands below an input.
 pub fn help(field: &FieldMeta) -> &'static str {
     if field.help.is_empty() { field.description } else { field.help }
@@ -113,17 +92,6 @@ pub fn described(text: &str) -> Markup {
     }
 }
 
-/// `1 product`, `2 products`.
-pub fn count(meta: &ResourceMeta, count: i64) -> String {
-    let noun = if count == 1 { singular(meta) } else { prose::records(meta) };
-    format!("{} {noun}", number(&count.to_string()))
-}
-
-/// `1 product was`, `2 products were`.
-pub fn were(meta: &ResourceMeta, number: i64) -> String {
-    format!("{} {}", count(meta, number), if number == 1 { "was" } else { "were" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,20 +102,6 @@ mod tests {
             [("role_ids", "Roles"), ("company_ids", "Companies"), ("day_ids", "Days"), ("tags", "Tags")]
         {
             assert_eq!(field(&FieldMeta::new(name, Kind::RefList { resource: "role" })), called);
-        }
-    }
-
-    #[test]
-    fn numbers_are_grouped_and_stay_exact() {
-        let cases = [
-            ("0", "0"),
-            ("1234", "1,234"),
-            ("-1234567.50", "−1,234,567.50"),
-            ("12345678901234567.8", "12,345,678,901,234,567.8"),
-            ("x1", "x1"),
-        ];
-        for (text, grouped) in cases {
-            assert_eq!(number(text), grouped);
         }
     }
 }

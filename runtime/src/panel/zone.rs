@@ -1,44 +1,7 @@
-//! The company's time zone, in which pages show times: a `timezone` among the application's settings.
-
-use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+//! Times as people read and write them, in the company's time zone.
 
 use chrono::{DateTime, LocalResult, NaiveDate, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
-
-use crate::context::State;
-use crate::db::Sql;
-use crate::error::Result;
-
-/// A change is seen within this time.
-const REMEMBERED: Duration = Duration::from_secs(5);
-
-/// The time zone as it was read last.
-#[derive(Debug, Default)]
-pub struct Zone(Mutex<Option<(Tz, Instant)>>);
-
-impl Zone {
-    /// UTC where no settings say otherwise, or name none that is known.
-    pub async fn of(&self, state: &State) -> Result<Tz> {
-        let known = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((zone, read)) = known
-            && read.elapsed() < REMEMBERED
-        {
-            return Ok(zone);
-        }
-        let settings = state.catalog.entries().iter().find(|e| e.meta.singleton && e.field("timezone").is_some());
-        let mut zone = Tz::UTC;
-        if let Some(settings) = settings {
-            let text = format!("SELECT \"timezone\" AS \"zone\" FROM \"{}\"", settings.meta.table);
-            let row = Sql::new(state.db.dialect(), text).one(state.db.reader()).await?;
-            let name: Option<String> = row.map(|row| row.try_get("", "zone")).transpose()?;
-            zone = name.and_then(|name| Tz::from_str(&name).ok()).unwrap_or(Tz::UTC);
-        }
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((zone, Instant::now()));
-        Ok(zone)
-    }
-}
 
 /// What a person reads: `21 Mar 2026, 10:00`.
 pub fn shown(zone: Tz, time: &str) -> Option<String> {

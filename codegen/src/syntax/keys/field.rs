@@ -135,7 +135,7 @@ const WIDGET: Key = key(
     Shape::Word(Widget::WORDS),
     "the input that fits its type",
     "widget: radio",
-    "How people type it in the panel: `textarea`, a `string` in several lines; `radio`, all choices of an `enum` or `code` at once; `monospace`, a `string` or `text` in letters of one width, also where it is shown.",
+    "How people type it in the panel: `textarea`, a `string` in several lines; `radio`, all choices of an `enum` or `code` at once; `monospace`, a `string` or `text` in letters of one width, also where it is shown; `money`, a `decimal` with the symbol, the separators and the places of the currency that the settings name, also where it is shown.",
 );
 
 pub const DEPRECATION: Key = key(
