@@ -11,6 +11,7 @@ mod delivery;
 mod deprecation;
 mod errors;
 mod events;
+mod full_disk;
 mod idempotency;
 mod oddities;
 mod openapi;

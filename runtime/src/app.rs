@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, QueryResult, Statement};
 use sea_orm_migration::MigratorTrait;
 
 use crate::auth;
@@ -108,7 +108,8 @@ impl App {
     /// The same; a statement may take as long as `limit`, and without one as long as it takes.
     pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<State>> {
         let catalog = Catalog::link(self.routes.clone()).map_err(Error::Internal)?;
-        let db = Db::connect(&config.database_url, config.database_pool, limit).await?;
+        let db = Db::connect(&config.database_url, config.database_pool, limit).await;
+        let db = db.map_err(|error| Error::Internal(format!("the database cannot be opened: {error}")))?;
         let gate = Arc::new(Gate::new(config.at_once()));
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
@@ -163,12 +164,17 @@ impl App {
                 // that makes an index beside others. Behind a pooler a transaction that waits would also keep a
                 // connection, which the holder may need.
                 let question = format!("SELECT pg_try_advisory_xact_lock({START_LOCK}) AS taken");
+                let mut is_told = false;
                 loop {
                     let guard = state.db.begin().await?;
                     if taken(guard.query_one_raw(Statement::from_string(DbBackend::Postgres, &question)).await?)? {
                         return Ok(StartLock::Transaction(guard));
                     }
                     drop(guard);
+                    if !is_told {
+                        tracing::info!("waiting for another process that prepares the database");
+                        is_told = true;
+                    }
                     tokio::time::sleep(START_PAUSE).await;
                 }
             }
@@ -184,18 +190,27 @@ impl App {
         }
     }
 
-    pub(crate) async fn prepare_locked(&self, state: &Arc<State>) -> Result<()> {
-        self.migrate_up(state).await?;
-        seed::reference(state, self.seeds).await
+    pub(crate) async fn prepare_locked(&self, state: &Arc<State>) -> Result<Vec<String>> {
+        let applied = self.migrate_up(state).await?;
+        seed::reference(state, self.seeds).await?;
+        Ok(applied)
     }
 
-    /// Applies every migration that is not applied, and makes sure that the tables are counted.
-    pub(crate) async fn migrate_up(&self, state: &State) -> Result<()> {
-        (self.migrate)(&state.db, Direction::Up).await?;
+    /// Applies every migration that is not applied, makes sure that the tables are counted, and answers which it applied.
+    pub(crate) async fn migrate_up(&self, state: &State) -> Result<Vec<String>> {
+        let applied = self.migrate_by(state, Direction::Up).await?;
         for table in total::install(&state.db, &state.catalog).await? {
             tracing::debug!(table, "its records are counted from now on");
         }
-        Ok(())
+        Ok(applied)
+    }
+
+    /// Migrates, and answers the names of what was applied, or undone.
+    pub(crate) async fn migrate_by(&self, state: &State, direction: Direction) -> Result<Vec<String>> {
+        let before = (self.migrate)(&state.db, Direction::Status).await?;
+        let after = (self.migrate)(&state.db, direction).await?;
+        let changed = after.into_iter().filter(|now| !before.contains(now));
+        Ok(changed.map(|(name, _)| name).collect())
     }
 }
 
@@ -224,17 +239,30 @@ impl StartLock {
 fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Result<Vec<(String, bool)>>> {
     Box::pin(async move {
         let connection = db.migrating();
+        // Told in our words, before it is told in the library's.
+        let before = status::<M>(&connection).await?;
         match direction {
             Direction::Up => M::up(&connection, None).await?,
             Direction::Down(steps) => M::down(&connection, Some(steps)).await?,
             Direction::Status => {}
         }
-        M::install(&connection).await?;
-        let migrations = M::get_migration_with_status(&connection).await?;
+        let after = if direction == Direction::Status { before } else { status::<M>(&connection).await? };
         if db.dialect() == Dialect::Postgres {
             connection.close().await?;
         }
-        let applied = |m: &sea_orm_migration::Migration| m.status() == sea_orm_migration::MigrationStatus::Applied;
-        Ok(migrations.iter().map(|m| (m.name().to_string(), applied(m))).collect())
+        Ok(after)
     })
+}
+
+/// Every migration, and whether it was applied. It writes nothing.
+async fn status<M: MigratorTrait>(connection: &DatabaseConnection) -> Result<Vec<(String, bool)>> {
+    let migrations = M::get_migration_with_status_read_only(connection).await.map_err(|error| match error {
+        // One that was applied and is not known here.
+        DbErr::Custom(what) => Error::Internal(format!(
+            "the database was migrated by a newer version of this program, or by another one: {what}"
+        )),
+        other => other.into(),
+    })?;
+    let applied = |m: &sea_orm_migration::Migration| m.status() == sea_orm_migration::MigrationStatus::Applied;
+    Ok(migrations.iter().map(|m| (m.name().to_string(), applied(m))).collect())
 }

@@ -2,10 +2,14 @@
 
 mod secret;
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches};
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use url::Url;
 
 use crate::attachment::Location;
@@ -36,7 +40,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "127.0.0.1:8000",
         about: "Address and port to listen on; port 0 takes a free one",
     },
-    Setting { flag: "base-url", default: "", about: "The address that clients use; by default that of `listen`" },
+    Setting { flag: "base-url", default: "", about: "The address that clients use, without a path; by default that of `listen`" },
     Setting {
         flag: "data-dir",
         default: "./data",
@@ -248,18 +252,28 @@ impl Config {
             ));
         }
         // None of these with its text, which may hold a password.
+        let unread = |error| format!("database-url cannot be read: {error}");
         match config.database_url.split_once("://") {
-            Some(("sqlite", file)) if !file.split('?').next().unwrap_or_default().is_empty() => {}
+            Some(("sqlite", file)) if !file.split('?').next().unwrap_or_default().is_empty() => {
+                problems.extend(SqliteConnectOptions::from_str(&config.database_url).err().map(unread));
+            }
             Some(("sqlite", _)) => problems.push("database-url must name a file behind sqlite://".into()),
-            Some(("postgres" | "postgresql", _)) if Url::parse(&config.database_url).is_ok() => {}
+            Some(("postgres" | "postgresql", _)) if Url::parse(&config.database_url).is_ok() => {
+                problems.extend(PgConnectOptions::from_str(&config.database_url).err().map(unread));
+            }
             Some(("postgres" | "postgresql", _)) => {
                 problems.push("database-url must be a URL such as postgres://user@host/database".into());
             }
             _ => problems.push("database-url must begin with sqlite:// or postgres://".into()),
         }
         let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-        if config.base_url.as_ref().is_some_and(|url| !Url::parse(url).is_ok_and(|url| is_web(&url))) {
-            problems.push("base-url must be a URL such as https://records.example.com".into());
+        // Links are made by writing a path behind it, and pages lead to paths of the host.
+        let is_bare = |url: &Url| {
+            let bare = url.username().is_empty() && url.password().is_none() && url.path() == "/";
+            bare && url.query().is_none() && url.fragment().is_none()
+        };
+        if config.base_url.as_ref().is_some_and(|url| !Url::parse(url).is_ok_and(|url| is_web(&url) && is_bare(&url))) {
+            problems.push("base-url must be a URL such as https://records.example.com, and no more".into());
         }
         if config.secret_key.as_ref().is_some_and(|key| key.trim().is_empty()) {
             problems.push("secret-key must not be blank".into());
@@ -282,7 +296,8 @@ impl Config {
     pub fn prepare(&mut self) -> Result<()> {
         let problem =
             |error: std::io::Error| Error::Internal(format!("the data folder {}: {error}", self.data_dir.display()));
-        std::fs::create_dir_all(&self.data_dir).map_err(problem)?;
+        // It holds what clients keep here, and secrets: a folder that is there already stays as somebody wanted it.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.data_dir).map_err(problem)?;
         if self.secret_key.is_none() {
             self.secret_key = Some(secret::kept(&self.data_dir).map_err(problem)?);
         }
@@ -297,8 +312,10 @@ fn networks(flag: &str, text: &str, problems: &mut Vec<String>) -> Vec<Network> 
     networks.into_iter().filter_map(Result::ok).collect()
 }
 
+/// A `?` begins the parameters, and a `%` an escape.
 fn sqlite_url(data_dir: &Path) -> String {
-    format!("sqlite://{}", data_dir.join("charter.db").display())
+    let path = data_dir.join("charter.db").display().to_string();
+    format!("sqlite://{}", path.replace('%', "%25").replace('?', "%3F"))
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 //! Every answer that is not a success is `{"message", "code", "errors"?}`. What the client may know is in the variant;
 //! what only the log may know is in [`Error::Internal`] and is never shown.
 
-use std::borrow::Cow;
+mod database;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use salvo::http::StatusCode;
-use sea_orm::error::ConnAcquireErr;
-use sea_orm::sqlx::error::DatabaseError;
-use sea_orm::{DbErr, RuntimeErr, SqlErr};
+
+pub(crate) use database::{INDEXED_ANEW, TAKEN};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -178,12 +178,6 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("unavailable", 503, "The database is away or the request took too long; try again after `Retry-After`."),
 ];
 
-/// What a unique index that was reached first comes to, where no field can be named.
-pub(crate) const TAKEN: &str = "Another record has the same value.";
-
-/// What a foreign key that stands in the way comes to.
-const REFERRED_TO: &str = "Another record still refers to this one, or the one it refers to is gone.";
-
 impl Error {
     /// A 422 with one problem.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Error {
@@ -287,99 +281,3 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-impl From<DbErr> for Error {
-    /// A database that cannot be reached is 503; a broken reference 409; all else is the server's fault.
-    fn from(error: DbErr) -> Error {
-        match error.sql_err() {
-            Some(SqlErr::ForeignKeyConstraintViolation(_)) => {
-                return Error::Conflict(
-                    "Another record still refers to this one, or the one it refers to is gone.".into(),
-                );
-            }
-            Some(SqlErr::UniqueConstraintViolation(_)) => {
-                return Error::Conflict(TAKEN.into());
-            }
-            _ => {}
-        }
-        if is_restricted(&error) {
-            return Error::Conflict(REFERRED_TO.into());
-        }
-        if is_ended(&error) {
-            return Error::too_long();
-        }
-        if is_lost(&error) {
-            return Error::Unavailable(INDEXED_ANEW.into());
-        }
-        if database_code(&error).is_some_and(|code| GAVE_WAY.contains(&&*code)) {
-            tracing::warn!(%error, "a transaction gave way to others");
-            return Error::Unavailable("Others are changing the same records. Try again in a moment.".into());
-        }
-        let away = match &error {
-            DbErr::ConnectionAcquire(ConnAcquireErr::Timeout) => {
-                tracing::warn!("no connection to the database was free in time");
-                return Error::Unavailable("The database is busy, or cannot be reached. Try again in a moment.".into());
-            }
-            DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
-            DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
-            _ => false,
-        };
-        if away {
-            tracing::warn!(%error, "the database is away");
-            Error::Unavailable("The database cannot be reached. Try again in a moment.".into())
-        } else {
-            Error::Internal(error.to_string())
-        }
-    }
-}
-
-/// Whether the database ended the statement because of the time that it took: PostgreSQL's `query_canceled`, SQLite's
-/// `SQLITE_INTERRUPT`.
-fn is_ended(error: &DbErr) -> bool {
-    database_code(error).is_some_and(|code| matches!(&*code, "57014" | "9"))
-}
-
-/// What a request is told whose index of substrings has gone meanwhile.
-pub(crate) const INDEXED_ANEW: &str = "What is searched is being indexed anew. Try again in a moment.";
-
-/// Whether an index of substrings of SQLite, or what keeps it, has gone between two statements of a request.
-fn is_lost(error: &DbErr) -> bool {
-    let gone = ["no such table: charter_search_", "no such column: charter_search_"];
-    said(error).is_some_and(|error| gone.iter().any(|gone| error.message().starts_with(gone)))
-}
-
-/// The code in which the database says what is wrong with a statement.
-fn database_code(error: &DbErr) -> Option<Cow<'_, str>> {
-    said(error).and_then(|error| error.code())
-}
-
-/// What the database says of a statement.
-fn said(error: &DbErr) -> Option<&dyn DatabaseError> {
-    match error {
-        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
-            error.as_database_error()
-        }
-        _ => None,
-    }
-}
-
-/// Whether a record was kept because of `ON DELETE RESTRICT`, in the codes that SeaORM does not know: SQLite's, and that
-/// of PostgreSQL from 18 on.
-fn is_restricted(error: &DbErr) -> bool {
-    database_code(error).is_some_and(|code| matches!(&*code, "1811" | "23001"))
-}
-
-/// The codes of a transaction that lost to another and may be tried again: a serialization failure and a deadlock of
-/// PostgreSQL, and SQLite's busy.
-const GAVE_WAY: [&str; 3] = ["40001", "40P01", "5"];
-
-/// Whether the connection, not the statement, failed.
-fn is_away(error: &sea_orm::SqlxError) -> bool {
-    use sea_orm::SqlxError as E;
-    match error {
-        E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
-        // 57P01..03: the server is shutting down or starting. 53300: too many connections.
-        E::Database(e) => matches!(e.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300")),
-        _ => false,
-    }
-}

@@ -1,5 +1,8 @@
 //! `charter migrate`, `user`, `token`, `seed demo` and `routes`.
 
+use std::process::Stdio;
+
+use sea_orm::{ConnectionTrait, Database};
 use serde_json::{Value, json};
 
 use super::{blocking, on_both, status, token};
@@ -13,6 +16,9 @@ on_both!(
     an_expired_token_is_not_created,
     the_demo_data_can_be_made_again,
     lists_come_as_json,
+    several_may_migrate_at_once,
+    the_status_is_told_without_writing_anything,
+    a_database_of_a_newer_version_is_told,
 );
 
 fn migrate_goes_up_and_down_and_tells(program: Program) {
@@ -140,4 +146,39 @@ fn lists_come_as_json(program: Program) {
     assert!(!program.list(&["migrate", "status"]).is_empty());
     let said = program.run(&["routes", "--format", "xml"]);
     assert_eq!(said.code, 2, "{said:?}");
+}
+
+fn several_may_migrate_at_once(program: Program) {
+    let migrate = || program.command(&["migrate", "up"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let those: Vec<_> = (0..3).map(|_| migrate().expect("it runs")).collect();
+    let mut applied = 0;
+    for one in those {
+        let output = one.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        applied += String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.starts_with("applied m")).count();
+    }
+    assert_eq!(applied, program.list(&["migrate", "status"]).len(), "each by one of them");
+}
+
+fn the_status_is_told_without_writing_anything(program: Program) {
+    let rows = program.list(&["migrate", "status"]);
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["applied"] == false), "{rows:?}");
+    let said = program.run(&["from-db", "seaql_migrations"]);
+    assert!(said.code == 1 && said.err.contains("no table `seaql_migrations`"), "{said:?}");
+}
+
+fn a_database_of_a_newer_version_is_told(program: Program) {
+    program.done(&["migrate"]);
+    blocking(async {
+        let database = Database::connect(program.url()).await.expect("it is there");
+        let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m20990101_000001_later', 0)";
+        database.execute_unprepared(newer).await.expect("it is written");
+        database.close().await.expect("it closes");
+    });
+    for arguments in [&["migrate", "status"][..], &["migrate"], &["token", "list"], &["serve"]] {
+        let said = program.run(arguments);
+        assert_eq!(said.code, 1, "{said:?}");
+        let told = said.err.lines().last().unwrap_or_default();
+        assert!(told.contains("migrated by a newer version") && told.contains("m20990101_000001_later"), "{said:?}");
+    }
 }

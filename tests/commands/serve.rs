@@ -15,6 +15,7 @@ on_both!(
     sigterm_and_sigint_drain_and_exit_0,
     two_processes_start_at_once_on_one_database,
     the_log_holds_no_secret,
+    it_serves_though_nothing_can_be_logged_or_shown,
 );
 
 fn the_first_start_prints_a_token_and_a_curl_line_that_works(program: Program) {
@@ -226,4 +227,83 @@ fn ready_is_503_while_the_database_is_away() {
     // And without a database it does not start.
     let said = program.run(&["--database-url", "postgres://nobody:hush@127.0.0.1:1/nowhere"]);
     assert!(said.code == 1 && !said.err.contains("hush"), "{said:?}");
+}
+
+/// As on a full disk, or where whoever read it has gone.
+fn it_serves_though_nothing_can_be_logged_or_shown(program: Program) {
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let address = format!("127.0.0.1:{port}");
+    let mut child = program.command(&["--listen", &address]).stdout(full()).stderr(full()).spawn().expect("it runs");
+    let client = Client::new(address.parse().expect("an address"));
+    let reaches = || std::net::TcpStream::connect(&address).is_ok();
+    let begun = Instant::now();
+    while !reaches() && begun.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for _ in 0..3 {
+        assert_eq!(blocking(client.get("~/health/ready")).status, 200);
+        assert_eq!(blocking(client.get("/products")).status, 401);
+    }
+    let killed = std::process::Command::new("kill").arg(child.id().to_string()).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    // What it could not show can be made again.
+    let token = program.done(&["token", "create", "--user", "admin@example.com", "--name", "x", "--ability", "*"]);
+    assert!(token.starts_with("chr_"), "{token}");
+}
+
+/// As a partition does, or an address that another machine takes over.
+#[test]
+fn a_database_that_hangs_keeps_no_server_from_stopping() {
+    let Some(own) = postgres::Postgres::start() else { return };
+    let program = Program::new(Database::Sqlite);
+    let mut command = program.command(&[]);
+    command.env("CHARTER_DATABASE_URL", own.create_database(None));
+    let serving = Serving::start(command, "More tokens:");
+    let token = token(&serving.banner);
+    assert_eq!(status(&serving, &token, "/products"), 200);
+    own.hang();
+    let figures = blocking(Client::new(serving.address()).get("~/health/metrics"));
+    assert!(figures.status == 200 && figures.text.contains("charter_webhook_attempts_total"), "{figures:?}");
+    assert!(!figures.text.contains("charter_webhook_due"), "nobody knows");
+    let begun = Instant::now();
+    serving.signal("TERM");
+    assert_eq!(serving.end().code, 0);
+    let took = begun.elapsed();
+    own.go_on();
+    assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
+#[test]
+fn a_hang_up_is_a_reason_to_stop_like_any_other() {
+    let program = Program::new(Database::Sqlite);
+    let serving = program.serve_first(&[]);
+    serving.signal("HUP");
+    assert_eq!(serving.end().code, 0);
+}
+
+#[test]
+fn the_log_tells_the_start_and_the_end() {
+    let program = Program::new(Database::Sqlite);
+    let serving = program.serve_first(&[]);
+    serving.signal("TERM");
+    let said = serving.end();
+    for told in ["starting", "database=Sqlite", "applied", "listening", "stopping", "stopped"] {
+        assert!(said.err.contains(told), "{told}: {}", said.err);
+    }
+}
+
+/// It holds what clients keep, and the hashes of their passwords.
+#[test]
+fn the_data_folder_is_its_owner_s_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let program = Program::new(Database::Sqlite);
+    let folder = program.path().join("of its own? 100%25");
+    let mut command = program.command(&["migrate"]);
+    command.env_remove("CHARTER_DATABASE_URL").arg("--data-dir").arg(&folder);
+    assert!(command.status().expect("it runs").success());
+    let mode = std::fs::metadata(&folder).expect("it is made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert!(folder.join("charter.db").is_file(), "whatever its name has in it");
 }

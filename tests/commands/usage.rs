@@ -58,6 +58,13 @@ fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
         ("CHARTER_REQUEST_TIMEOUT", "0", "request-timeout must be a whole number from 1"),
         ("CHARTER_RATE_LIMIT", "many", "rate-limit must be a whole number"),
         ("CHARTER_BASE_URL", "ftp://x", "base-url must be a URL such as"),
+        ("CHARTER_BASE_URL", "https://x.example.com/hire", "https://records.example.com, and no more"),
+        ("CHARTER_BASE_URL", "https://user:hush@x.example.com", "https://records.example.com, and no more"),
+        ("CHARTER_BASE_URL", "https://x.example.com/?a=b", "https://records.example.com, and no more"),
+        ("CHARTER_DATABASE_URL", "postgres://user:hush@host/db?sslmode=foo", "database-url cannot be read"),
+        ("CHARTER_DATABASE_URL", "sqlite://charter.db?nonsense=1", "database-url cannot be read"),
+        ("CHARTER_LOG", "inof", "`inof` is none of error, warn, info, debug, trace and off"),
+        ("CHARTER_LOG", "charter_runtime=debug,loud", "`loud` is none of"),
         ("CHARTER_STORAGE_SECRET_KEY", "hush", "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) is set, but storage"),
         ("CHARTER_LOG_FORMAT", "xml", "log-format must be `text` or `json`"),
     ] {

@@ -107,6 +107,25 @@ impl Postgres {
         }
     }
 
+    /// Stops it in the middle of whatever it does: it neither answers nor hangs up.
+    pub fn hang(&self) {
+        self.signal("STOP");
+    }
+
+    /// Lets it go on.
+    pub fn go_on(&self) {
+        self.signal("CONT");
+    }
+
+    /// To the server and to each of its sessions.
+    fn signal(&self, name: &str) {
+        let server = self.server.id();
+        let sessions = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).expect("Linux tells");
+        let those = std::iter::once(server.to_string()).chain(sessions.split_whitespace().map(String::from));
+        let done = Command::new("kill").arg(format!("-{name}")).args(those).status();
+        assert!(done.is_ok_and(|status| status.success()), "kill -{name}");
+    }
+
     /// Where it listens.
     pub fn port(&self) -> u16 {
         self.port

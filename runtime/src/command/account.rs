@@ -45,7 +45,7 @@ pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()>
         "role_ids": role_ids,
     });
     let (id, _) = create_alone(state, "user", &fields).await?;
-    println!("{id}");
+    output::line(&id.to_string())?;
     Ok(())
 }
 
@@ -66,7 +66,7 @@ pub async fn set_password(state: &Arc<State>, matches: &ArgMatches) -> Result<()
 
 pub async fn invite(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let user = by_email(state, matches, "email").await?;
-    println!("{}", invitation(state, user.id).await?);
+    output::line(&invitation(state, user.id).await?)?;
     Ok(())
 }
 
@@ -90,7 +90,7 @@ pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
         "expires_at": matches.get_one::<String>("expires-at"),
     });
     let (_, record) = create_alone(state, "token", &fields).await?;
-    println!("{}", record["token"]["value"].as_str().unwrap_or_default());
+    output::line(record["token"]["value"].as_str().unwrap_or_default())?;
     Ok(())
 }
 

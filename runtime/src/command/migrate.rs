@@ -20,8 +20,20 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
         }
         Some(("down", matches)) => {
             let steps = matches.get_one::<u32>("steps").copied().unwrap_or(1);
-            (app.migrate)(&state.db, Direction::Down(steps)).await.map(drop)
+            let lock = app.lock(state).await?;
+            let undone = app.migrate_by(state, Direction::Down(steps)).await?;
+            lock.release().await?;
+            tell("undone", &undone)
         }
-        _ => app.migrate_up(state).await,
+        _ => {
+            let lock = app.lock(state).await?;
+            let applied = app.migrate_up(state).await?;
+            lock.release().await?;
+            tell("applied", &applied)
+        }
     }
+}
+
+fn tell(what: &str, migrations: &[String]) -> Result<()> {
+    migrations.iter().try_for_each(|name| output::line(&format!("{what} {name}")))
 }

@@ -15,6 +15,7 @@ mod serve;
 mod words;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -51,7 +52,8 @@ impl App {
         match runtime.block_on(run(self, config, &matches)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("{}", told(&error));
+                // Where standard error is gone too the code tells alone.
+                let _ = writeln!(std::io::stderr(), "{}", told(&error));
                 ExitCode::from(FAILED)
             }
         }

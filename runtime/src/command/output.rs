@@ -1,15 +1,30 @@
-//! Lists on standard output: a table for people, JSON for programs.
+//! Standard output: lines, and lists as a table for people or JSON for programs.
+
+use std::io::{ErrorKind, Write, stdout};
 
 use clap::ArgMatches;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 
+/// Prints a line. Whoever reads no further, as `head` does, has what was wanted.
+///
+/// # Errors
+/// When it cannot be written, as on a full disk.
+pub fn line(text: &str) -> Result<()> {
+    let mut out = stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::Internal(format!("standard output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Prints rows of named columns in the format that `--format` asks for.
 pub fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<()> {
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
-        println!("{}", serde_json::to_string_pretty(rows).map_err(Error::internal)?);
-        return Ok(());
+        return line(&serde_json::to_string_pretty(rows).map_err(Error::internal)?);
     }
     let text = |value: &Value| match value {
         Value::Null => "-".to_string(),
@@ -24,9 +39,9 @@ pub fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<(
         .collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    for row in &cells {
-        let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        println!("{}", line.join("  ").trim_end());
-    }
-    Ok(())
+    let written = |row: &Vec<String>| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        cells.join("  ").trim_end().to_string()
+    };
+    line(&cells.iter().map(written).collect::<Vec<_>>().join("\n"))
 }

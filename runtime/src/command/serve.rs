@@ -17,14 +17,22 @@ use crate::total;
 
 /// Migrates, seeds, listens, says where, and serves until it is told to stop.
 pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), database = ?state.db.dialect(), "starting");
     let lock = app.lock(state).await?;
-    app.prepare_locked(state).await?;
+    for migration in app.prepare_locked(state).await? {
+        tracing::info!(migration, "applied");
+    }
     // Listening comes first: a start that fails for its address must not have shown, or lost, the first token.
     let signals = server::Signals::listen()?;
     let running = server::serve(state.clone()).await?;
+    tracing::info!(address = %running.address, "listening");
     let shown = first_start::administrator(state).await?;
     lock.release().await?;
-    println!("{}", first_start::banner(app, state, &state.base_url(), shown.as_ref()));
+    let banner = first_start::banner(app, state, &state.base_url(), shown.as_ref());
+    if let Err(error) = output::line(&banner) {
+        // The service is up. Another token and another link can be made by commands.
+        tracing::error!(%error, "what the start has to say could not be shown");
+    }
     running.until_told(signals).await;
     Ok(())
 }
@@ -60,7 +68,7 @@ pub async fn demo(sample: &Demo, state: &Arc<State>, matches: &ArgMatches) -> Re
         if show {
             eprintln!();
         }
-        println!("{resource}: {added} added, {wanted} wanted");
+        output::line(&format!("{resource}: {added} added, {wanted} wanted"))?;
     }
     Ok(())
 }

@@ -17,11 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sea_orm::sqlx::Connection as _;
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sea_orm::sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
 use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DbErr, SqliteTransactionMode, SqlxPostgresConnector, SqlxSqliteConnector,
-    TransactionOptions,
+    ConnectionTrait, DatabaseConnection, DbErr, SqliteTransactionMode, SqlxError, SqlxPostgresConnector,
+    SqlxSqliteConnector, TransactionOptions,
 };
 use tokio::sync::Notify;
 
@@ -68,7 +71,10 @@ const STATEMENTS: usize = 200;
 /// A connection of exports that nobody needs is closed after so long.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// An export that is under way when the database closes has so long to notice.
+/// A connection of PostgreSQL that was idle for so long is tried out before a request has it.
+const DOUBTED: Duration = Duration::from_secs(1);
+
+/// What is under way when the database closes has so long to notice, and a database that hangs to let go.
 const CLOSING: Duration = Duration::from_secs(1);
 
 impl Db {
@@ -120,7 +126,8 @@ impl Db {
         // The writer opens first: it makes the file and switches it to WAL before a reader looks.
         let begun = Instant::now();
         let writer = loop {
-            match pool_of(1, None).connect_with(options.clone()).await {
+            let pool = pool_of(1, None).after_release(|connection, _| Box::pin(is_clean(connection)));
+            match pool.connect_with(options.clone()).await {
                 // Another process is switching the same file to WAL, for which SQLite does not wait by itself.
                 Err(error) if is_busy(&error) && begun.elapsed() < ACQUIRE => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -149,7 +156,12 @@ impl Db {
             .application_name("charter")
             .statement_cache_capacity(STATEMENTS)
             .extra_float_digits(None);
-        let pool_of = PgPoolOptions::new().max_connections(size).acquire_timeout(ACQUIRE).test_before_acquire(false);
+        let pool_of = PgPoolOptions::new()
+            .max_connections(size)
+            .acquire_timeout(ACQUIRE)
+            .test_before_acquire(false)
+            // What was cut off while nobody used it is found by nobody's request.
+            .before_acquire(|connection, it| Box::pin(async move { is_alive(connection, it.idle_for).await }));
         let limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
         let pool = match pool_of.clone().connect_with(limited).await {
             Err(error) if limit::is_refused(&error) => {
@@ -161,7 +173,11 @@ impl Db {
             }
             pool => pool,
         };
-        let pool = pool.map_err(connect_error)?;
+        let pool = match pool {
+            // The pool tries again until it gives up, and does not say why.
+            Err(SqlxError::PoolTimedOut) => Err(reason(&options).await),
+            pool => pool.map_err(connect_error),
+        }?;
         let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
         let exports = PgPoolOptions::new()
             .max_connections(MOST_EXPORTS)
@@ -241,25 +257,50 @@ impl Db {
         Sql::new(self.dialect, "SELECT 1").all(&self.reader).await.map(drop)
     }
 
-    /// Closes every connection; SQLite folds its log into the file first.
+    /// Closes every connection, as far as the database lets it; SQLite folds its log into the file first.
     pub async fn close(&self) {
-        let _ = tokio::time::timeout(CLOSING, self.exports.pool.connections.clone().close()).await;
+        let within = async |closing| drop(tokio::time::timeout(CLOSING, closing).await);
+        within(self.exports.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
-            let _ = reader.clone().close().await;
+            within(reader.clone().close()).await;
         }
         if self.dialect == Dialect::Sqlite {
             // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
             let _ = self.writers.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
         }
-        let _ = self.writers.connections.clone().close().await;
+        within(self.writers.connections.clone().close()).await;
     }
 }
 
-fn is_busy(error: &sea_orm::SqlxError) -> bool {
+/// Whether no transaction is left on a connection that was given back. SQLite ends one by itself when its disk is full
+/// or fails; the driver's own ROLLBACK is an error then, after which it counts one too many and never commits again.
+async fn is_clean(connection: &mut SqliteConnection) -> Result<bool, SqlxError> {
+    // What was told to roll back does so first.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
+}
+
+/// Whether a connection that was idle for a while still reaches PostgreSQL.
+async fn is_alive(connection: &mut PgConnection, idle: Duration) -> Result<bool, SqlxError> {
+    if idle < DOUBTED {
+        return Ok(true);
+    }
+    connection.ping().await.map(|()| true)
+}
+
+/// Why PostgreSQL cannot be reached.
+async fn reason(options: &PgConnectOptions) -> DbErr {
+    match tokio::time::timeout(ACQUIRE, PgConnection::connect_with(options)).await {
+        Ok(Err(error)) => connect_error(error),
+        _ => connect_error(SqlxError::PoolTimedOut),
+    }
+}
+
+fn is_busy(error: &SqlxError) -> bool {
     error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("5"))
 }
 
 /// A failure to open, without the URL and so without its password.
-fn connect_error(error: sea_orm::SqlxError) -> DbErr {
+fn connect_error(error: SqlxError) -> DbErr {
     DbErr::Conn(sea_orm::RuntimeErr::SqlxError(error.into()))
 }

@@ -9,6 +9,7 @@ use futures_util::{FutureExt, StreamExt};
 use salvo::http::{Mime, ReqBody};
 use salvo::hyper::body::{Body, Bytes};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
+use tracing::Instrument;
 
 use super::{Answer, Turn, Usage, form, headers};
 use crate::context::State;
@@ -69,6 +70,8 @@ impl<A: Answers> Handler for Endpoint<A> {
             }
             self.inner.answer(&self.state, request).await
         };
+        // What is told on the way belongs to this request.
+        let work = work.instrument(tracing::warn_span!("request", %request_id));
         let answered = AssertUnwindSafe(work).catch_unwind();
         let result = match tokio::time::timeout(limit, answered).await {
             Ok(Ok(result)) => result,

@@ -130,14 +130,16 @@ impl Running {
         signals.told().await;
         tracing::info!("stopping");
         self.stop().await;
+        tracing::info!("stopped");
     }
 }
 
-/// SIGTERM and SIGINT, which no longer end the process once they are listened for.
+/// SIGTERM, SIGINT and SIGHUP, which no longer end the process once they are listened for.
 #[derive(Debug)]
 pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    hang_up: Signal,
 }
 
 impl Signals {
@@ -147,13 +149,18 @@ impl Signals {
     /// When the signals cannot be listened for.
     pub fn listen() -> Result<Signals> {
         let listen = |kind| signal(kind).map_err(Error::internal);
-        Ok(Signals { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+        Ok(Signals {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            hang_up: listen(SignalKind::hangup())?,
+        })
     }
 
     async fn told(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            _ = self.hang_up.recv() => {}
         }
     }
 }

@@ -50,11 +50,15 @@ impl Engine {
         Engine { stop, tasks }
     }
 
-    /// Claims nothing more, and waits for the attempts under way.
+    /// Claims nothing more, and waits for the attempts under way; not for a database that hangs.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
-        for task in self.tasks {
-            let _ = task.await;
+        let until = Instant::now() + DRAIN + BREATH;
+        for mut task in self.tasks {
+            if timeout_at(until, &mut task).await.is_err() {
+                tracing::warn!("webhooks: the database did not answer in time; what was begun will be made again");
+                task.abort();
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::delivery::Claim;
 use super::exchange::Outcome;
@@ -16,6 +16,9 @@ use crate::error::Result;
 
 /// The backlog is counted at most so often, however often it is asked for.
 const COUNTED: Duration = Duration::from_secs(5);
+
+/// So long the database may take: what this process has counted is wanted most when it hangs.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The upper bounds of the histograms, in milliseconds.
 const BOUNDS: [u64; 12] = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 15_000];
@@ -39,11 +42,12 @@ struct Histogram {
     sum_micros: AtomicU64,
 }
 
-/// Deliveries that are due and that nobody is attempting, in the whole database.
+/// Deliveries that are due and that nobody is attempting, and events before their deliveries, in the whole database.
 #[derive(Debug, Clone, Copy, Default)]
 struct Backlog {
     due: i64,
     oldest: Option<DateTime<Utc>>,
+    waiting: i64,
 }
 
 impl Metrics {
@@ -64,19 +68,24 @@ impl Metrics {
         self.exchanges.add(outcome.duration);
     }
 
-    /// Everything as text.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn text(&self, db: &Db, clock: &Clock) -> Result<String> {
+    /// Everything as text; without what the database knows where that does not answer.
+    pub async fn text(&self, db: &Db, clock: &Clock) -> String {
         let now = clock.now();
-        let backlog = self.backlog(db, now).await?;
-        let age = backlog.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
         let mut text = String::with_capacity(4096);
-        about(&mut text, "charter_webhook_due", "gauge", "Deliveries that are due and that nobody is attempting.");
-        let _ = writeln!(text, "charter_webhook_due {}", backlog.due);
-        about(&mut text, "charter_webhook_oldest_due_seconds", "gauge", "How long the oldest of them has been due.");
-        let _ = writeln!(text, "charter_webhook_oldest_due_seconds {}", seconds(age.unsigned_abs() * 1000));
+        if let Ok(Ok(backlog)) = timeout(PATIENCE, self.backlog(db, now)).await {
+            let age = backlog.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
+            about(&mut text, "charter_webhook_due", "gauge", "Deliveries that are due and that nobody is attempting.");
+            let _ = writeln!(text, "charter_webhook_due {}", backlog.due);
+            about(
+                &mut text,
+                "charter_webhook_oldest_due_seconds",
+                "gauge",
+                "How long the oldest of them has been due.",
+            );
+            let _ = writeln!(text, "charter_webhook_oldest_due_seconds {}", seconds(age.unsigned_abs() * 1000));
+            about(&mut text, "charter_events_waiting", "gauge", "Events of which no deliveries were made yet.");
+            let _ = writeln!(text, "charter_events_waiting {}", backlog.waiting);
+        }
         about(
             &mut text,
             "charter_webhook_attempts_total",
@@ -95,7 +104,7 @@ impl Metrics {
         let name = "charter_webhook_first_attempt_delay_seconds";
         about(&mut text, name, "histogram", "From an event to the beginning of its first attempt in this process.");
         self.delays.write(&mut text, name);
-        Ok(text)
+        text
     }
 
     async fn backlog(&self, db: &Db, now: DateTime<Utc>) -> Result<Backlog> {
@@ -106,7 +115,8 @@ impl Metrics {
         {
             return Ok(backlog);
         }
-        let mut sql = Sql::new(db.dialect(), "SELECT COUNT(*) AS \"due\", MIN(\"due_at\") AS \"oldest\" FROM (");
+        let mut sql = Sql::new(db.dialect(), "SELECT COUNT(*) AS \"due\", MIN(\"due_at\") AS \"oldest\", ");
+        sql.push("(SELECT COUNT(*) FROM \"events\" WHERE \"fanned_out_at\" IS NULL) AS \"waiting\" FROM (");
         for (index, turn) in ["= 0", "> 0"].into_iter().enumerate() {
             sql.push(if index > 0 { " UNION ALL " } else { "" });
             sql.push("SELECT \"due_at\" FROM \"webhook_deliveries\" WHERE \"status\" = 'pending' AND \"retries\" ");
@@ -116,7 +126,11 @@ impl Metrics {
         sql.push(") AS d");
         let row = sql.one(db.reader()).await?;
         let backlog = match row {
-            Some(row) => Backlog { due: row.try_get("", "due")?, oldest: row.try_get("", "oldest")? },
+            Some(row) => Backlog {
+                due: row.try_get("", "due")?,
+                oldest: row.try_get("", "oldest")?,
+                waiting: row.try_get("", "waiting")?,
+            },
             None => Backlog::default(),
         };
         *counted = Some((Instant::now(), backlog));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 
+use super::output;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::query::hint;
@@ -43,11 +44,8 @@ pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let resources: Vec<(&str, &str)> =
         state.catalog.entries().iter().map(|entry| (entry.meta.table, entry.meta.name)).collect();
     let text = yaml::write(dialect, &name, table, &found, &resources);
-    print!(
-        "{}",
-        text.ok_or_else(|| Error::Internal(format!("no column of `{table}` could be a field of a resource")))?
-    );
-    Ok(())
+    let text = text.ok_or_else(|| Error::Internal(format!("no column of `{table}` could be a field of a resource")))?;
+    output::line(text.trim_end())
 }
 
 /// One of what an English plural names: `currencies` is `currency`, `boxes` is `box`, `rates` is `rate`.

@@ -1,0 +1,135 @@
+//! What the database says, as what a client is told.
+
+use std::borrow::Cow;
+
+use sea_orm::error::ConnAcquireErr;
+use sea_orm::sqlx::error::DatabaseError;
+use sea_orm::{DbErr, RuntimeErr, SqlErr};
+
+use super::Error;
+
+/// What a unique index that was reached first comes to, where no field can be named.
+pub(crate) const TAKEN: &str = "Another record has the same value.";
+
+/// What a foreign key that stands in the way comes to.
+const REFERRED_TO: &str = "Another record still refers to this one, or the one it refers to is gone.";
+
+impl From<DbErr> for Error {
+    /// A database that cannot be reached is 503; a broken reference 409; all else is the server's fault.
+    fn from(error: DbErr) -> Error {
+        match error.sql_err() {
+            Some(SqlErr::ForeignKeyConstraintViolation(_)) => {
+                return Error::Conflict(REFERRED_TO.into());
+            }
+            Some(SqlErr::UniqueConstraintViolation(_)) => {
+                return Error::Conflict(TAKEN.into());
+            }
+            _ => {}
+        }
+        if is_restricted(&error) {
+            return Error::Conflict(REFERRED_TO.into());
+        }
+        if is_ended(&error) {
+            return Error::too_long();
+        }
+        if is_lost(&error) {
+            return Error::Unavailable(INDEXED_ANEW.into());
+        }
+        if database_code(&error).is_some_and(|code| GAVE_WAY.contains(&&*code)) {
+            tracing::warn!(%error, "a transaction gave way to others");
+            return Error::Unavailable("Others are changing the same records. Try again in a moment.".into());
+        }
+        let away = match &error {
+            DbErr::ConnectionAcquire(ConnAcquireErr::Timeout) => {
+                tracing::warn!("no connection to the database was free in time");
+                return Error::Unavailable("The database is busy, or cannot be reached. Try again in a moment.".into());
+            }
+            DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
+            DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
+            _ => false,
+        };
+        if away {
+            tracing::warn!(%error, "the database is away");
+            Error::Unavailable("The database cannot be reached, or has no room. Try again in a moment.".into())
+        } else {
+            Error::Internal(error.to_string())
+        }
+    }
+}
+
+/// Whether the database ended the statement because of the time that it took: PostgreSQL's `query_canceled`, SQLite's
+/// `SQLITE_INTERRUPT`.
+fn is_ended(error: &DbErr) -> bool {
+    database_code(error).is_some_and(|code| matches!(&*code, "57014" | "9"))
+}
+
+/// What a request is told whose index of substrings has gone meanwhile.
+pub(crate) const INDEXED_ANEW: &str = "What is searched is being indexed anew. Try again in a moment.";
+
+/// Whether an index of substrings of SQLite, or what keeps it, has gone between two statements of a request.
+fn is_lost(error: &DbErr) -> bool {
+    let gone = ["no such table: charter_search_", "no such column: charter_search_"];
+    said(error).is_some_and(|error| gone.iter().any(|gone| error.message().starts_with(gone)))
+}
+
+/// The code in which the database says what is wrong with a statement.
+fn database_code(error: &DbErr) -> Option<Cow<'_, str>> {
+    said(error).and_then(|error| error.code())
+}
+
+/// What the database says of a statement.
+fn said(error: &DbErr) -> Option<&dyn DatabaseError> {
+    match error {
+        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
+            error.as_database_error()
+        }
+        _ => None,
+    }
+}
+
+/// Whether a record was kept because of `ON DELETE RESTRICT`, in the codes that SeaORM does not know: SQLite's, and that
+/// of PostgreSQL from 18 on.
+fn is_restricted(error: &DbErr) -> bool {
+    database_code(error).is_some_and(|code| matches!(&*code, "1811" | "23001"))
+}
+
+/// The codes of a transaction that lost to another and may be tried again: a serialization failure and a deadlock of
+/// PostgreSQL, and SQLite's busy.
+const GAVE_WAY: [&str; 3] = ["40001", "40P01", "5"];
+
+/// Whether the connection, or the database as a whole, failed, and not the statement.
+fn is_away(error: &sea_orm::SqlxError) -> bool {
+    use sea_orm::SqlxError as E;
+    match error {
+        E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
+        E::Database(e) => e.code().is_some_and(|code| is_of_the_database(&code)),
+        _ => false,
+    }
+}
+
+/// PostgreSQL's classes of a connection that fails (08, also a pooler's word for it), of what is used up (53), of an
+/// intervention such as a shutdown or a limit of idle sessions (57P), a standby that takes no writes (25006); SQLite's
+/// full and failing disk (13, 10 with what it was doing above the byte).
+fn is_of_the_database(code: &str) -> bool {
+    match code.len() {
+        5 => ["08", "53", "57P"].iter().any(|class| code.starts_with(class)) || code == "25006",
+        _ => code.parse::<i32>().is_ok_and(|code| matches!(code & 0xff, 10 | 13)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_as_a_whole_is_told_from_what_a_statement_did() {
+        // A pooler without its server, no connection left, no disk, a shutdown, an idle session, a standby; SQLite's full
+        // disk, its failing disk, and the same while it wrote.
+        for code in ["08006", "08P01", "53300", "53100", "57P01", "57P05", "25006", "13", "10", "778"] {
+            assert!(is_of_the_database(code), "{code}");
+        }
+        for code in ["57014", "23505", "42P01", "22001", "40001", "25P02", "1", "5", "9", "19", "2067"] {
+            assert!(!is_of_the_database(code), "{code}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! A disk that is full: what cannot be kept is refused, and nothing that was acknowledged is lost.
+
+use sea_orm::{ConnectionTrait, DbBackend, Statement};
+use serde_json::json;
+
+use crate::support::{Database, Server, run};
+
+#[test]
+fn what_is_acknowledged_after_a_full_disk_is_kept() {
+    run(Database::Sqlite, kept_after_a_full_disk);
+}
+
+/// SQLite ends a transaction by itself when it finds no room, and the driver takes it to be open still.
+async fn kept_after_a_full_disk(server: Server) {
+    let client = server.admin();
+    let product = |text: usize| json!({ "name": "Lamp", "description": "x".repeat(text) });
+    client.post("/products", product(1)).await.created("product");
+    let row = server.state.db.writer().query_one_raw(Statement::from_string(DbBackend::Sqlite, "PRAGMA page_count"));
+    let pages: i64 = row.await.expect("it is told").expect("a row").try_get_by_index(0).expect("a number");
+    server.sql(&format!("PRAGMA max_page_count = {}", pages + 20)).await;
+    let refused = client.post("/products", product(500_000)).await;
+    refused.refused(503, "unavailable");
+    // What follows is as ever, a refusal within a transaction included.
+    client.put("/products/999", json!({ "name": "x" })).await.refused(404, "not_found");
+    client.post("/products", json!({ "name": "" })).await.refused(422, "validation_failed");
+    let id = client.post("/products", product(1)).await.created("product")["id"].clone();
+    client.get(&format!("/products/{id}")).await.ok();
+    assert_eq!(client.get("/products").await.json()["meta"]["total"], 2);
+    // Nothing is held open by the one who wrote: another program writes too.
+    let other = sea_orm::Database::connect(server.state.config.database_url.as_str()).await.expect("it opens");
+    let written = other.execute_unprepared("UPDATE products SET weight = 0").await;
+    assert_eq!(written.expect("it writes").rows_affected(), 2);
+    other.close().await.expect("it closes");
+}
