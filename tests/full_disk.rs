@@ -6,29 +6,42 @@ use serde_json::json;
 use crate::support::{Database, Server, run};
 
 #[test]
-fn what_is_acknowledged_after_a_full_disk_is_kept() {
-    run(Database::Sqlite, kept_after_a_full_disk);
+fn what_finds_no_room_is_503_and_changes_nothing() {
+    run(Database::Sqlite, refused_for_want_of_room);
 }
 
-/// SQLite ends a transaction by itself when it finds no room, and the driver takes it to be open still.
-async fn kept_after_a_full_disk(server: Server) {
+#[test]
+fn what_is_acknowledged_after_sqlite_ended_a_transaction_by_itself_is_kept() {
+    run(Database::Sqlite, kept_after_an_end_that_nobody_asked_for);
+}
+
+async fn refused_for_want_of_room(server: Server) {
     let client = server.admin();
     let product = |text: usize| json!({ "name": "Lamp", "description": "x".repeat(text) });
     client.post("/products", product(1)).await.created("product");
     let row = server.state.db.writer().query_one_raw(Statement::from_string(DbBackend::Sqlite, "PRAGMA page_count"));
     let pages: i64 = row.await.expect("it is told").expect("a row").try_get_by_index(0).expect("a number");
     server.sql(&format!("PRAGMA max_page_count = {}", pages + 20)).await;
-    let refused = client.post("/products", product(500_000)).await;
-    refused.refused(503, "unavailable");
-    // What follows is as ever, a refusal within a transaction included.
+    client.post("/products", product(500_000)).await.refused(503, "unavailable");
+    client.post("/products", product(1)).await.created("product");
+    assert_eq!(client.get("/products").await.json()["meta"]["total"], 2);
+}
+
+/// As it does when the disk is full, or fails, at a commit. The driver takes the transaction to be open still, and would
+/// begin every later one within it.
+async fn kept_after_an_end_that_nobody_asked_for(server: Server) {
+    let client = server.admin();
+    let ended = server.state.db.begin().await.expect("it begins");
+    ended.execute_unprepared("ROLLBACK").await.expect("it ends");
+    drop(ended);
+    // Refusals too end a transaction.
     client.put("/products/999", json!({ "name": "x" })).await.refused(404, "not_found");
     client.post("/products", json!({ "name": "" })).await.refused(422, "validation_failed");
-    let id = client.post("/products", product(1)).await.created("product")["id"].clone();
+    let id = client.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"].clone();
     client.get(&format!("/products/{id}")).await.ok();
-    assert_eq!(client.get("/products").await.json()["meta"]["total"], 2);
     // Nothing is held open by the one who wrote: another program writes too.
     let other = sea_orm::Database::connect(server.state.config.database_url.as_str()).await.expect("it opens");
     let written = other.execute_unprepared("UPDATE products SET weight = 0").await;
-    assert_eq!(written.expect("it writes").rows_affected(), 2);
+    assert_eq!(written.expect("it writes").rows_affected(), 1);
     other.close().await.expect("it closes");
 }

@@ -40,7 +40,11 @@ pub const SETTINGS: &[Setting] = &[
         default: "127.0.0.1:8000",
         about: "Address and port to listen on; port 0 takes a free one",
     },
-    Setting { flag: "base-url", default: "", about: "The address that clients use, without a path; by default that of `listen`" },
+    Setting {
+        flag: "base-url",
+        default: "",
+        about: "The address that clients use, without a path; by default that of `listen`",
+    },
     Setting {
         flag: "data-dir",
         default: "./data",
