@@ -143,8 +143,10 @@ fn matches(pattern: &'static str, text: &str) -> bool {
     compile(pattern).is_ok_and(|regex| regex.is_match(text))
 }
 
+/// Written out: a browser would make an address of `https:example.com` too, other programs a path.
 fn is_url(text: &str) -> bool {
-    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
+    let is_web = |(scheme, _): (&str, &str)| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    text.split_once("://").is_some_and(is_web) && url::Url::parse(text).is_ok_and(|url| url.host().is_some())
 }
 
 /// Something before one `@`, a domain after it, no white space: what mail servers agree on.
@@ -182,5 +184,7 @@ mod tests {
         assert!(is_email("a@example.com") && is_email("a.b+c@example"));
         assert!(!is_email("a") && !is_email("a@") && !is_email("@b") && !is_email("a b@c") && !is_email("a@b..c"));
         assert!(is_url("https://example.com/x") && !is_url("ftp://example.com") && !is_url("example.com"));
+        assert!(is_url("HTTPS://example.com") && !is_url("https:example.com") && !is_url("https:/example.com"));
+        assert!(!is_url("https://") && !is_url("https:x://example.com"));
     }
 }

@@ -12,6 +12,8 @@ mod limit;
 mod statement;
 mod together;
 
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +40,7 @@ pub use statement::{Operand, Sql};
 use together::Together;
 pub use together::{Company, Rows};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Which SQL is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub struct Db {
     commits: Arc<Notify>,
     /// How PostgreSQL is reached.
     options: Option<PgConnectOptions>,
+    /// Where SQLite's file was when it was opened, and which it was.
+    file: Option<(PathBuf, u64)>,
 }
 
 /// How long a request waits for a connection of the pool before it is told 503.
@@ -135,6 +139,8 @@ impl Db {
                 connected => break connected.map_err(connect_error)?,
             }
         };
+        let path = options.get_filename().to_path_buf();
+        let file = std::fs::metadata(&path).ok().map(|known| (path, known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(connect_error)?;
         let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
@@ -146,6 +152,7 @@ impl Db {
             together: Together::default(),
             commits: Arc::default(),
             options: None,
+            file,
         })
     }
 
@@ -192,6 +199,7 @@ impl Db {
             together: Together::default(),
             commits: Arc::default(),
             options: Some(options),
+            file: None,
         })
     }
 
@@ -252,8 +260,15 @@ impl Db {
         self.commits.notified().await;
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers, and is still where everybody else looks for it: a file of SQLite that was deleted or
+    /// moved answers as ever.
     pub async fn ping(&self) -> Result<()> {
+        if let Some((path, opened)) = &self.file
+            && !std::fs::metadata(path).is_ok_and(|known| known.ino() == *opened)
+        {
+            tracing::error!(path = %path.display(), "the file of the database is gone, or is another: stop the server");
+            return Err(Error::Unavailable("The database's file is gone, or is another.".into()));
+        }
         Sql::new(self.dialect, "SELECT 1").all(&self.reader).await.map(drop)
     }
 

@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 const MOST_UNREAD: (usize, Duration) = (16 << 20, Duration::from_secs(5));
 const MOST_UNREAD_OF_UPLOAD: (usize, Duration) = (64 << 20, Duration::from_secs(30));
 
+/// A body of which nothing comes for so long is not waited for: who has stopped sending reads the answer, if anything.
+const MOST_SILENCE: Duration = Duration::from_secs(2);
+
 /// What stands behind a path.
 #[async_trait]
 pub trait Answers: Send + Sync + 'static {
@@ -119,7 +122,7 @@ async fn drain(request: &mut Request, (most, time): (usize, Duration)) {
     }
     let mut left = most;
     let rest = async {
-        while let Some(Ok(frame)) = request.body_mut().next().await {
+        while let Ok(Some(Ok(frame))) = tokio::time::timeout(MOST_SILENCE, request.body_mut().next()).await {
             left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
             if left == 0 {
                 break;
@@ -167,7 +170,8 @@ pub fn begin_upload(request: &mut Request) -> Upload<'_> {
         turn.end();
     }
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let content_type = header("content-type").unwrap_or_default().to_string();
+    // What is compressed is not the form that it is said to be.
+    let content_type = header("content-type").filter(|_| !is_coded(request)).unwrap_or_default().to_string();
     let length = header("content-length").and_then(|length| length.parse().ok());
     let body = request.body_mut().filter_map(async |frame| match frame {
         Ok(frame) => frame.into_data().ok().map(Ok),
@@ -214,6 +218,12 @@ fn unsupported() -> Error {
     Error::UnsupportedMediaType("application/json` or `application/x-www-form-urlencoded")
 }
 
+/// Whether a body is compressed, or coded in another way that is not read here.
+fn is_coded(request: &Request) -> bool {
+    let coding = request.headers().get("content-encoding").map(|value| value.to_str().unwrap_or("?").trim());
+    coding.is_some_and(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
+}
+
 /// What a body is said to be, if anything.
 ///
 /// # Errors
@@ -221,7 +231,7 @@ fn unsupported() -> Error {
 /// type that is none.
 fn media_type(request: &Request) -> Result<Option<Mime>> {
     let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or_default().trim());
-    if header("content-encoding").is_some_and(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity")) {
+    if is_coded(request) {
         return Err(unsupported());
     }
     let Some(said) = header("content-type").filter(|said| !said.is_empty()) else { return Ok(None) };

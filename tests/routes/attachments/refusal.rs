@@ -93,8 +93,12 @@ async fn a_body_that_is_no_form_is_refused(server: Server) {
         let body = answer.refused(415, "unsupported_media_type");
         assert!(body["message"].as_str().is_some_and(|text| text.contains("multipart/form-data")), "{body}");
     }
-    let answer = admin.send_bytes(Method::POST, "/attachments", Some("multipart/form-data"), body).await;
+    let answer = admin.send_bytes(Method::POST, "/attachments", Some("multipart/form-data"), body.clone()).await;
     answer.refused(400, "malformed_request");
+    // Nothing is unpacked here.
+    let packed = admin.with("content-encoding", "gzip");
+    let answer = packed.send_bytes(Method::POST, "/attachments", Some(&super::content_type()), body).await;
+    answer.refused(415, "unsupported_media_type");
     admin.put("/attachments/1", json!({})).await.refused(405, "method_not_allowed");
     let answer = admin.get("/attachments").await;
     answer.refused(405, "method_not_allowed");

@@ -1,4 +1,4 @@
-//! A disk that is full: what cannot be kept is refused, and nothing that was acknowledged is lost.
+//! What goes wrong with the file of SQLite: what cannot be kept is refused, and nothing that was acknowledged is lost.
 
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use serde_json::json;
@@ -13,6 +13,23 @@ fn what_finds_no_room_is_503_and_changes_nothing() {
 #[test]
 fn what_is_acknowledged_after_sqlite_ended_a_transaction_by_itself_is_kept() {
     run(Database::Sqlite, kept_after_an_end_that_nobody_asked_for);
+}
+
+#[test]
+fn a_file_that_is_gone_is_not_ready() {
+    run(Database::Sqlite, not_ready_without_its_file);
+}
+
+async fn not_ready_without_its_file(server: Server) {
+    let path = std::path::PathBuf::from(server.state.config.database_url.trim_start_matches("sqlite://"));
+    let aside = path.with_extension("aside");
+    server.anonymous().get("~/health/ready").await.status(200);
+    std::fs::rename(&path, &aside).expect("it is moved");
+    server.anonymous().get("~/health/ready").await.refused(503, "unavailable");
+    std::fs::write(&path, "another").expect("it is written");
+    server.anonymous().get("~/health/ready").await.refused(503, "unavailable");
+    std::fs::rename(&aside, &path).expect("it is put back");
+    server.anonymous().get("~/health/ready").await.status(200);
 }
 
 async fn refused_for_want_of_room(server: Server) {
