@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use charter_codegen::migration::sql::{Dialect, statements};
+use charter_codegen::migration::table::Table;
 use charter_codegen::migration::{Plan, Step, rust};
 use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
@@ -62,6 +63,26 @@ fn every_written_file_is_rust() {
             let text = rust::file("Change.", steps, online);
             syn::parse_file(&text).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
         }
+    }
+}
+
+/// A variable of such a name would hide what the next line calls.
+#[test]
+fn no_table_hides_what_a_migration_calls() {
+    let library = include_str!("../../migrations/src/lib.rs");
+    let (_, prelude) = library.split_once("pub use crate::column::{").unwrap();
+    let (columns, rest) = prelude.split_once('}').unwrap();
+    assert!(rest.contains("pub use crate::order::by;"), "{rest}");
+    let words = columns.split([',', ' ', '\n']).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+    let words: Vec<&str> = words.chain(["by", "manager", "type", "string_table"]).collect();
+    assert!(words.contains(&"string"), "{words:?}");
+    let after =
+        taken("# resources/string_table.yaml\nresource: string_table\nfields:\n  a: { type: text, nullable: true }\n");
+    let made = Plan::between(&Snapshot::default(), &after).whole;
+    for word in words {
+        let Some(Step::Create(table)) = made.first() else { panic!("{made:?}") };
+        let text = rust::file("Begin.", &[Step::Create(Table { name: word.to_owned(), ..table.clone() })], false);
+        assert!(text.contains(&format!("let {word}_table = Table::on(manager, \"{word}\")")), "{text}");
     }
 }
 

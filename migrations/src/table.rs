@@ -88,11 +88,15 @@ impl<'m> Table<'m> {
         self.manager.alter_table(statement).await
     }
 
+    /// The indexes of SQLite that a column is in, also by an expression or the condition of their rows, which no pragma
+    /// tells. Those that the server makes are such, and its next start makes anew what is then wanted.
     async fn indexes_with(&self, column: &str) -> Result<Vec<String>, DbErr> {
+        let table = self.name;
         let query = format!(
-            "SELECT DISTINCT i.name FROM pragma_index_list('{}') AS i, pragma_index_xinfo(i.name) AS c
-             WHERE c.name = '{column}' AND i.origin = 'c'",
-            self.name
+            "SELECT i.name FROM pragma_index_list('{table}') AS i, pragma_index_xinfo(i.name) AS c
+             WHERE c.name = '{column}' AND i.origin = 'c'
+             UNION SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '{table}'
+             AND instr(substr(sql, instr(sql, '(')), '\"{column}\"') > 0"
         );
         self.texts(&query).await
     }

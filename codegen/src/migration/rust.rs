@@ -68,9 +68,32 @@ fn function(name: &str, steps: &[Step], online: bool) -> String {
     text
 }
 
+/// What the prelude of a migration and its parameter are called: a table of such a name would hide them.
+const TAKEN: &[&str] = &[
+    "bigint",
+    "boolean",
+    "by",
+    "custom_fields",
+    "date",
+    "decimal",
+    "enumeration",
+    "id",
+    "integer",
+    "json",
+    "list",
+    "manager",
+    "reference",
+    "singleton_id",
+    "string",
+    "text",
+    "timestamp",
+    "uuid",
+];
+
 /// What the table is called in the function.
 fn variable(table: &str) -> String {
-    match names::is_keyword(table) || table == "manager" {
+    // One that ends so already gets another end, or two tables would have one name.
+    match names::is_keyword(table) || TAKEN.contains(&table) || table.ends_with("_table") {
         true => format!("{table}_table"),
         false => table.to_owned(),
     }

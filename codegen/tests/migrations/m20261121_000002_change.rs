@@ -20,8 +20,8 @@ impl MigrationTrait for Migration {
         articles.rename_column("title", "name").await?;
         articles.rename_index("things_title_idx", "articles_name_idx").await?;
         articles.rename_index("things_title_trgm", "articles_name_trgm").await?;
-        let shelfs = Table::on(manager, "shelfs");
-        shelfs
+        let text_table = Table::on(manager, "text");
+        text_table
             .create([
                 id(),
                 reference("article_id", "articles"),
@@ -51,8 +51,8 @@ impl MigrationTrait for Migration {
         articles.remove("part_of").await?;
         articles.remove("custom_fields").await?;
         articles.remove("colour").await?;
-        let shelfs = Table::on(manager, "shelfs");
-        shelfs.drop().await?;
+        let text_table = Table::on(manager, "text");
+        text_table.drop().await?;
         articles.rename_index("articles_name_trgm", "things_title_trgm").await?;
         articles.rename_index("articles_name_idx", "things_title_idx").await?;
         articles.rename_column("name", "title").await?;

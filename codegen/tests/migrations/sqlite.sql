@@ -10,7 +10,7 @@ PRAGMA writable_schema = RESET;
 ALTER TABLE "articles" RENAME COLUMN "title" TO "name";
 DROP INDEX "things_title_idx";
 CREATE INDEX "articles_name_idx" ON "articles" ("name") WHERE "deleted_at" IS NULL;
-CREATE TABLE "shelfs" ( "id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "article_id" bigint NOT NULL CONSTRAINT "shelfs_article_id_fkey" REFERENCES "articles" ("id") ON DELETE RESTRICT, "places" jsonb_text NOT NULL DEFAULT '[]', "created_at" timestamp_with_timezone_text NOT NULL, "updated_at" timestamp_with_timezone_text NOT NULL );
+CREATE TABLE "text" ( "id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "article_id" bigint NOT NULL CONSTRAINT "text_article_id_fkey" REFERENCES "articles" ("id") ON DELETE RESTRICT, "places" jsonb_text NOT NULL DEFAULT '[]', "created_at" timestamp_with_timezone_text NOT NULL, "updated_at" timestamp_with_timezone_text NOT NULL );
 ALTER TABLE "articles" ADD COLUMN "colour" varchar(20) NULL;
 ALTER TABLE "articles" ADD COLUMN "custom_fields" jsonb_text NOT NULL DEFAULT '{}';
 ALTER TABLE "articles" ADD COLUMN "part_of" bigint NULL CONSTRAINT "articles_part_of_fkey" REFERENCES "articles" ("id") ON DELETE RESTRICT;

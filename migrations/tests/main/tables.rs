@@ -13,6 +13,7 @@ on_both! {
     what_stands_around_a_changed_column_stays
     triggers_that_count_go_before_what_they_know
     triggers_that_keep_substrings_go_before_what_they_know
+    indexes_of_expressions_go_before_what_they_know
     long_names_of_indexes_stay_apart
     the_order_of_a_list_is_read_from_its_index
 }
@@ -291,4 +292,31 @@ async fn triggers_that_keep_substrings_go_before_what_they_know(database: Databa
     database.run(keep).await.unwrap();
     things.rename("items").await.unwrap();
     assert_eq!(database.texts(triggers).await, Vec::<String>::new());
+}
+
+/// As the server makes them for custom fields; the table has the name of a column, which is not in all of them.
+async fn indexes_of_expressions_go_before_what_they_know(database: Database) {
+    if database.is_postgres() {
+        return;
+    }
+    let manager = SchemaManager::new(&database.connection);
+    let notes = Table::on(&manager, "note");
+    let columns = [id(), text("note").nullable(), custom_fields(), timestamp("deleted_at").nullable()];
+    notes.create(columns).await.unwrap();
+    notes.index_live(&["id"]).await.unwrap();
+    notes.index(&["note"]).await.unwrap();
+    let value = "json_extract(\"custom_fields\", '$.\"size\"')";
+    for index in [
+        format!("\"cf_1_a_1f3c9a2b\" ON \"note\" (({value}), \"id\") WHERE \"deleted_at\" IS NULL"),
+        format!("\"cf_1_d_1f3c9a2b\" ON \"note\" (({value}) DESC, \"id\")"),
+    ] {
+        database.run(&format!("CREATE INDEX {index}")).await.unwrap();
+    }
+    let indexes = "SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name";
+    notes.remove("deleted_at").await.unwrap();
+    assert_eq!(database.texts(indexes).await, ["cf_1_d_1f3c9a2b", "note_note_idx"]);
+    notes.remove("custom_fields").await.unwrap();
+    assert_eq!(database.texts(indexes).await, ["note_note_idx"]);
+    notes.remove("note").await.unwrap();
+    assert_eq!(database.texts(indexes).await, Vec::<String>::new());
 }
