@@ -104,6 +104,43 @@ fn what_needs_a_value_or_a_turn_is_refused() {
 }
 
 #[test]
+fn a_former_name_that_cannot_be_followed_is_refused() {
+    let before = "# resources/thing.yaml\nresource: thing\nfields:\n  a: { type: text, nullable: true }\n  \
+                  b: { type: text, nullable: true }\n# resources/place.yaml\nresource: place\n";
+    let refused = |changes: &[(&str, &str)]| {
+        let after = changes.iter().fold(before.to_owned(), |text, (from, to)| text.replace(from, to));
+        Plan::between(&taken(before).kept(), &taken(&after)).refused
+    };
+    let (a, b) = ("  a: { type: text, nullable: true }\n", "  b: { type: text, nullable: true }\n");
+    let renamed = |from: &str| format!("  b: {{ type: text, nullable: true, renamed_from: {from} }}\n");
+    let again = "`a` cannot take the name of another field in the migration that removes that one";
+    let first = |changes: &[(&str, &str)], expected: &str| {
+        let refused = refused(changes);
+        assert!(refused.len() == 1 && refused[0].starts_with(expected), "{refused:?}");
+    };
+    first(&[(a, ""), (b, &renamed("a"))], &format!("thing.b: {again}"));
+    let new = |from: &str| format!("  name: {{ type: text, nullable: true, renamed_from: {from} }}\n");
+    let none = "thing.name: the last migration has no field `aa` that could be renamed: did you mean `a`?";
+    first(&[(a, &new("aa"))], none);
+    let none =
+        "thing.name: the last migration has no field `colour` that could be renamed: a new field does without the key";
+    first(&[(a, &new("colour"))], none);
+    let item = |from: &str| format!("resource: item\nrenamed_from: {from}\n");
+    let things = ("# resources/thing.yaml", "# resources/item.yaml");
+    first(&[things, ("resource: thing\n", &item("thin"))], "item: the last migration has no resource `thin`");
+    let another = ("# resources/place.yaml\nresource: place\n", "");
+    let placed = ("resource: thing\n", "resource: place\nrenamed_from: thing\n");
+    first(
+        &[another, ("# resources/thing.yaml", "# resources/place.yaml"), placed],
+        "place: `thing` cannot take the name",
+    );
+    // What is done, and what is as it is said.
+    assert!(refused(&[(b, &renamed("c"))]).is_empty());
+    assert!(refused(&[(a, &new("a"))]).is_empty());
+    assert!(refused(&[things, ("resource: thing\n", &item("thing"))]).is_empty());
+}
+
+#[test]
 fn tables_that_refer_to_each_other_are_made_and_dropped() {
     let yaml = "# resources/a.yaml\nresource: a\nfields:\n  b_id: { type: ref(b), nullable: true }\n\
                 # resources/b.yaml\nresource: b\nfields:\n  a_id: { type: ref(a), nullable: true }\n";

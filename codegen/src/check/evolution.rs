@@ -11,8 +11,11 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         snake_case("a resource", before, problems);
         let here = schema.declared().find(|other| other.name.value == before.value);
         still_here(before, here.map(|other| &other.name), problems);
+        let earlier = schema.declared().take_while(|other| other.name.value != resource.name.value);
+        said_twice(before, earlier.filter_map(|other| other.renamed_from.as_ref()), problems);
     }
     let mut last = "";
+    let mut former: Vec<&Name> = Vec::new();
     for field in &resource.fields {
         // A polymorphic reference has two columns and is declared once.
         if field.declared == last {
@@ -23,6 +26,8 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             snake_case("a field", before, problems);
             let here = resource.fields.iter().find(|other| other.declared == before.value);
             still_here(before, here.map(|other| &other.name), problems);
+            said_twice(before, former.iter().copied(), problems);
+            former.push(before);
         }
         backfill(field, problems);
     }
@@ -33,6 +38,15 @@ fn still_here(before: &Name, here: Option<&Name>, problems: &mut Problems) {
         let message = format!("`{}` is still here, and cannot be what this was called before", before.value);
         let problem = Diagnostic::new(Code::Contradiction, before.span, message, "not a former name");
         problems.push(problem.related(here.span, "still here"));
+    }
+}
+
+/// One thing cannot go on as two.
+fn said_twice<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, problems: &mut Problems) {
+    if let Some(first) = earlier.find(|other| other.value == before.value) {
+        let message = format!("two cannot both have been called `{}` before", before.value);
+        let problem = Diagnostic::new(Code::Contradiction, before.span, message, "said twice");
+        problems.push(problem.related(first.span, "first here").help("leave it out of one of them, which is then new"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Migrations from the difference of two snapshots: steps, and what they are as Rust and as SQL.
 
 pub mod plan;
+mod renamed;
 pub mod rust;
 pub mod sql;
 pub mod step;

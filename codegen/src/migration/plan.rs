@@ -23,7 +23,7 @@ pub struct Plan {
 impl Plan {
     /// The way from one snapshot to the next.
     pub fn between(before: &Snapshot, after: &Snapshot) -> Plan {
-        let mut planner = Planner::default();
+        let mut planner = Planner { refused: super::renamed::refused(before, after), ..Planner::default() };
         // The tables are those that are there; what refers to them is told by the names that they will have.
         let followed = followed(before, after);
         let mut dropped = Vec::new();

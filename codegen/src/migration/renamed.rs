@@ -1,0 +1,72 @@
+//! Former names that a migration could not follow: passed over, each would lose the values that it is to keep.
+
+use crate::diagnostic::nearest;
+use crate::diff::{Pair, fields, resources};
+use crate::snapshot::{Field, Kind, Resource, Snapshot};
+
+/// What `renamed_from` says and the last migration contradicts, in sentences. One that has done its work contradicts
+/// nothing: the former name is gone and the new one is there.
+pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<String> {
+    let mut refused = Vec::new();
+    // The first migration has nothing to keep.
+    if before.resources.is_empty() {
+        return refused;
+    }
+    for (name, now) in &after.resources {
+        let leaving = |name: &str| before.resources.contains_key(name) && !after.resources.contains_key(name);
+        let gone = before.resources.keys().map(String::as_str).filter(|name| leaving(name));
+        let known = before.resources.contains_key(name);
+        let said = now.renamed_from.as_deref();
+        refused.extend(said.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving)));
+    }
+    for pair in resources(before, after) {
+        let Pair { before: Some(then), after: Some(now) } = pair else { continue };
+        for pair in fields(&then.fields, &now.fields) {
+            let Some(field) = pair.after.filter(|field| field.is_column() && !follows_parent(field, after)) else {
+                continue;
+            };
+            refused.extend(of_field(then, now, field));
+        }
+    }
+    refused
+}
+
+fn of_field(then: &Resource, now: &Resource, field: &Field) -> Option<String> {
+    let leaving = |name: &str| then.fields.get(name).is_some_and(Field::is_column) && !now.fields.contains_key(name);
+    let gone = then.fields.keys().map(String::as_str).filter(|name| leaving(name));
+    let known = then.fields.get(&field.name).is_some_and(Field::is_column);
+    let place = format!("{}.{}", now.name, field.name);
+    contradiction(&place, field.renamed_from.as_deref()?, known, "field", gone, &leaving)
+}
+
+/// `known`: the last migration has something of its present name.
+fn contradiction<'a>(
+    place: &str,
+    former: &str,
+    known: bool,
+    what: &str,
+    gone: impl Iterator<Item = &'a str>,
+    leaving: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    match (known, leaving(former)) {
+        (false, true) | (true, false) => None,
+        (true, true) => Some(format!(
+            "{place}: `{former}` cannot take the name of another {what} in the migration that removes that one: remove it in \
+             a migration of its own, and rename `{former}` in the next"
+        )),
+        (false, false) => {
+            let help = match nearest(former, gone) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("a new {what} does without the key"),
+            };
+            Some(format!("{place}: the last migration has no {what} `{former}` that could be renamed: {help}"))
+        }
+    }
+}
+
+/// Whether it is the field that `under` makes, which follows its parent by itself.
+fn follows_parent(field: &Field, after: &Snapshot) -> bool {
+    let Kind::Ref(target) = &field.kind else { return false };
+    let parent = after.resources.get(target).and_then(|parent| parent.renamed_from.as_ref());
+    parent.is_some_and(|former| field.renamed_from.as_deref() == Some(&format!("{former}_id")))
+}
