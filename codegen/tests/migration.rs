@@ -101,6 +101,21 @@ fn what_needs_a_value_or_a_turn_is_refused() {
     let new = refused(&format!("{b}  c: {{ type: text, nullable: true }}\n  d: {{ type: text, required: true }}\n"));
     assert_eq!(new, ["a.d: rows that are there need a value: say `backfill`, a literal `default` or `nullable: true`"]);
     assert!(refused(&format!("{b}  c: {{ type: text, required: true, backfill: none }}\n")).is_empty());
+    // No one value fits all rows: they are filled before, or the migration tells how many are not.
+    let unique = refused(&format!(
+        "{b}  c: {{ type: text, nullable: true }}\n  d: {{ type: uuid, default: hook }}\nhooks: [before_save]\n"
+    ));
+    let help = "say `nullable: true`, fill them, and require it in the next migration";
+    assert_eq!(unique, [format!("a.d: rows that are there need a value: {help}")]);
+    let before = taken(
+        "# resources/a.yaml\nresource: a\nfields:\n  b: { type: uuid, nullable: true }\n  c: { type: ref(a | user), nullable: true }\n",
+    );
+    let after = taken(
+        "# resources/a.yaml\nresource: a\nfields:\n  b: { type: uuid, default: hook }\n  c: { type: ref(a | user), required: true }\nhooks: [before_save]\n",
+    );
+    let plan = Plan::between(&before, &after);
+    assert!(plan.refused.is_empty(), "{:?}", plan.refused);
+    assert!(plan.online.iter().all(|step| matches!(step, Step::Require { .. })) && plan.online.len() == 3, "{plan:?}");
 }
 
 #[test]

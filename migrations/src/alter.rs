@@ -147,7 +147,7 @@ impl Table<'_> {
         if self.database() == DbBackend::Sqlite {
             return self.change(column.clone().nullable(), column).await;
         }
-        self.no_row(&format!("\"{name}\" IS NULL"), &format!("{table}.{name} is null")).await?;
+        self.no_row(&format!("\"{name}\" IS NULL"), &format!("{table}.{name} is null: fill them first")).await?;
         if let Some(default) = column.default_text(DbBackend::Postgres) {
             self.run(&format!("ALTER TABLE \"{table}\" ALTER COLUMN \"{name}\" SET DEFAULT {default}")).await?;
         }
@@ -185,7 +185,7 @@ impl Table<'_> {
     async fn look_for_misfits(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
         let place = format!("{}.{}", self.name, to.name);
         if from.is_nullable() && !to.is_nullable() {
-            self.no_row(&format!("\"{}\" IS NULL", to.name), &format!("{place} is null")).await?;
+            self.no_row(&format!("\"{}\" IS NULL", to.name), &format!("{place} is null: fill them first")).await?;
         }
         match to.misfits(from, self.database()) {
             Some(condition) => self.no_row(&condition, &format!("{place} does not fit the new type")).await,

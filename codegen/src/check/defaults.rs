@@ -32,6 +32,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 problems.push(Diagnostic::new(Code::DefaultMisfit, span, message, label).help(help));
             } else if let Default::Literal(text) = &field.default {
                 own_rules(field, "default", text, span, problems);
+                unlike_others(field, "default", span, problems);
             } else if field.default == Default::Hook && !resource.has_hook(Hook::BeforeSave) {
                 let message = format!("`{}` is left to a hook that is not declared", field.declared);
                 let problem = Diagnostic::new(Code::DefaultHook, span, message, "which hook?")
@@ -132,6 +133,18 @@ pub fn is_whole(kind: &Kind, number: Number) -> bool {
 /// Whether a number has a place in a `decimal(precision, places)`.
 pub fn is_decimal(precision: u8, places: u8, number: Number) -> bool {
     number.places <= places.into() && number.fits_digits((precision - places).into())
+}
+
+/// A value that several records would have, of which no two may have the same.
+pub fn unlike_others(field: &Field, what: &str, span: Span, problems: &mut Problems) {
+    if let Some(rule) = field.rules.iter().find(|rule| rule.value == Rule::Unique) {
+        let message =
+            format!("the {what} of `{}` breaks its own rule `unique`: the second record has it too", field.declared);
+        let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed")
+            .related(rule.span, "by this rule")
+            .help(format!("leave `{what}` out; with `nullable: true`, any number of records have no value"));
+        problems.push(problem);
+    }
 }
 
 /// A value that its field's own rules refuse, which a client could not send.

@@ -1,6 +1,6 @@
 //! `renamed_from` and `backfill`: what only a migration reads.
 
-use super::defaults::{is_whole, literal, own_rules};
+use super::defaults::{is_whole, literal, own_rules, unlike_others};
 use super::names::snake_case;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Kind, Name, Resource, Schema};
@@ -65,7 +65,10 @@ fn backfill(field: &Field, problems: &mut Problems) {
         let message = format!("the backfill does not fit `{}`: {reason}", field.declared);
         let label = format!("not {}", field.kind.described());
         problems.push(Diagnostic::new(Code::DefaultMisfit, value.span, message, label).help(help));
-    } else if let Default::Literal(text) = &value.value {
-        own_rules(field, "backfill", text, value.span, problems);
+    } else {
+        if let Default::Literal(text) = &value.value {
+            own_rules(field, "backfill", text, value.span, problems);
+        }
+        unlike_others(field, "backfill", value.span, problems);
     }
 }

@@ -62,8 +62,12 @@ fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
     if is_servers_own(field) {
         return;
     }
-    let data = (role.is_column(field) && needs_backfill(field))
-        .then(|| "rows that are there have no value: the migration needs a `backfill`".to_owned());
+    let data = (role.is_column(field) && needs_backfill(field)).then(|| match can_be_filled(field) {
+        true => "rows that are there have no value: the migration needs a `backfill`".to_owned(),
+        false => {
+            "rows that are there have no value: add it with `nullable: true`, fill them, and then require it".to_owned()
+        }
+    });
     match field.required && role.is_given(field) {
         true => changes.push_with(Effect::Breaking, "it is new and required: requests without it are refused", data),
         false => changes.push_with(Effect::Addition, "it is new", data),
@@ -75,6 +79,11 @@ pub fn needs_backfill(field: &Field) -> bool {
     let empty = matches!(field.kind, Kind::Json | Kind::CustomFields | Kind::StringList(_) | Kind::RefList(_));
     let literal = matches!(field.default, Default::Literal { .. });
     !field.nullable && !literal && !empty && field.backfill.is_none()
+}
+
+/// Whether one value fits all the rows that have none.
+pub fn can_be_filled(field: &Field) -> bool {
+    !field.rules.contains_key("unique") && !matches!(field.kind, Kind::Uuid | Kind::AnyType(_) | Kind::AnyId)
 }
 
 fn removed(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
@@ -120,8 +129,10 @@ fn presence(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes
         (false, true) if role.is_shown(after) => changes.push(Effect::Breaking, "it may be null in answers"),
         (false, true) => changes.push(Effect::Addition, "it may be null"),
         (true, false) => {
-            let data = (role.is_column(after) && needs_backfill(after))
-                .then(|| "rows where it is null stop the migration without a `backfill`".to_owned());
+            let data = (role.is_column(after) && needs_backfill(after)).then(|| match can_be_filled(after) {
+                true => "rows where it is null stop the migration without a `backfill`".to_owned(),
+                false => "rows where it is null stop the migration: fill them first".to_owned(),
+            });
             let effect = if role.is_given(after) { Effect::Breaking } else { Effect::Addition };
             changes.push_with(effect, "it may not be null", data);
         }

@@ -10,6 +10,7 @@ mod resource;
 
 use crate::snapshot::Snapshot;
 
+pub use field::can_be_filled;
 pub use kind::{Conversion, converts};
 pub use rename::{Pair, fields, followed, resources};
 

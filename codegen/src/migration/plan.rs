@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::step::{Step, Value};
 use super::table::{Column, ColumnKind, Index, Table};
-use crate::diff::{Conversion, Pair, converts, fields, followed, resources};
+use crate::diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
 use crate::snapshot::{Default, Field, Resource, Snapshot};
 
 /// What a migration does.
@@ -190,6 +190,8 @@ impl Planner {
         if tightens {
             match fill(field, to) {
                 Some(value) => self.filled.push(Step::Fill { table: table(), column: reached.clone(), value }),
+                // The migration looks itself, and tells how many rows are without.
+                None if !can_be_filled(field) => {}
                 None => self.refused.push(format!(
                     "{}.{}: rows where it is null need a value: say `backfill`, or a literal `default`",
                     now.name, to.name
@@ -210,10 +212,14 @@ impl Planner {
         let Some(value) = field.backfill.as_ref().and_then(value) else {
             match column.fills_itself() {
                 true => self.added.push(Step::Add { table: table(), column: column.clone() }),
-                false => self.refused.push(format!(
-                    "{}.{}: rows that are there need a value: say `backfill`, a literal `default` or `nullable: true`",
-                    resource.name, column.name
-                )),
+                false => {
+                    let help = match can_be_filled(field) {
+                        true => "say `backfill`, a literal `default` or `nullable: true`",
+                        false => "say `nullable: true`, fill them, and require it in the next migration",
+                    };
+                    let place = format!("{}.{}", resource.name, column.name);
+                    self.refused.push(format!("{place}: rows that are there need a value: {help}"));
+                }
             }
             return;
         };

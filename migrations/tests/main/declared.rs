@@ -156,7 +156,7 @@ impl Declared {
         let name = self.name.clone();
         let at = dice.below(self.fields.len());
         let field = &mut self.fields[at];
-        if field.is_empty_by_itself() || field.kind.starts_with("ref") || field.kind == "uuid" {
+        if field.is_empty_by_itself() || field.kind.starts_with("ref") || field.kind == "uuid" || field.unique {
             return None;
         }
         field.default = match field.default {
@@ -183,7 +183,7 @@ impl Declared {
             self.unique.push(set.clone());
             return Some(format!("{name}: {set:?} must not repeat"));
         }
-        let field = self.fields.iter_mut().find(|field| field.name == first)?;
+        let field = self.fields.iter_mut().find(|field| field.name == first && field.default.is_none())?;
         field.unique ^= true;
         Some(format!("{name}.{first} is unique: {}", field.unique))
     }

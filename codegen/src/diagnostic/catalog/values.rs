@@ -59,7 +59,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::DefaultBreaksRule,
         title: "a value that breaks the field's own rule",
         explanation: "A record made with the default could not be saved again as it is; an example would be refused, and so \
-            would a row of a seed.",
+            would a row of a seed. A unique field has no default and no backfill: the second record would have the same.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0, above: 0 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, above: 0 }\n",
     },
