@@ -111,7 +111,7 @@ fn a_snapshot_is_written_whole_and_only_where_it_changed() {
     let _ = fs::remove_dir_all(&folder);
     assert_eq!(Snapshot::read(&folder), Ok(Snapshot::default()));
     let mut snapshot = taken(&base());
-    assert_eq!(snapshot.write(&folder).unwrap(), ["group.yaml", "place.yaml", "thing.yaml"]);
+    assert_eq!(snapshot.write(&folder).unwrap(), ["group.yaml", "part.yaml", "place.yaml", "thing.yaml"]);
     assert_eq!(snapshot.write(&folder).unwrap(), Vec::<String>::new());
     assert_eq!(Snapshot::read(&folder), Ok(snapshot.kept()));
     // A file of somebody else stays.

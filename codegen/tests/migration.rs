@@ -156,6 +156,31 @@ fn a_former_name_that_cannot_be_followed_is_refused() {
 }
 
 #[test]
+fn what_stands_under_a_resource_follows_it_to_another_name() {
+    let part = "# resources/part.yaml\nresource: part\nfields:\n  name: { type: string(9), required: true }\nindexes: [[whole_id, name]]\n";
+    let before = taken(&format!(
+        "# resources/whole.yaml\nresource: whole\n{}",
+        part.replace("fields:", "under: whole\nfields:")
+    ));
+    let renamed = "# resources/sum.yaml\nresource: sum\nrenamed_from: whole\n";
+    let part = part.replace("fields:", "under: sum\nfields:").replace("whole_id", "sum_id");
+    let after = taken(&format!("{renamed}{part}"));
+    let plan = Plan::between(&before.kept(), &after);
+    assert!(plan.refused.is_empty() && plan.lost.is_empty(), "{plan:?}");
+    let lines = plan.lines();
+    assert!(lines.contains(&"parts.rename_column(\"whole_id\", \"sum_id\")".to_owned()), "{lines:?}");
+    assert!(Plan::between(&after.kept(), &after).is_empty());
+    // A resource that comes under it later has a field of its own.
+    let apart = taken(&format!("{renamed}# resources/part.yaml\nresource: part\n"));
+    let nested = taken(&format!("{renamed}# resources/part.yaml\nresource: part\nunder: sum\n"));
+    let refused = Plan::between(&apart.kept(), &nested).refused;
+    assert!(
+        refused.len() == 1 && refused[0].starts_with("part.sum_id: rows that are there need a value"),
+        "{refused:?}"
+    );
+}
+
+#[test]
 fn tables_that_refer_to_each_other_are_made_and_dropped() {
     let yaml = "# resources/a.yaml\nresource: a\nfields:\n  b_id: { type: ref(b), nullable: true }\n\
                 # resources/b.yaml\nresource: b\nfields:\n  a_id: { type: ref(a), nullable: true }\n";

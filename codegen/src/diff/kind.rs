@@ -15,7 +15,11 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
         (Kind::String(then), Kind::String(now)) | (Kind::StringList(then), Kind::StringList(now)) => match then < now {
             true => changes.push(Effect::Addition, format!("{was}: longer values are allowed")),
             false => {
-                let stop = data("values that are longer stop the migration");
+                // The values of a list stand in JSON, whose length no column knows.
+                let stop = match (&before.kind, &after.kind) {
+                    (Kind::StringList(_), _) => data("rows that have longer values keep them"),
+                    _ => data("values that are longer stop the migration"),
+                };
                 changes.push_with(narrower, format!("{was}: longer values are refused"), stop);
             }
         },
@@ -35,6 +39,13 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
         }
         (then, now) => {
             let data = column.then(|| match converts(then, now) {
+                Conversion::Whole | Conversion::Checked if *now == Kind::Enum => {
+                    Some(format!("rows that have another word keep it{}", longer(then)))
+                }
+                Conversion::Whole if *now == Kind::Code => Some("rows that have another number keep it".to_owned()),
+                Conversion::Checked if *now == Kind::Code => {
+                    Some("rows that have another number keep it, and one beyond 32 bits stops the migration".to_owned())
+                }
                 Conversion::Whole => None,
                 Conversion::Checked => Some("values that do not fit stop the migration".to_owned()),
                 Conversion::None => {
@@ -43,6 +54,14 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
             });
             changes.push_with(Effect::Breaking, was, data.flatten());
         }
+    }
+}
+
+/// The words of an enum stand in a column of 64 characters.
+fn longer(then: &Kind) -> &'static str {
+    match then {
+        Kind::String(max) if *max <= 64 => "",
+        _ => ", and one of more than 64 characters stops the migration",
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod action;
 mod deprecation;
+mod embedding;
 mod field;
 mod kind;
 mod rename;
@@ -58,6 +59,7 @@ impl Diff {
                 deprecation::keep_word(before, pair.after, today, &mut diff.changes[known..]);
             }
         }
+        embedding::compare(before, after, &mut diff);
         diff
     }
 

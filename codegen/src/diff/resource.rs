@@ -25,6 +25,7 @@ fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
         field::Role::Record(after),
         &mut changes.within("fields"),
     );
+    labels(before, after, changes);
     sets(before, after, changes);
     includes(before, after, changes);
     action::compare_all(&before.actions, &after.actions, changes);
@@ -96,10 +97,12 @@ fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
     match (before.singleton, after.singleton) {
         (true, false) => {
-            changes.push(Effect::Breaking, "it is no singleton any more: the record gets an id and a list")
+            let lost = Some("the row is lost: the table is made anew".to_owned());
+            let message = "it is no singleton any more: the record gets an id and a list";
+            changes.push_with(Effect::Breaking, message, lost);
         }
         (false, true) => {
-            let lost = "every row but one is lost".to_owned();
+            let lost = "every row is lost: the table is made anew".to_owned();
             changes.push_with(Effect::Breaking, "it is a singleton: there is no list, and no id", Some(lost));
         }
         _ => {}
@@ -122,11 +125,32 @@ fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
 fn deletion(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     match (before.soft_delete, after.soft_delete) {
         (true, false) => {
-            let back = "the marks are lost: records that were deleted are there again".to_owned();
-            changes.push_with(Effect::Internal, "deleting removes the row", Some(back));
+            let mut back = "the marks are lost: records that were deleted are there again".to_owned();
+            let is_unique = after.fields.values().any(|field| field.rules.contains_key("unique"));
+            if is_unique || !after.unique.is_empty() {
+                back.push_str(", and stop the migration where they repeat what must be unique");
+            }
+            let message = "deleting removes the row: what was deleted is not listed, and cannot be restored";
+            changes.push_with(Effect::Breaking, message, Some(back));
         }
-        (false, true) => changes.push(Effect::Internal, "deleting marks the row"),
+        (false, true) => changes.push(Effect::Addition, "deleting marks the row, which can be restored"),
         _ => {}
+    }
+}
+
+/// Fields that show the label of a code show another where it changed.
+fn labels(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    let mut changes = changes.within("fields");
+    for pair in fields(&before.fields, &after.fields) {
+        let (Some(then), Some(now)) = (pair.before, pair.after) else { continue };
+        let is_other = |(number, label): (&i32, &String)| then.codes.get(number).is_some_and(|then| then != label);
+        if !now.codes.iter().any(is_other) {
+            continue;
+        }
+        let shows = format!("{}.label", now.name);
+        for shown in after.fields.values().filter(|field| field.from.as_deref() == Some(&shows)) {
+            changes.within(&shown.name).push(Effect::Breaking, format!("it shows another label of `{}`", now.name));
+        }
     }
 }
 
@@ -135,12 +159,25 @@ fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     // A set is the same under the new names of its fields.
     let renamed = |set: &Vec<String>| -> Vec<String> { set.iter().map(|name| renamed(after, before, name)).collect() };
     let then: Vec<Vec<String>> = before.unique.iter().map(renamed).collect();
+    let is_permuted = |set: &Vec<String>, sets: &[Vec<String>]| {
+        sets.iter().any(|other| set.len() == other.len() && set.iter().all(|name| other.contains(name)))
+    };
     for set in lacking(&after.unique, &then) {
+        if is_permuted(set, &then) && after.soft_delete == before.soft_delete {
+            let message = format!("the set is kept in the order {}", quoted(set));
+            changes.within("unique").push(Effect::Internal, message);
+            continue;
+        }
+        if was_unique(before, after, &then, set) {
+            let message = format!("{} must be unique together, and were already", quoted(set));
+            changes.within("unique").push(Effect::Internal, message);
+            continue;
+        }
         let stops = format!("rows that have the same {} stop the migration", quoted(set));
         let message = format!("{} must be unique together", quoted(set));
         changes.within("unique").push_with(Effect::Breaking, message, Some(stops));
     }
-    for set in lacking(&then, &after.unique) {
+    for set in lacking(&then, &after.unique).into_iter().filter(|set| !is_permuted(set, &after.unique)) {
         changes.within("unique").push(Effect::Addition, format!("{} may repeat", quoted(set)));
     }
     let then: Vec<Vec<String>> = before.indexes.iter().map(renamed).collect();
@@ -164,6 +201,24 @@ fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     for name in lacking(&then, &after.ordered) {
         changes.within("ordered").push(Effect::Internal, format!("the order of `{name}` is kept no more"));
     }
+}
+
+/// Whether no row can break a set that is new: fewer fields of it were unique already, in the same rows and with the values
+/// that they have.
+fn was_unique(before: &Resource, after: &Resource, then: &[Vec<String>], set: &[String]) -> bool {
+    let pairs = fields(&before.fields, &after.fields);
+    let earlier = |name: &String| {
+        pairs.iter().find(|pair| pair.after.is_some_and(|field| field.name == *name)).and_then(|pair| pair.before)
+    };
+    let is_filled = |name: &String| match (earlier(name), after.fields.get(name)) {
+        (Some(then), Some(now)) => then.nullable && !now.nullable || then.kind != now.kind,
+        _ => true,
+    };
+    let alone = |name: &&String| earlier(name).is_some_and(|field| field.rules.contains_key("unique"));
+    let mut sets: Vec<Vec<String>> = set.iter().filter(alone).map(|name| vec![name.clone()]).collect();
+    sets.extend(then.iter().cloned());
+    let is_within = |those: &Vec<String>| those.iter().all(|name| set.contains(name) && !is_filled(name));
+    (after.soft_delete || !before.soft_delete) && sets.iter().any(is_within)
 }
 
 /// What a field of the earlier resource is called in the later one.

@@ -110,7 +110,10 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
     let kind = schema.value_kind(resource, written);
     Field {
         name: written.name.value.clone(),
-        renamed_from: written.renamed_from.as_ref().map(|name| renamed(written, name)),
+        renamed_from: match &written.renamed_from {
+            Some(name) => Some(renamed(written, name)),
+            None => after_parent(schema, resource, written),
+        },
         backfill: written.backfill.as_ref().map(|value| self::default(&value.value)),
         position,
         values: match &kind {
@@ -159,6 +162,12 @@ fn default(written: &model::Default) -> Default {
 fn renamed(field: &model::Field, before: &Name) -> String {
     let end = field.name.value.strip_prefix(&field.declared).unwrap_or_default();
     format!("{}{end}", before.value)
+}
+
+/// The name before of the field that `under` makes, which is called after its parent.
+fn after_parent(schema: &Schema, resource: &model::Resource, field: &model::Field) -> Option<String> {
+    let under = resource.under.as_ref().filter(|under| under.field == field.name.value)?;
+    schema.find(under.resource.as_str())?.renamed_from.as_ref().map(|former| format!("{}_id", former.value))
 }
 
 fn kind(kind: &model::Kind) -> Kind {

@@ -1,0 +1,35 @@
+//! What becomes of records when the one is deleted that they refer to: they go with it where it has them by `many`.
+
+use super::{Changes, Diff, Effect, fields, resources};
+use crate::snapshot::{Kind, Resource, Snapshot};
+
+/// References that were there, whose records become parts of another one or are such no more.
+pub fn compare(before: &Snapshot, after: &Snapshot, diff: &mut Diff) {
+    let pairs = resources(before, after);
+    for pair in &pairs {
+        let (Some(then), Some(now)) = (pair.before, pair.after) else { continue };
+        for field in fields(&then.fields, &now.fields) {
+            let (Some(old), Some(new)) = (field.before, field.after) else { continue };
+            let Kind::Ref(target) = &new.kind else { continue };
+            let whole = pairs.iter().find(|pair| pair.after.is_some_and(|resource| resource.name == *target));
+            let Some(whole) = whole.filter(|_| old.kind == new.kind) else { continue };
+            let went = whole.before.is_some_and(|resource| has(resource, &now.name, &old.name));
+            let goes = whole.after.is_some_and(|resource| has(resource, &now.name, &new.name));
+            let mut changes = Changes { diff, resource: &now.name, at: format!("fields.{}", new.name) };
+            if goes && !went {
+                let lost = format!("rows are deleted with the `{target}` that they refer to");
+                let message = format!("deleting the `{target}` deletes the record, which prevented it before");
+                changes.push_with(Effect::Addition, message, Some(lost));
+            } else if went && !goes {
+                let message = format!("the record prevents that the `{target}` is deleted, with which it went before");
+                changes.push(Effect::Breaking, message);
+            }
+        }
+    }
+}
+
+/// Whether these records have those of a resource that refer to them by a field.
+fn has(whole: &Resource, part: &str, field: &str) -> bool {
+    let is_it = |kind: &Kind| matches!(kind, Kind::Embedded { resource, by } if resource == part && by == field);
+    whole.fields.values().any(|field| is_it(&field.kind))
+}
