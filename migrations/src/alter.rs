@@ -305,8 +305,10 @@ fn changes_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
         statements.push(alter(format!("ALTER COLUMN \"{name}\" DROP DEFAULT")));
     }
     if kind != old {
-        // Through text, because a cast to a shorter text cuts what an assignment refuses.
-        let using = if to.is_text() { format!(" USING \"{name}\"::text") } else { String::new() };
+        // Through text, because a cast to a shorter text cuts what an assignment refuses. To a longer one without, because
+        // any expression makes PostgreSQL write the table anew.
+        let through = to.is_text() && !to.lengthens(from);
+        let using = if through { format!(" USING \"{name}\"::text") } else { String::new() };
         statements.push(alter(format!("ALTER COLUMN \"{name}\" TYPE {kind}{using}")));
     }
     if let Some(now) = now.filter(|_| another) {

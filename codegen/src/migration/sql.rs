@@ -264,8 +264,10 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     }
     if from.kind != to.kind {
         let kind = type_name(&to.kind, Postgres);
-        // Through text, because a cast to a shorter text cuts what an assignment refuses.
-        let using = if is_text(&to.kind) { format!(" USING \"{name}\"::text") } else { String::new() };
+        // Through text, because a cast to a shorter text cuts what an assignment refuses. To a longer one without, because
+        // any expression makes PostgreSQL write the table anew.
+        let through = length(&to.kind).is_some_and(|now| length(&from.kind).is_none_or(|then| then > now));
+        let using = if through { format!(" USING \"{name}\"::text") } else { String::new() };
         statements.push(alter(format!("ALTER COLUMN \"{name}\" TYPE {kind}{using}")));
     }
     if let Some(now) = now.filter(|_| another) {
@@ -285,8 +287,14 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     statements
 }
 
-fn is_text(kind: &ColumnKind) -> bool {
-    matches!(kind, ColumnKind::String(_) | ColumnKind::Text | ColumnKind::Word)
+/// The most characters that a text has.
+fn length(kind: &ColumnKind) -> Option<u32> {
+    match kind {
+        ColumnKind::String(max) => Some(*max),
+        ColumnKind::Word => Some(64),
+        ColumnKind::Text => Some(u32::MAX),
+        _ => None,
+    }
 }
 
 fn change_on_sqlite(table: &str, from: &Column, to: &Column) -> Vec<String> {

@@ -17,12 +17,12 @@ ALTER TABLE "articles" ADD COLUMN "part_of" bigint NULL CONSTRAINT "articles_par
 ALTER TABLE "articles" ALTER COLUMN "count" TYPE bigint;
 ALTER TABLE "articles" ALTER COLUMN "count" SET DEFAULT 0;
 ALTER TABLE "articles" ALTER COLUMN "kind" DROP DEFAULT;
-ALTER TABLE "articles" ALTER COLUMN "kind" TYPE varchar(64) COLLATE "C" USING "kind"::text;
+ALTER TABLE "articles" ALTER COLUMN "kind" TYPE varchar(64) COLLATE "C";
 ALTER TABLE "articles" ALTER COLUMN "kind" SET DEFAULT 'plain';
 ALTER TABLE "articles" ALTER COLUMN "weight" DROP DEFAULT;
 ALTER TABLE "articles" ALTER COLUMN "weight" TYPE numeric(12, 4);
 ALTER TABLE "articles" ALTER COLUMN "weight" SET DEFAULT 1.5;
-ALTER TABLE "makers" ALTER COLUMN "name" TYPE varchar(80) COLLATE "C" USING "name"::text;
+ALTER TABLE "makers" ALTER COLUMN "name" TYPE varchar(80) COLLATE "C";
 UPDATE "articles" SET "colour" = 'it''s red' WHERE "colour" IS NULL;
 UPDATE "articles" SET "count" = 0 WHERE "count" IS NULL;
 UPDATE "articles" SET "given_at" = date_trunc('second', now()) WHERE "given_at" IS NULL;

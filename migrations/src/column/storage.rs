@@ -53,6 +53,15 @@ impl Column {
         matches!(self.kind, Kind::String(_) | Kind::Text)
     }
 
+    /// Whether it takes every text that `from` took, as that one stored it.
+    pub(crate) fn lengthens(&self, from: &Column) -> bool {
+        match (from.kind, self.kind) {
+            (Kind::String(then), Kind::String(now)) => then <= now,
+            (Kind::String(_) | Kind::Text, Kind::Text) => true,
+            _ => false,
+        }
+    }
+
     /// The table that it refers to, and what a deletion there does.
     pub(crate) fn reference(&self) -> Option<(String, &'static str)> {
         let reference = self.references.as_ref()?;

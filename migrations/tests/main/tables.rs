@@ -14,6 +14,7 @@ on_both! {
     triggers_that_count_go_before_what_they_know
     triggers_that_keep_substrings_go_before_what_they_know
     indexes_of_expressions_go_before_what_they_know
+    longer_text_writes_no_row_anew
     long_names_of_indexes_stay_apart
     the_order_of_a_list_is_read_from_its_index
 }
@@ -319,4 +320,31 @@ async fn indexes_of_expressions_go_before_what_they_know(database: Database) {
     assert_eq!(database.texts(indexes).await, ["note_note_idx"]);
     notes.remove("note").await.unwrap();
     assert_eq!(database.texts(indexes).await, Vec::<String>::new());
+}
+
+async fn longer_text_writes_no_row_anew(database: Database) {
+    if !database.is_postgres() {
+        return;
+    }
+    let manager = SchemaManager::new(&database.connection);
+    let things = Table::on(&manager, "things");
+    things.create([id(), string("name", 40), enumeration("kind"), string("note", 9).nullable()]).await.unwrap();
+    things.unique(&["name"]).await.unwrap();
+    database.run("INSERT INTO things (name, kind, note) VALUES ('a', 'b', 'c')").await.unwrap();
+    let files =
+        "SELECT relfilenode::text FROM pg_class WHERE relname IN ('things', 'things_name_key') ORDER BY relname";
+    let before = database.texts(files).await;
+    things.change(string("name", 40), string("name", 80)).await.unwrap();
+    things.change(enumeration("kind"), string("kind", 64)).await.unwrap();
+    things.change(string("note", 9).nullable(), text("note").nullable()).await.unwrap();
+    assert_eq!(database.texts(files).await, before);
+    let expected = [
+        "id: bigint",
+        "name: character varying(80) \"C\"",
+        "kind: character varying(64) \"C\"",
+        "note: text \"C\" null",
+    ];
+    assert_eq!(columns(&database, "things").await, expected);
+    things.change(string("name", 80), string("name", 10)).await.unwrap();
+    assert_ne!(database.texts(files).await, before);
 }
