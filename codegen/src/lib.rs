@@ -85,7 +85,8 @@ pub fn build(folder: impl AsRef<Path>) {
     let folder = folder.as_ref();
     // The folder for files that come and go, each file for its text.
     println!("cargo:rerun-if-changed={}", folder.display());
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| !source::is_hidden(&entry.file_name().to_string_lossy())) {
         println!("cargo:rerun-if-changed={}", entry.path().display());
     }
     let output = compile(folder).unwrap_or_else(|report| {

@@ -1,6 +1,7 @@
 //! `cargo charter`: checks, shows and compares resources, and writes their migrations; it works while the application does not compile.
 
 mod command;
+mod say;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -101,7 +102,7 @@ fn main() -> ExitCode {
         Command::Dev(arguments) => command::dev::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {
-            print!("{}", reference::schema());
+            say::text(reference::schema());
             DONE
         }
         Command::Explain { code: None, format } => list_codes(format),
@@ -137,7 +138,7 @@ fn check(result: Result<Output, Report>, format: Format, deny_warnings: bool) ->
         Err(report) => (format!("{}{}", report.render(), report.summary()), report.to_json(), PROBLEMS),
     };
     match format {
-        Format::Text => println!("{text}"),
+        Format::Text => say::line(&text),
         Format::Json => print_json(&problems),
     }
     code
@@ -151,7 +152,7 @@ fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
         }
         Ok(output) => match output.file(resource) {
             Some(file) => {
-                print!("{}", file.text());
+                say::text(file.text());
                 DONE
             }
             None => {
@@ -165,7 +166,7 @@ fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
 
 fn list_codes(format: Format) -> u8 {
     match format {
-        Format::Text => Code::ALL.iter().for_each(|code| println!("{code}  {}", entry(*code).title)),
+        Format::Text => Code::ALL.iter().for_each(|code| say::line(format_args!("{code}  {}", entry(*code).title))),
         Format::Json => {
             let codes = Code::ALL.iter().map(|code| json!({ "code": code.as_str(), "title": entry(*code).title }));
             print_json(&codes.collect());
@@ -180,7 +181,7 @@ fn explain(code: &str, format: Format) -> u8 {
         return USAGE;
     };
     match format {
-        Format::Text => print!("{}", reference::explanation(code)),
+        Format::Text => say::text(reference::explanation(code)),
         Format::Json => {
             let entry = entry(code);
             print_json(&json!({
@@ -197,8 +198,8 @@ fn explain(code: &str, format: Format) -> u8 {
 
 fn write_documents(folder: &Path) -> u8 {
     match reference::write(folder) {
-        Ok(written) if written.is_empty() => println!("all documents are as they should be"),
-        Ok(written) => written.iter().for_each(|name| println!("wrote {}", folder.join(name).display())),
+        Ok(written) if written.is_empty() => say::line("all documents are as they should be"),
+        Ok(written) => written.iter().for_each(|name| say::line(format_args!("wrote {}", folder.join(name).display()))),
         Err(problem) => {
             eprintln!("{} cannot be written: {problem}", folder.display());
             return PROBLEMS;
@@ -210,11 +211,14 @@ fn write_documents(folder: &Path) -> u8 {
 fn check_documents(folder: &Path) -> u8 {
     let stale = reference::stale(folder);
     for name in &stale {
-        println!("{} is not what it would be now; `cargo charter docs --write` writes it", folder.join(name).display());
+        say::line(format_args!(
+            "{} is not what it would be now; `cargo charter docs --write` writes it",
+            folder.join(name).display()
+        ));
     }
     if stale.is_empty() { DONE } else { PROBLEMS }
 }
 
 fn print_json(value: &Value) {
-    println!("{}", serde_json::to_string_pretty(value).expect("values are JSON"));
+    say::line(serde_json::to_string_pretty(value).expect("values are JSON"));
 }

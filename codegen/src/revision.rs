@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::source::Sources;
+use crate::source::{Sources, is_hidden};
 
 impl Sources {
     /// The files of a folder as they were at a revision; none where the folder was not there yet.
@@ -23,7 +23,8 @@ impl Sources {
         let names = git(folder, &["ls-tree", "--name-only", "--full-tree", "-z", &tree]).unwrap_or_default();
         let shown = folder.to_string_lossy();
         let mut texts = Vec::new();
-        for name in names.split('\0').filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")) {
+        let names = names.split('\0').filter(|name| name.ends_with(".yaml") || name.ends_with(".yml"));
+        for name in names.filter(|name| !is_hidden(name)) {
             texts.push((format!("{shown}/{name}"), git(folder, &["show", &format!("{revision}:./{name}")])?));
         }
         Ok(Sources::from_texts(texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))))

@@ -224,11 +224,17 @@ fn yaml_within(folder: &Path) -> Vec<String> {
     found
 }
 
+/// Whether a file is an editor's own, or somebody's who would not have it seen: `.#product.yaml`.
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
 fn file_names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
+    names.retain(|name| !is_hidden(name));
     names.sort();
     Ok(names)
 }

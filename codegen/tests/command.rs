@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -76,6 +76,36 @@ fn check_reports_every_problem_and_a_summary() {
     assert!(out.contains("error[C0201]: there is no type `txt`\n --> resources/product.yaml:3:17"), "{out}");
     assert!(out.contains("help: did you mean `nullable`?"), "{out}");
     assert!(out.ends_with("\n2 problems in 1 of 1 files\n"), "{out}");
+}
+
+#[test]
+fn what_an_editor_leaves_is_no_resource() {
+    let folder = project("left", GOOD);
+    fs::write(folder.join("resources/.hidden.yaml"), "resource: [").unwrap();
+    fs::create_dir_all(folder.join("resources/.backup")).unwrap();
+    fs::write(folder.join("resources/.backup/product.yaml"), GOOD).unwrap();
+    // The lock of a file that is edited leads nowhere.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("nobody@nowhere", folder.join("resources/.#product.yaml")).unwrap();
+    let (out, _) = ends(charter(&folder, &["check"]), 0);
+    assert!(out.contains("1 resource, no problems"), "{out}");
+}
+
+/// `cargo charter explain | head -1`
+#[test]
+fn nothing_breaks_where_nobody_reads_on() {
+    let folder = project("unread", "resource: product\nno_key: 1\n");
+    for (arguments, code) in
+        [(vec!["schema"], 0), (vec!["explain"], 0), (vec!["explain", "C0002"], 0), (vec!["check"], 1)]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
+        let child =
+            command.args(&arguments).current_dir(&folder).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        let (_, told) = ends(child.wait_with_output().unwrap(), code);
+        assert_eq!(told, "", "{arguments:?}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use charter_codegen::snapshot::Snapshot;
 use clap::Args;
 
 use crate::command::{present, taken};
-use crate::{DONE, Folder, Format, PROBLEMS, USAGE, print_json};
+use crate::{DONE, Folder, Format, PROBLEMS, USAGE, print_json, say};
 
 /// Tell what changed, for clients and for data
 ///
@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments) -> u8 {
         Err(code) => return code,
     };
     match arguments.format {
-        Format::Text => print!("{}", diff.render()),
+        Format::Text => say::text(diff.render()),
         Format::Json => print_json(&diff.to_json()),
     }
     let grave = diff.is_dangerous() || diff.effect() == Some(Effect::Breaking);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::command::{cargo, new};
-use crate::{Folder, PROBLEMS};
+use crate::{Folder, PROBLEMS, say};
 
 /// Write the YAML of a resource from a table that is there already
 ///
@@ -44,6 +44,6 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     let name = text.lines().find_map(|line| line.strip_prefix("resource: "));
     let name = name.ok_or_else(|| ("what the application tells is no resource".to_owned(), PROBLEMS))?.to_owned();
     let path: PathBuf = new::add(&arguments.folder.dir, &name, &text)?;
-    println!("wrote {}", path.display());
+    say::line(format_args!("wrote {}", path.display()));
     Ok(())
 }

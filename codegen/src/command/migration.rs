@@ -10,7 +10,7 @@ use charter_codegen::snapshot::Snapshot;
 use clap::{Args, Subcommand};
 
 use crate::command::{migrations, present};
-use crate::{DONE, PROBLEMS, USAGE};
+use crate::{DONE, PROBLEMS, USAGE, say};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -97,11 +97,11 @@ fn take_snapshot(folders: &Folders) -> Result<u8, u8> {
 fn check(folders: &Folders) -> Result<u8, u8> {
     let (before, now) = folders.both()?;
     if before == now.kept() {
-        println!("the snapshot is that of the resources");
+        say::line("the snapshot is that of the resources");
         return Ok(DONE);
     }
     let plan = Plan::between(&before, &now);
-    plan.lines().iter().chain(&plan.refused).for_each(|line| println!("{line}"));
+    plan.lines().iter().chain(&plan.refused).for_each(say::line);
     Err(told(
         "\nthe migrations have not reached this: `cargo charter migration new <name>` writes what is missing",
         PROBLEMS,
@@ -114,7 +114,7 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     }
     let (before, now) = folders.both()?;
     if before == now.kept() {
-        println!("nothing changed since the last migration");
+        say::line("nothing changed since the last migration");
         return Ok(DONE);
     }
     let plan = Plan::between(&before, &now);
@@ -124,9 +124,9 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     let lost = format!("this loses data:\n  {}", plan.lost.join("\n  "));
     if dry_run {
         if !plan.lost.is_empty() {
-            println!("-- {}\n", lost.replace('\n', "\n-- "));
+            say::line(format_args!("-- {}\n", lost.replace('\n', "\n-- ")));
         }
-        print!("{}", sql(&plan));
+        say::text(sql(&plan));
         return Ok(DONE);
     }
     if !plan.lost.is_empty() && !allow_destructive {
@@ -136,7 +136,7 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     write(name, &plan, folders)?;
     report_written(&folders.snapshot(), now.write(&folders.snapshot()))?;
     if plan.is_empty() {
-        println!("the tables stay as they are");
+        say::line("the tables stay as they are");
     }
     Ok(DONE)
 }
@@ -160,7 +160,7 @@ fn write(name: &str, plan: &Plan, folders: &Folders) -> Result<(), u8> {
         let path = folder.join(format!("{number}_{name}{ending}.rs"));
         let text = rust::formatted(&rust::file(&format!("{sentence}."), steps, online), folder);
         fs::write(&path, text).map_err(refused)?;
-        println!("wrote {}", path.display());
+        say::line(format_args!("wrote {}", path.display()));
         number.count += 1;
     }
     Ok(())
@@ -170,7 +170,7 @@ fn report_written(folder: &Path, written: Result<Vec<String>, String>) -> Result
     for name in written.map_err(|problem| told(&problem, PROBLEMS))? {
         let path = folder.join(name);
         let verb = if path.exists() { "wrote" } else { "removed" };
-        println!("{verb} {}", path.display());
+        say::line(format_args!("{verb} {}", path.display()));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use charter_codegen::scaffold::{Short, file};
 use charter_codegen::{Sources, compile_sources};
 use clap::Args;
 
-use crate::{DONE, Folder, PROBLEMS, USAGE};
+use crate::{DONE, Folder, PROBLEMS, USAGE, say};
 
 /// Write the YAML of a new resource
 ///
@@ -59,8 +59,8 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     if begins {
         begin().map_err(|problem| (format!("the application cannot be written: {problem}"), PROBLEMS))?;
     }
-    println!("wrote {}", path.display());
-    println!("next: `cargo charter migration new add_{resource}`");
+    say::line(format_args!("wrote {}", path.display()));
+    say::line(format_args!("next: `cargo charter migration new add_{resource}`"));
     Ok(())
 }
 
@@ -100,7 +100,7 @@ fn begin() -> std::io::Result<()> {
         // A repository may have its own list of what it ignores.
         if !path.exists() {
             fs::write(path, text)?;
-            println!("wrote {}", path.display());
+            say::line(format_args!("wrote {}", path.display()));
         }
     }
     fs::create_dir_all("migrations")?;

@@ -8,10 +8,10 @@ mod resource;
 
 use links::Links;
 
-use crate::diagnostic::Problems;
-use crate::model::Schema;
+use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
+use crate::model::{Resource, Schema};
 use crate::platform;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use crate::syntax::Syntax;
 
 /// The schema of all files. What cannot be completed is reported and left out or marked unknown.
@@ -19,6 +19,30 @@ pub fn lower(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Sch
     let links = Links::of(syntax, sources);
     let declared = syntax.resources.iter().map(|written| resource::lower(written, &links, syntax, sources, problems));
     let mut resources: Vec<_> = declared.collect();
+    // A file that could not be read may be the one that names it.
+    if syntax.unreadable.is_empty() {
+        seeds_of_nobody(&resources, sources, problems);
+    }
     resources.extend(platform::resources());
     Schema { resources, unreadable: syntax.unreadable.clone() }
+}
+
+/// Rows in a file that no resource names would never be seeded.
+fn seeds_of_nobody(resources: &[Resource], sources: &Sources, problems: &mut Problems) {
+    for (file, source) in sources.seeds() {
+        let name = source.name();
+        let named = |resource: &Resource| resource.seed.as_ref().is_some_and(|seed| seed.name.value == name);
+        if resources.iter().any(named) {
+            continue;
+        }
+        let free = resources.iter().filter(|resource| resource.seed.as_ref().is_none_or(|seed| !seed.exists));
+        let whose = nearest(source.stem(), free.map(|resource| resource.name.as_str()));
+        let help = match whose {
+            Some(resource) => format!("say `seed: {name}` in `{resource}`, or remove the file"),
+            None => format!("say `seed: {name}` in the resource whose rows these are, or remove the file"),
+        };
+        let span = Span { file, start: 0, end: source.text.lines().next().map_or(0, str::len) };
+        let message = format!("no resource names the seed file `{name}`");
+        problems.push(Diagnostic::new(Code::Seed, span, message, "these rows are never seeded").help(help));
+    }
 }
