@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use charter_codegen::migration::checks::checks;
 use charter_codegen::migration::sql::{Dialect, statements};
 use charter_codegen::migration::table::Table;
 use charter_codegen::migration::{Plan, Step, rust};
@@ -30,7 +31,10 @@ fn read(name: &str) -> Snapshot {
 fn sql(plan: &Plan, dialect: Dialect) -> String {
     let parts = [(&plan.whole, false), (&plan.online, true)];
     let steps = parts.into_iter().flat_map(|(steps, online)| steps.iter().map(move |step| (step, online)));
-    let lines = steps.flat_map(|(step, online)| statements(step, dialect, online));
+    let lines = steps.flat_map(|(step, online)| {
+        let checks = checks(step, dialect).into_iter().map(|check| format!("-- {check}"));
+        checks.chain(statements(step, dialect, online)).collect::<Vec<_>>()
+    });
     lines.map(|line| format!("{line};\n")).collect()
 }
 
@@ -178,6 +182,28 @@ fn what_stands_under_a_resource_follows_it_to_another_name() {
         refused.len() == 1 && refused[0].starts_with("part.sum_id: rows that are there need a value"),
         "{refused:?}"
     );
+}
+
+/// The constraint is made anew, and the rows are looked through without keeping anybody out.
+#[test]
+fn records_become_parts_of_another_beside_those_who_write() {
+    let yaml = "# resources/whole.yaml\nresource: whole\n# resources/part.yaml\nresource: part\noperations: []\nfields:\n  \
+                whole_id: { type: ref(whole), required: true }\n";
+    let parts = yaml.replace("resource: whole\n", "resource: whole\ndetail:\n  parts: { many: part }\n");
+    let plan = Plan::between(&taken(yaml).kept(), &taken(&parts));
+    assert!(plan.whole.is_empty(), "{plan:?}");
+    let change = "change(reference(\"whole_id\", \"wholes\"), reference(\"whole_id\", \"wholes\").cascade())";
+    assert_eq!(plan.lines(), [format!("parts.{change}")]);
+}
+
+#[test]
+fn an_index_has_its_former_name_again_when_a_rename_is_undone() {
+    let yaml = "# resources/a.yaml\nresource: a\nfields:\n  b: { type: integer, required: true }\nindexes: [[b]]\n";
+    let renamed =
+        yaml.replace("  b: { type: integer,", "  c: { type: integer, renamed_from: b,").replace("[[b]]", "[[c]]");
+    let down = Plan::undo(&Plan::between(&taken(yaml).kept(), &taken(&renamed)).whole);
+    let sql: Vec<String> = down.iter().flat_map(|step| statements(step, Dialect::Sqlite, false)).collect();
+    assert_eq!(sql[..2], ["DROP INDEX \"as_c_idx\"", "CREATE INDEX \"as_b_idx\" ON \"as\" (\"c\")"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use charter_codegen::date;
+use charter_codegen::migration::checks::checks;
 use charter_codegen::migration::sql::{Dialect, statements};
 use charter_codegen::migration::{Plan, Step, rust};
 use charter_codegen::snapshot::Snapshot;
@@ -188,6 +189,9 @@ fn sql(plan: &Plan) -> String {
         for (way, steps, online) in ways.into_iter().filter(|(_, steps, _)| !steps.is_empty()) {
             text.push_str(&format!("-- {name}, {way}\n"));
             for step in steps.iter() {
+                for check in checks(step, dialect) {
+                    text.push_str(&format!("-- stops where this is not 0: {check};\n"));
+                }
                 if let Step::Fill { .. } = step {
                     text.push_str("-- in batches of 1000 rows:\n");
                 }

@@ -1,5 +1,6 @@
 //! Migrations from the difference of two snapshots: steps, and what they are as Rust and as SQL.
 
+pub mod checks;
 pub mod plan;
 mod renamed;
 pub mod rust;

@@ -179,11 +179,10 @@ impl Planner {
             state = state.released();
         }
         let tightens = state.nullable && !to.nullable;
-        let refers = state.reference.is_none() && to.reference.is_some();
-        let mut reached = if tightens { to.nullable() } else { to.clone() };
-        if refers {
-            reached = reached.released();
-        }
+        // One that becomes another, as where `many` takes rows with their record, is looked through beside those who write too.
+        let refers = to.reference.is_some() && state.reference != to.reference;
+        let earlier = if refers { state.reference.clone() } else { to.reference.clone() };
+        let mut reached = Column { nullable: to.nullable || tightens, reference: earlier.clone(), ..to.clone() };
         if state != reached {
             self.changed.push(Step::Change { table: table(), from: state, to: reached.clone() });
         }
@@ -197,7 +196,7 @@ impl Planner {
                     now.name, to.name
                 )),
             }
-            let required = if refers { to.released() } else { to.clone() };
+            let required = Column { reference: earlier, ..to.clone() };
             self.required.push(Step::Require { table: table(), column: required.clone() });
             reached = required;
         }

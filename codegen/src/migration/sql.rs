@@ -2,7 +2,7 @@
 //!
 //! On SQLite a column is changed in the table's own text in `sqlite_schema`, as SQLite's documentation of `ALTER TABLE`
 //! has it for changes that leave the rows alone: nothing is copied, and indexes and references stay. What a migration
-//! looks at first (values that do not fit, rows without one) is a comment.
+//! looks at first (values that do not fit, rows without one) is in [`checks`](super::checks::checks).
 
 use super::step::{Step, Value};
 use super::table::{Column, ColumnKind, Index, IndexKind, Table};
@@ -24,7 +24,7 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
         Step::RenameIndex { table, index, from, to } => match dialect {
             Postgres => vec![format!("ALTER INDEX \"{from}\" RENAME TO \"{to}\"")],
             Sqlite => {
-                let new = add_index(table, index, dialect, false);
+                let new = add_index(table, index, to, dialect, false);
                 new.map(|new| vec![format!("DROP INDEX \"{from}\""), new]).unwrap_or_default()
             }
         },
@@ -48,7 +48,9 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
             vec![format!("UPDATE \"{table}\" SET \"{name}\" = {value} WHERE \"{name}\" IS NULL")]
         }
         Step::Require { table, column } => require(table, column, dialect),
-        Step::AddIndex { table, index } => add_index(table, index, dialect, online).into_iter().collect(),
+        Step::AddIndex { table, index } => {
+            add_index(table, index, &index.name(table), dialect, online).into_iter().collect()
+        }
         Step::DropIndex { table, index } => {
             let concurrently = if online && dialect == Postgres { "CONCURRENTLY " } else { "" };
             match dialect == Postgres || index.is_everywhere() {
@@ -101,14 +103,16 @@ fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
 
 fn create(table: &Table, dialect: Dialect) -> String {
     let columns = table.columns.iter().map(|column| definition(&table.name, column, dialect));
-    format!("CREATE TABLE \"{}\" ( {} )", table.name, columns.collect::<Vec<_>>().join(", "))
+    // Room beside each row, where rows are changed.
+    let changes = dialect == Postgres && table.column("updated_at").is_some();
+    let room = if changes { " WITH (fillfactor = 90)" } else { "" };
+    format!("CREATE TABLE \"{}\" ( {} ){room}", table.name, columns.collect::<Vec<_>>().join(", "))
 }
 
-fn add_index(table: &str, index: &Index, dialect: Dialect, online: bool) -> Option<String> {
+fn add_index(table: &str, index: &Index, name: &str, dialect: Dialect, online: bool) -> Option<String> {
     if dialect == Sqlite && !index.is_everywhere() {
         return None;
     }
-    let name = index.name(table);
     let concurrently = if online && dialect == Postgres { "CONCURRENTLY " } else { "" };
     let columns = index.columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ");
     let live = if index.live { " WHERE \"deleted_at\" IS NULL" } else { "" };
@@ -266,7 +270,7 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
         let kind = type_name(&to.kind, Postgres);
         // Through text, because a cast to a shorter text cuts what an assignment refuses. To a longer one without, because
         // any expression makes PostgreSQL write the table anew.
-        let through = length(&to.kind).is_some_and(|now| length(&from.kind).is_none_or(|then| then > now));
+        let through = to.kind.length().is_some_and(|now| from.kind.length().is_none_or(|then| then > now));
         let using = if through { format!(" USING \"{name}\"::text") } else { String::new() };
         statements.push(alter(format!("ALTER COLUMN \"{name}\" TYPE {kind}{using}")));
     }
@@ -285,16 +289,6 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
         statements.push(alter(format!("VALIDATE CONSTRAINT \"{key}\"")));
     }
     statements
-}
-
-/// The most characters that a text has.
-fn length(kind: &ColumnKind) -> Option<u32> {
-    match kind {
-        ColumnKind::String(max) => Some(*max),
-        ColumnKind::Word => Some(64),
-        ColumnKind::Text => Some(u32::MAX),
-        _ => None,
-    }
 }
 
 fn change_on_sqlite(table: &str, from: &Column, to: &Column) -> Vec<String> {

@@ -146,6 +146,17 @@ impl Column {
     }
 }
 
+impl ColumnKind {
+    /// The most characters of a text, where there is a most.
+    pub fn length(&self) -> Option<u32> {
+        match self {
+            ColumnKind::String(max) => Some(*max),
+            ColumnKind::Word => Some(64),
+            _ => None,
+        }
+    }
+}
+
 impl Index {
     /// Its name, which follows from what it is over.
     pub fn name(&self, table: &str) -> String {

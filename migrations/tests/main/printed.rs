@@ -1,6 +1,8 @@
 //! Migrations as `cargo charter migration new` prints them: compiled, run, and compared with their steps.
 
 use charter_codegen::migration::Plan;
+use charter_codegen::migration::checks::checks;
+use charter_codegen::migration::sql::Dialect;
 use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;
@@ -17,6 +19,7 @@ mod m20261121_000003_change_online;
 
 on_both! {
     what_is_printed_does_what_its_steps_do
+    what_stops_a_migration_is_found_before
 }
 
 struct Printed;
@@ -57,4 +60,44 @@ async fn what_is_printed_does_what_its_steps_do(database: Database) {
     Printed::up(&database.connection, None).await.unwrap();
     Printed::down(&database.connection, Some(2)).await.unwrap();
     assert_eq!(database.tables().await, begun);
+}
+
+/// Ways that not every value goes, and on each database a value that does not.
+const STOPPED: &[(&str, &str, &str, &str)] = &[
+    ("string(40)", "string(3)", "'long'", "'long'"),
+    ("text", "string(3)", "'long'", "'long'"),
+    ("text", "enum, values: [a]", "printf('%065d', 0)", "repeat('x', 65)"),
+    ("bigint", "integer", "3000000000", "3000000000"),
+    ("integer", "decimal(3, 1)", "100", "100"),
+    ("decimal(9, 2)", "integer", "150", "1.5"),
+    ("decimal(12, 0)", "integer", "3000000000", "3000000000"),
+    ("decimal(18, 4)", "bigint", "15000", "1.5"),
+    ("decimal(9, 2)", "decimal(9, 1)", "125", "1.25"),
+    ("decimal(9, 2)", "decimal(8, 2)", "100000000", "1000000.00"),
+];
+
+/// What `--dry-run` prints to be looked at finds the rows that stop the migration, and no others.
+async fn what_stops_a_migration_is_found_before(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let dialect = if database.is_postgres() { Dialect::Postgres } else { Dialect::Sqlite };
+    for (number, (from, to, on_sqlite, on_postgres)) in STOPPED.iter().enumerate() {
+        let thing = |kind: &str| {
+            let head = format!("# resources/thing_{number}.yaml\nresource: thing_{number}\ntable: things_{number}\n");
+            taken(&format!("{head}fields:\n  value: {{ type: {kind}, nullable: true }}\n"))
+        };
+        let (before, after) = (thing(from), thing(to));
+        steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
+        let plan = Plan::between(&before.kept(), &after);
+        let checks: Vec<String> = plan.whole.iter().flat_map(|step| checks(step, dialect)).collect();
+        assert_eq!(checks.len(), 1, "{from} to {to}: {checks:?}");
+        let found = checks[0].replace("count(*)", "CAST(count(*) AS text)");
+        let insert = format!("INSERT INTO things_{number} (value, created_at, updated_at) VALUES");
+        database.run(&format!("{insert} (NULL, NOW, NOW)")).await.unwrap();
+        assert_eq!(database.text(&found).await, "0", "{found}");
+        let value = if database.is_postgres() { on_postgres } else { on_sqlite };
+        database.run(&format!("{insert} ({value}, NOW, NOW)")).await.unwrap();
+        assert_eq!(database.text(&found).await, "1", "{found}");
+        let refused = steps::up(&manager, &plan).await.unwrap_err().to_string();
+        assert!(refused.contains(&format!("in 1 row things_{number}.value does not fit")), "{from} to {to}: {refused}");
+    }
 }

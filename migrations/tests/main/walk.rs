@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use charter_codegen::diff::{fields, resources};
+use charter_codegen::migration::checks::checks;
 use charter_codegen::migration::sql::{Dialect, statements};
 use charter_codegen::migration::table::{Column, ColumnKind, Table};
 use charter_codegen::migration::{Plan, Step};
@@ -205,9 +206,14 @@ async fn make_anew(database: &Database, snapshot: &Snapshot) {
 async fn show(database: &Database, plan: &Plan, what: &str) {
     let dialect = if database.is_postgres() { Dialect::Postgres } else { Dialect::Sqlite };
     for (steps, online) in [(&plan.whole, false), (&plan.online, true)] {
-        for statement in steps.iter().flat_map(|step| statements(step, dialect, online)) {
-            let done = database.connection.execute_unprepared(&statement).await;
-            done.unwrap_or_else(|problem| panic!("{what}\n{statement}: {problem}"));
+        for step in steps {
+            for check in checks(step, dialect) {
+                assert_eq!(database.text(&check.replace("count(*)", "CAST(count(*) AS text)")).await, "0", "{what}");
+            }
+            for statement in statements(step, dialect, online) {
+                let done = database.connection.execute_unprepared(&statement).await;
+                done.unwrap_or_else(|problem| panic!("{what}\n{statement}: {problem}"));
+            }
         }
     }
 }

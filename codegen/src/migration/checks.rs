@@ -1,0 +1,65 @@
+//! What a migration looks at before a step, and what stops it where it finds a row: `charter_migrations::Table` asks the same.
+
+use super::sql::Dialect;
+use super::step::Step;
+use super::table::{Column, ColumnKind};
+
+/// Queries that count rows, of which there must be none. What the database refuses by itself is left to it.
+pub fn checks(step: &Step, dialect: Dialect) -> Vec<String> {
+    let (table, conditions) = match step {
+        Step::Require { table, column } => (table, conditions(&column.nullable(), column, dialect)),
+        Step::Change { table, from, to } => (table, conditions(from, to, dialect)),
+        _ => return Vec::new(),
+    };
+    conditions.iter().map(|condition| format!("SELECT count(*) FROM \"{table}\" WHERE {condition}")).collect()
+}
+
+fn conditions(from: &Column, to: &Column, dialect: Dialect) -> Vec<String> {
+    let null = (from.nullable && !to.nullable).then(|| format!("\"{}\" IS NULL", to.name));
+    // PostgreSQL looks where the constraint is validated.
+    let reference = to.reference.as_ref().filter(|_| dialect == Dialect::Sqlite);
+    let dangling = reference.map(|reference| {
+        format!("\"{0}\" IS NOT NULL AND \"{0}\" NOT IN (SELECT id FROM \"{1}\")", to.name, reference.table)
+    });
+    [null, misfits(from, to, dialect), dangling].into_iter().flatten().collect()
+}
+
+/// Which rows hold a value that the changed column cannot.
+fn misfits(from: &Column, to: &Column, dialect: Dialect) -> Option<String> {
+    use ColumnKind::{BigInt, Decimal, Integer, String, Text, Word};
+    let name = format!("\"{}\"", to.name);
+    // On SQLite a decimal stands as a whole number, scaled by its places.
+    let unit = |places: u8| if dialect == Dialect::Sqlite { 10i128.pow(places.into()) } else { 1 };
+    let finer = |then: u8, now: u8| match dialect {
+        Dialect::Sqlite => format!("{name} % {} <> 0", 10i64.pow((then - now).into())),
+        Dialect::Postgres => format!("{name} <> round({name}, {now})"),
+    };
+    match (&from.kind, &to.kind) {
+        (String(_) | Word | Text, String(_) | Word) => {
+            let (then, now) = (from.kind.length(), to.kind.length()?);
+            then.is_none_or(|then| then > now).then(|| format!("length({name}) > {now}"))
+        }
+        (BigInt, Integer) => Some(format!("{name} NOT BETWEEN {} AND {}", i32::MIN, i32::MAX)),
+        (Integer | BigInt, Decimal(precision, places)) => {
+            let most = 10i64.pow((precision - places).into());
+            Some(format!("{name} <= -{most} OR {name} >= {most}"))
+        }
+        (Decimal(_, places), Integer | BigInt) => {
+            let most = if to.kind == Integer { i32::MAX.into() } else { i64::MAX };
+            let most = i128::from(most) * unit(*places);
+            // What does not fit 64 bits is in no row either.
+            match i64::try_from(most) {
+                Ok(_) => Some(format!("{name} < -{most} OR {name} > {most} OR {}", finer(*places, 0))),
+                Err(_) => Some(finer(*places, 0)),
+            }
+        }
+        (Decimal(then, then_places), Decimal(now, places)) => {
+            let most = 10i128.pow((now - places).into()) * unit(*then_places);
+            let larger = (then - then_places > now - places).then(|| format!("{name} <= -{most} OR {name} >= {most}"));
+            let finer = (then_places > places).then(|| finer(*then_places, *places));
+            let all: Vec<_> = larger.into_iter().chain(finer).collect();
+            (!all.is_empty()).then(|| all.join(" OR "))
+        }
+        _ => None,
+    }
+}
