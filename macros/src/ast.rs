@@ -108,6 +108,8 @@ pub struct Action {
     pub apart: Option<Span>,
     /// It reads, and needs the ability to write.
     pub needs_write: Option<Span>,
+    /// The secrets that its answer shows beside the record, each with what it is.
+    pub reveals: Vec<(Word, Word)>,
 }
 
 /// One entry of a record.

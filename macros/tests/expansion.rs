@@ -33,7 +33,13 @@ mod everything {
         include(name = "customFieldValues", custom_fields)
     )]
     #[resource(description = "Work to be done.", reveal(name = "key", description = "Opens it."))]
-    #[resource(action(name = "close", on = "record", event = "closed", description = "Ends it."))]
+    #[resource(action(
+        name = "close",
+        on = "record",
+        event = "closed",
+        reveal(name = "code", description = "Closes it."),
+        description = "Ends it."
+    ))]
     #[resource(action(name = "copy", on = "record", creates))]
     #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote", apart, needs_write))]
     pub struct Model {
@@ -209,6 +215,7 @@ fn every_key_of_the_resource_arrives() {
             description: "Ends it.",
             apart: false,
             needs_write: false,
+            reveals: &[("code", "Closes it.")],
         },
         ActionMeta {
             name: "copy",
@@ -220,6 +227,7 @@ fn every_key_of_the_resource_arrives() {
             description: "",
             apart: false,
             needs_write: false,
+            reveals: &[],
         },
         ActionMeta {
             name: "quote",
@@ -231,6 +239,7 @@ fn every_key_of_the_resource_arrives() {
             description: "",
             apart: true,
             needs_write: true,
+            reveals: &[],
         },
     ];
     assert_same(meta.actions, actions);

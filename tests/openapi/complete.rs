@@ -9,7 +9,8 @@ use charter_runtime::query::{Predicate, TABLE};
 use charter_runtime::webhook::manual;
 use serde_json::Value;
 
-use super::{description, operations, resolve, visit};
+use super::{description, operations, visit};
+use crate::support::schema::resolve;
 use crate::support::{Database, Server, run};
 
 /// What belongs to no resource.
@@ -164,6 +165,43 @@ fn every_event_is_described() {
             let body = &webhooks[name]["post"]["requestBody"]["content"]["application/json"];
             assert_eq!(body["schema"]["properties"]["event"]["const"], name);
             assert_eq!(body["example"]["event"], name);
+        }
+    });
+}
+
+/// What common generators of clients stumble over: they leave out a whole operation for one of these.
+#[test]
+fn types_can_be_made_of_every_schema() {
+    run(Database::Sqlite, async |server: Server| {
+        let description = description(&server).await;
+        let mut odd = Vec::new();
+        let kind = |value: &Value| match value {
+            Value::Null => 0,
+            Value::Bool(_) => 1,
+            Value::Number(_) => 2,
+            Value::String(_) => 3,
+            Value::Array(_) => 4,
+            Value::Object(_) => 5,
+        };
+        super::visit(&description, "", &mut |way, object| {
+            let words = object.get("enum").and_then(Value::as_array).into_iter().flatten();
+            let kinds: BTreeSet<u8> = words.map(kind).filter(|kind| *kind > 0).collect();
+            let has_list = object.get("type").is_some_and(|said| {
+                said == "array" || said.as_array().is_some_and(|all| all.contains(&Value::from("array")))
+            });
+            let is_parameter =
+                ["in", "name"].iter().all(|key| object.contains_key(*key)) && !object.contains_key("type");
+            if kinds.len() > 1
+                || (has_list && !object.contains_key("items"))
+                || (is_parameter && !object.contains_key("schema"))
+            {
+                odd.push(way.to_string());
+            }
+        });
+        assert!(odd.is_empty(), "{}", odd.join("\n"));
+        let parameters = description["components"]["parameters"].as_object().expect("parameters");
+        for (name, parameter) in parameters.iter().filter(|(_, parameter)| parameter["in"] == "header") {
+            assert!(parameter["schema"]["type"].is_string(), "{name} is of several types");
         }
     });
 }

@@ -7,8 +7,8 @@ use charter_runtime::webhook::Policy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::schema::problems;
-use super::{description, resolve};
+use super::description;
+use crate::support::schema::{problems, resolve};
 use crate::support::{Answer, Receiver, Server, on_both};
 
 on_both!(every_described_header_is_answered, deliveries_carry_what_is_described);

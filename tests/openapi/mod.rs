@@ -3,7 +3,6 @@
 mod answers;
 mod complete;
 mod headers;
-mod schema;
 mod served;
 mod snapshot;
 
@@ -25,17 +24,6 @@ fn operations(description: &Value) -> Vec<(String, &Value)> {
         }
     }
     operations
-}
-
-/// What a reference leads to, or the value itself.
-fn resolve<'d>(description: &'d Value, value: &'d Value) -> &'d Value {
-    match value["$ref"].as_str() {
-        Some(reference) => {
-            let pointer = reference.strip_prefix('#').expect("a reference into the description");
-            description.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere"))
-        }
-        None => value,
-    }
 }
 
 /// Visits every object of the description with the way to it.

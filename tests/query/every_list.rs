@@ -14,7 +14,7 @@ on_both!(every_list_takes_views_of_its_entity_type, every_column_of_a_registry_i
 const EACH: usize = 3;
 
 /// Makes records from what the metadata says of them.
-pub(super) struct Maker<'s> {
+pub(crate) struct Maker<'s> {
     server: &'s Server,
     client: Client,
     count: usize,
@@ -23,7 +23,7 @@ pub(super) struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    pub(super) fn new(server: &'s Server) -> Maker<'s> {
+    pub(crate) fn new(server: &'s Server) -> Maker<'s> {
         Maker { server, client: server.admin(), count: 0, made: BTreeMap::new() }
     }
 
@@ -121,13 +121,13 @@ impl<'s> Maker<'s> {
 }
 
 /// What one list is asked with.
-pub(super) struct List<'s> {
-    pub(super) entry: &'s Entry,
-    pub(super) path: String,
+pub(crate) struct List<'s> {
+    pub(crate) entry: &'s Entry,
+    pub(crate) path: String,
 }
 
 /// Every list, filled as far as its resource can be made.
-pub(super) async fn lists<'s>(maker: &mut Maker<'s>) -> Vec<List<'s>> {
+pub(crate) async fn lists<'s>(maker: &mut Maker<'s>) -> Vec<List<'s>> {
     let mut lists = Vec::new();
     for entry in maker.server.state.catalog.entries() {
         if entry.is_listed() {

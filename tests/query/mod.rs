@@ -4,7 +4,7 @@ mod carried;
 mod conformance;
 mod cursor;
 mod custom;
-mod every_list;
+pub(crate) mod every_list;
 mod explain;
 mod export;
 mod filter;

@@ -160,7 +160,9 @@ impl Client {
         let request = request.headers(self.headers.clone()).build().expect("a request");
         let method = request.method().clone();
         let response = self.http.execute(request).await.expect("the server answers");
-        described::check(&method, response.url().path(), response.status().as_u16(), response.headers());
-        Answer::read(response).await
+        let path = response.url().path().to_string();
+        let answer = Answer::read(response).await;
+        described::check(&method, &path, &answer);
+        answer
     }
 }

@@ -1,16 +1,27 @@
-//! Every answer that a test is given, held against the description of the API: its status and each of its headers.
+//! Every answer that a test is given, held against the description of the API: its status, each of its headers, its body.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use reqwest::Method;
-use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// The headers of each answer, in lower case, by its status.
-type Answers = BTreeMap<u16, Vec<String>>;
+use super::Answer;
+use super::schema::{problems, resolve};
+
+/// Each answer by its status.
+type Answers = BTreeMap<u16, Described>;
+
+/// What is said of one answer.
+struct Described {
+    /// Its headers, in lower case.
+    headers: Vec<String>,
+    /// The schema of its JSON, where it has any.
+    schema: Option<Value>,
+}
 
 struct Description {
+    whole: Value,
     paths: Vec<Path>,
     /// What every path below `/api/v1` answers to a method that it does not have, which the description says in words.
     refusals: Answers,
@@ -35,33 +46,30 @@ fn description() -> &'static Description {
     DESCRIPTION.get_or_init(|| {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/openapi.json");
         let text = std::fs::read_to_string(path).expect("the description is there");
-        read(&serde_json::from_str(&text).expect("it is JSON"))
+        read(serde_json::from_str(&text).expect("it is JSON"))
     })
 }
 
-fn read(description: &Value) -> Description {
-    let headers = |answer: &Value| -> Vec<String> {
-        let answer = match answer["$ref"].as_str() {
-            Some(reference) => description.pointer(&reference[1..]).expect("it leads somewhere"),
-            None => answer,
-        };
+fn read(description: Value) -> Description {
+    let described = |answer: &Value| {
+        let answer = resolve(&description, answer);
         let headers = answer["headers"].as_object().into_iter().flatten();
-        headers.map(|(name, _)| name.to_ascii_lowercase()).collect()
+        let schema = answer.pointer("/content/application~1json/schema").cloned();
+        Described { headers: headers.map(|(name, _)| name.to_ascii_lowercase()).collect(), schema }
     };
     let entries = |value: &Value| value.as_object().expect("an object").clone().into_iter();
     let answers = |operation: &Value| -> Answers {
         let answers = entries(&operation["responses"]);
-        answers.map(|(status, answer)| (status.parse().expect("a status"), headers(&answer))).collect()
+        answers.map(|(status, answer)| (status.parse().expect("a status"), described(&answer))).collect()
     };
     let path = |(path, methods): (String, Value)| Path {
         parts: path.split('/').map(String::from).collect(),
         answers: entries(&methods).map(|(name, operation)| (name.to_ascii_uppercase(), answers(&operation))).collect(),
     };
-    let refusal = |status: u16| headers(&description["components"]["responses"][format!("Error{status}")]);
-    Description {
-        paths: entries(&description["paths"]).map(path).collect(),
-        refusals: [401, 403, 405, 429].map(|status| (status, refusal(status))).into(),
-    }
+    let refusal = |status: u16| described(&description["components"]["responses"][format!("Error{status}")]);
+    let paths = entries(&description["paths"]).map(path).collect();
+    let refusals = [401, 403, 405, 429].map(|status| (status, refusal(status))).into();
+    Description { paths, refusals, whole: description }
 }
 
 impl Path {
@@ -83,7 +91,8 @@ fn is_of_test(parts: &[&str]) -> bool {
 
 /// Panics when the description does not know of this answer, unless it is being written anew.
 #[track_caller]
-pub fn check(method: &Method, path: &str, status: u16, headers: &HeaderMap) {
+pub fn check(method: &Method, path: &str, answer: &Answer) {
+    let status = answer.status;
     if std::env::var_os("UPDATE").is_some() {
         return;
     }
@@ -95,7 +104,7 @@ pub fn check(method: &Method, path: &str, status: u16, headers: &HeaderMap) {
         assert!(refused, "{method} {path} answers {status}, and docs/openapi.json has no such path");
         return;
     };
-    let method = if method == Method::HEAD { "GET" } else { method.as_str() };
+    let (method, is_told_only) = if method == Method::HEAD { ("GET", true) } else { (method.as_str(), false) };
     let answers = match described.answers.get(method) {
         Some(answers) => answers,
         None => &description().refusals,
@@ -103,8 +112,18 @@ pub fn check(method: &Method, path: &str, status: u16, headers: &HeaderMap) {
     let named = answers.get(&status).or_else(|| description().refusals.get(&status).filter(|_| status == 405));
     let named =
         named.unwrap_or_else(|| panic!("{method} {path} answers {status}, which docs/openapi.json does not say"));
-    for name in headers.keys().map(|name| name.as_str()).filter(|name| !PLUMBING.contains(name)) {
-        let found = named.iter().any(|known| known == name);
+    for name in answer.headers.keys().map(|name| name.as_str()).filter(|name| !PLUMBING.contains(name)) {
+        let found = named.headers.iter().any(|known| known == name);
         assert!(found, "{method} {path} answers {status} with `{name}`, which docs/openapi.json does not say");
+    }
+    if !is_told_only && answer.header("content-type") == Some("application/json") {
+        let schema = named.schema.as_ref();
+        let schema =
+            schema.unwrap_or_else(|| panic!("{method} {path}: docs/openapi.json knows of no body with {status}"));
+        let found = problems(&description().whole, schema, &answer.json(), "");
+        assert!(
+            found.is_empty(),
+            "{method} {path} answers {status} with what docs/openapi.json does not say: {found:#?}"
+        );
     }
 }

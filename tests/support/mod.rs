@@ -14,6 +14,7 @@ mod pooler;
 pub mod postgres;
 pub mod program;
 mod receiver;
+pub mod schema;
 mod server;
 mod sigv4;
 pub mod specimen;

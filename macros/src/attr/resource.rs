@@ -122,13 +122,26 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
     Some(Include { name: name?, target, fields })
 }
 
-const OF_ACTION: &[&str] =
-    &["name", "on", "method", "input", "output", "key", "creates", "event", "apart", "needs_write", "description"];
+const OF_ACTION: &[&str] = &[
+    "name",
+    "on",
+    "method",
+    "input",
+    "output",
+    "key",
+    "creates",
+    "event",
+    "apart",
+    "needs_write",
+    "reveal",
+    "description",
+];
 
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let (mut name, mut on, mut method, mut input) = (None, None, None, None);
     let (mut output, mut key, mut creates, mut event, mut apart, mut needs_write, mut description) =
         (None, None, None, None, None, None, None);
+    let mut reveals = Vec::new();
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
             "name" => once(&mut name, text(part, problems), part, problems),
@@ -141,6 +154,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "event" => once(&mut event, text(part, problems), part, problems),
             "apart" => once(&mut apart, flag(part, problems), part, problems),
             "needs_write" => once(&mut needs_write, flag(part, problems), part, problems),
+            "reveal" => reveals.extend(reveal(part, problems)),
             "description" => once(&mut description, text(part, problems), part, problems),
             _ => {
                 unknown(part, OF_ACTION, problems);
@@ -150,7 +164,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let name = needed(name, "name", entry, problems);
     let on = needed(on, "on", entry, problems);
     let (name, on) = (name?, on?);
-    Some(Action { name, on, method, input, output, key, creates, event, apart, needs_write, description })
+    Some(Action { name, on, method, input, output, key, creates, event, apart, needs_write, reveals, description })
 }
 
 fn reveal(entry: &Entry, problems: &mut Problems) -> Option<(Word, Word)> {

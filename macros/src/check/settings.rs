@@ -160,6 +160,11 @@ fn actions(resource: &Resource, problems: &mut Problems) {
         {
             problems.report(said, "what is no `get` needs the ability to write anyway");
         }
+        if let Some((name, _)) = action.reveals.first()
+            && (action.output.is_some() || action.creates.is_some())
+        {
+            problems.report(name.span, "only an action that answers its record reveals something beside it");
+        }
         if let Some(event) = &action.event {
             snake_case(event, problems);
             if action.output.is_some() || action.creates.is_some() {

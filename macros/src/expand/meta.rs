@@ -56,10 +56,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let ordered = texts(&settings.ordered);
     let includes = settings.includes.iter().map(include);
     let actions = settings.actions.iter().map(action);
-    let reveals = settings.reveals.iter().map(|(name, description)| {
-        let (name, description) = (&name.text, &description.text);
-        quote!((#name, #description))
-    });
+    let reveals = reveals(&settings.reveals);
     let deprecated = settings.deprecated.iter().map(deprecation);
     let id = id_variant(resource);
     quote! {
@@ -93,7 +90,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     ordered: #ordered,
                     includes: &[#(#includes),*],
                     actions: &[#(#actions),*],
-                    reveals: &[#(#reveals),*],
+                    reveals: #reveals,
                     deprecated: &[#(#deprecated),*],
                 };
                 &META
@@ -341,6 +338,7 @@ fn action(action: &Action) -> TokenStream {
     let event = optional(&action.event);
     let description = action.description.as_ref().map_or("", |word| &word.text);
     let (apart, needs_write) = (action.apart.is_some(), action.needs_write.is_some());
+    let reveals = reveals(&action.reveals);
     quote! {
         ::charter_runtime::generated::ActionMeta {
             name: #name,
@@ -352,8 +350,18 @@ fn action(action: &Action) -> TokenStream {
             event: #event,
             apart: #apart,
             needs_write: #needs_write,
+            reveals: #reveals,
         }
     }
+}
+
+/// Secrets that an answer shows, each with what it is.
+fn reveals(reveals: &[(Word, Word)]) -> TokenStream {
+    let pairs = reveals.iter().map(|(name, description)| {
+        let (name, description) = (&name.text, &description.text);
+        quote!((#name, #description))
+    });
+    quote!(&[#(#pairs),*])
 }
 
 fn deprecation(said: &Deprecation) -> TokenStream {

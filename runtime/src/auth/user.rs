@@ -23,6 +23,7 @@ use crate::view;
 #[resource(action(
     name = "invite",
     on = "record",
+    reveal(name = "invitation_url", description = "The link, which is shown this once and never again."),
     description = "Answers the user with `invitation_url`: a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends."
 ))]
 pub struct Model {

@@ -20,6 +20,8 @@ pub struct ActionMeta {
     pub apart: bool,
     /// It only reads, and still needs the ability to write, because it tells more than records do.
     pub needs_write: bool,
+    /// The secrets that its answer shows beside the record, this once, each with what it is.
+    pub reveals: &'static [(&'static str, &'static str)],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -76,7 +76,8 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         .with("minItems", 1)
         .with("maxItems", i64::try_from(MOST).unwrap_or(i64::MAX))
         .with("items", Node::object().with("anyOf", forms));
-    let atomic = vec![json!({ "type": ["boolean", "null"] }).into(), reference("schemas", given::BOOLEAN_WORD)];
+    let mut atomic = given::boolean();
+    atomic.push(json!({ "type": "null" }).into());
     let atomic = Node::object()
         .with("anyOf", atomic)
         .with("default", true)

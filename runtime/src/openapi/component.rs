@@ -47,6 +47,10 @@ pub fn schemas(catalog: &Catalog) -> Node {
                     .with("properties", properties);
                 schemas.set(output_name(entry, action), schema);
             }
+            if !action.reveals.is_empty() {
+                let described = format!("The {} with what is shown this once.", prose::noun(entry.meta));
+                schemas.set(output_name(entry, action), with_secrets(entry, action.reveals, described));
+            }
         }
     }
     schemas
@@ -78,20 +82,22 @@ fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
         schemas.set(fields_name(entry), with_includes(catalog, entry, sparse).with("description", described));
     }
     if !meta.reveals.is_empty() {
-        let mut properties = Node::object();
-        let mut names = Vec::new();
-        for (name, what) in meta.reveals {
-            let secret =
-                json!({ "type": "string", "description": prose::sentence(what), "examples": ["shown-this-once"] });
-            properties.set(*name, secret);
-            names.push(*name);
-        }
-        let secrets = Node::object().with("type", "object").with("required", names).with("properties", properties);
-        let schema = Node::object()
-            .with("description", format!("The new {} with what is shown this once.", prose::noun(meta)))
-            .with("allOf", [reference("schemas", &name), secrets]);
-        schemas.set(created_name(entry), schema);
+        let described = format!("The new {} with what is shown this once.", prose::noun(meta));
+        schemas.set(created_name(entry), with_secrets(entry, meta.reveals, described));
     }
+}
+
+/// A record with the secrets that the answer to one write shows.
+fn with_secrets(entry: &Entry, reveals: &[(&str, &str)], described: String) -> Node {
+    let (mut properties, mut names) = (Node::object(), Vec::new());
+    for (name, what) in reveals {
+        let secret = json!({ "type": "string", "description": prose::sentence(what), "examples": ["shown-this-once"] });
+        properties.set(*name, secret);
+        names.push(*name);
+    }
+    let secrets = Node::object().with("type", "object").with("required", names).with("properties", properties);
+    let record = reference("schemas", &shown::record_name(entry));
+    Node::object().with("description", described).with("allOf", [record, secrets])
 }
 
 /// The same with what is said of fields that are to go.
@@ -208,8 +214,8 @@ fn plan() -> Node {
 fn boolean_word() -> Node {
     json!({
         "description": "A boolean in words or as a digit, as forms and query strings send it.",
-        "type": ["string", "integer"],
-        "enum": ["true", "false", "t", "f", "1", "0", 1, 0],
+        "type": "string",
+        "enum": ["true", "false", "t", "f", "1", "0"],
         "examples": ["true"],
     })
     .into()

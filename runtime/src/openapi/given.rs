@@ -169,7 +169,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta) -> Vec<Node> {
             vec![id()]
         }
         Kind::Decimal { precision, places } => vec![decimal(field, precision, places)],
-        Kind::Boolean => vec![Node::object().with("type", "boolean"), reference("schemas", BOOLEAN_WORD)],
+        Kind::Boolean => boolean(),
         Kind::Code { values } => {
             let codes: Vec<i32> = values.iter().map(|(code, _)| *code).collect();
             let words: Vec<String> = codes.iter().map(ToString::to_string).collect();
@@ -189,13 +189,19 @@ fn forms(catalog: &Catalog, field: &FieldMeta) -> Vec<Node> {
             vec![list(field, Node::object().with("type", "string").with("maxLength", i64::from(max)))]
         }
         Kind::RefList { .. } => vec![list(field, id())],
-        Kind::Json => vec![Node::object().with("type", ["object", "array"])],
+        Kind::Json => vec![shown::any_json()],
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]
         }
         Kind::Embedded { resource, by } => vec![list(field, embedded(catalog, catalog.get(resource), by))],
         Kind::Derived { .. } | Kind::Computed { .. } => vec![Node::object()],
     }
+}
+
+/// A boolean in each of its forms: words and digits apart from it, because types made of one schema with both are none.
+pub fn boolean() -> Vec<Node> {
+    let digit = json!({ "type": "integer", "minimum": 0, "maximum": 1 });
+    vec![json!({ "type": "boolean" }).into(), reference("schemas", BOOLEAN_WORD), digit.into()]
 }
 
 /// The id of a record. None has one below 1.

@@ -288,6 +288,11 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
                 errors.extend([409, 413, 415]);
             }
             let (text, content) = match action.output {
+                ActionOutput::Record if !action.reveals.is_empty() => {
+                    let example = json!({ meta.name: with_secrets(examples, entry, action.reveals) });
+                    let text = format!("The {noun} as it is now, with what is shown this once.");
+                    (text, json_content(one(output_name(entry, action)), example))
+                }
                 ActionOutput::Record => (format!("The {noun} as it is now."), single()),
                 ActionOutput::Created => {
                     responses.set("201", created());
@@ -332,7 +337,7 @@ fn created(examples: Examples<'_>, entry: &Entry) -> Node {
     let meta = entry.meta;
     let (name, example) = match meta.reveals {
         [] => (shown::record_name(entry), examples.record(entry, |_| true)),
-        _ => (created_name(entry), with_secrets(examples, entry)),
+        _ => (created_name(entry), with_secrets(examples, entry, meta.reveals)),
     };
     Node::object()
         .with("description", format!("The new {}.", prose::noun(meta)))
@@ -368,9 +373,9 @@ fn list(examples: Examples<'_>, entry: &Entry) -> Node {
         .with(explain::MEDIA_TYPE, plan)
 }
 
-fn with_secrets(examples: Examples<'_>, entry: &Entry) -> Value {
+fn with_secrets(examples: Examples<'_>, entry: &Entry, reveals: &[(&str, &str)]) -> Value {
     let mut record = examples.record(entry, |_| true);
-    for (name, _) in entry.meta.reveals {
+    for (name, _) in reveals {
         record[*name] = json!("shown-this-once");
     }
     record

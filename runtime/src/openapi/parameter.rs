@@ -72,18 +72,15 @@ pub fn shared() -> Node {
         .with("filters", filters())
 }
 
-/// The one parameter whose value is JSON.
+/// The one parameter whose value is JSON. It is text all the same: most generators of clients know of parameters with a
+/// `content` nothing, and leave out the operations that have one.
 fn filters() -> Node {
     let example = json!([{ "field": "id", "predicate": "lt", "value": "9", "logic": "and" }]);
-    let content = Node::object().with("schema", view::filters()).with("example", example);
-    Node::object()
-        .with("name", "filters")
-        .with("in", "query")
-        .with(
-            "description",
-            "Conditions as a saved view keeps them, joined from the first to the last: what `q` cannot say, where all hold.",
-        )
-        .with("content", Node::object().with("application/json", content))
+    let schema = json!({ "type": "string", "contentMediaType": "application/json", "contentSchema": view::filters() });
+    let described = "Conditions as a saved view keeps them, as JSON, joined from the first to the last: what `q` cannot say, \
+                     where all hold. Each is an object with `field`, `predicate`, `value` and `logic`, as in `filters` of a \
+                     saved view.";
+    query("filters", described, schema.into(), json!(example.to_string()))
 }
 
 /// The ids that a path names.

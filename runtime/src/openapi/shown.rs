@@ -105,7 +105,7 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
         }
         Kind::StringList { max } => list(text().with("maxLength", i64::from(max))),
         Kind::RefList { .. } => list(number("int64")),
-        Kind::Json => Node::object().with("type", ["object", "array"]),
+        Kind::Json => any_json(),
         Kind::Uuid => text().with("format", "uuid"),
         Kind::CustomFields => custom_values(),
         Kind::Embedded { resource, by } => list(embedded(catalog, catalog.get(resource), by)),
@@ -114,6 +114,11 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
 
 fn list(items: Node) -> Node {
     Node::object().with("type", "array").with("items", items)
+}
+
+/// An object or a list of anything.
+pub fn any_json() -> Node {
+    json!({ "anyOf": [{ "type": "object" }, { "type": "array", "items": {} }] }).into()
 }
 
 /// What custom fields hold is known only when they are defined.

@@ -199,7 +199,8 @@ pub fn reveals(entry: &Entry, record: &Value) -> bool {
 }
 
 fn secrets<'r>(entry: &'r Entry, record: &'r Value) -> impl Iterator<Item = (&'r str, &'r str, &'r str)> {
-    let what = |name: &str| entry.meta.reveals.iter().find(|(known, _)| *known == name).map(|(_, what)| *what);
+    let declared = || entry.meta.reveals.iter().chain(entry.meta.actions.iter().flat_map(|action| action.reveals));
+    let what = move |name: &str| declared().find(|(known, _)| *known == name).map(|(_, what)| *what);
     let others = record
         .as_object()
         .into_iter()

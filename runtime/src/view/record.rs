@@ -88,7 +88,11 @@ pub(crate) fn filters() -> Json {
     let scalar = json!([text, { "type": ["number", "boolean"] }]);
     let list = json!({ "type": "array", "minItems": 1, "maxItems": MOST_ELEMENTS, "items": { "anyOf": scalar } });
     let several = json!([list, listed, { "type": ["number", "boolean"] }]);
-    let words = json!([true, false, null, 1, 0, "true", "false", "t", "f", "1", "0"]);
+    let words = json!([
+        { "type": ["boolean", "null"] },
+        { "type": "integer", "minimum": 0, "maximum": 1 },
+        { "type": "string", "enum": ["true", "false", "t", "f", "1", "0"] },
+    ]);
     let filter = |reads: &[Reads], value: Json, required: &[&str], example: &str| {
         let predicates: Vec<&str> = TABLE.iter().filter(|row| reads.contains(&row.3)).map(|row| row.1).collect();
         json!({
@@ -106,9 +110,10 @@ pub(crate) fn filters() -> Json {
                 },
                 "value": value,
                 "logic": {
-                    "type": "string",
-                    "description": "How it joins those before it; of the first only the negation counts.",
-                    "enum": ["and", "or", "nand", "nor"],
+                    "type": ["string", "null"],
+                    "description": "How it joins those before it: `and`, `or`, `nand` or `nor`, in any case; of the first only \
+                        the negation counts.",
+                    "pattern": "^[Nn]?([Aa][Nn][Dd]|[Oo][Rr])$",
                     "default": "and",
                     "examples": ["and"],
                 },
@@ -116,7 +121,7 @@ pub(crate) fn filters() -> Json {
         })
     };
     let alone =
-        json!({ "description": "Whether it shall hold; by itself it does.", "enum": words, "examples": [true] });
+        json!({ "description": "Whether it shall hold; by itself it does.", "anyOf": words, "examples": [true] });
     let one = json!({ "description": "What it is compared with.", "anyOf": scalar, "examples": ["lamp"] });
     let any = json!({ "description": "What it is compared with: a list.", "anyOf": several, "examples": [["a", "b"]] });
     let needed = ["field", "predicate", "value"];

@@ -20,9 +20,20 @@ const EVERY: &str = "*";
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook", owner = "user_id")]
+#[resource(reveal(
+    name = "secret",
+    description = "What deliveries are signed with, which is shown this once and never again."
+))]
 #[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", apart))]
 #[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery"))]
-#[resource(action(name = "rotate_secret", on = "record"))]
+#[resource(action(
+    name = "rotate_secret",
+    on = "record",
+    reveal(
+        name = "secret",
+        description = "What deliveries are signed with from now on, which is shown this once and never again."
+    )
+))]
 pub struct Model {
     pub id: i64,
     #[field(reference("user"), internal, default_caller)]

@@ -1,16 +1,60 @@
 //! A small judge of JSON Schema: as much of it as the description uses, formats and numbers' steps apart.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+
+use regex::Regex;
 use serde_json::Value;
 
-use super::resolve;
+/// What a reference leads to, or the value itself.
+pub fn resolve<'d>(description: &'d Value, value: &'d Value) -> &'d Value {
+    match value["$ref"].as_str() {
+        Some(reference) => {
+            let pointer = reference.strip_prefix('#').expect("a reference into the description");
+            description.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+        }
+        None => value,
+    }
+}
 
-/// What of a value breaks its schema, each with the way to it.
+/// What of a value breaks its schema, each with the way to it. An object has no property that its schema does not name,
+/// unless that says that others are allowed: what an answer has is to be described.
 pub fn problems(description: &Value, schema: &Value, value: &Value, way: &str) -> Vec<String> {
+    let mut found = broken(description, schema, value, way);
+    let names = names(description, schema);
+    if let (Some(object), false) = (value.as_object(), names.is_empty()) {
+        let unknown = object.keys().filter(|name| !names.contains(&name.as_str()));
+        found.extend(unknown.map(|name| format!("{way}: `{name}` is not described")));
+    }
+    found
+}
+
+/// The properties that a schema names by itself and by its parts; none where it allows others.
+fn names<'d>(description: &'d Value, schema: &'d Value) -> Vec<&'d str> {
+    let schema = resolve(description, schema);
+    if schema.get("additionalProperties").is_some() {
+        return Vec::new();
+    }
+    let own = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let parts = schema["allOf"].as_array().into_iter().flatten();
+    own.chain(parts.flat_map(|part| names(description, part))).collect()
+}
+
+/// Each pattern is compiled once.
+fn matches(pattern: &str, text: &str) -> bool {
+    static KNOWN: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().expect("no test fails here");
+    let regex = known.entry(pattern.to_string()).or_insert_with(|| {
+        // The one expression that looks ahead is judged without that.
+        Regex::new(&pattern.replace("(?=.*[1-9])", "")).expect("a pattern")
+    });
+    regex.is_match(text)
+}
+
+/// The same without a look at the properties that nobody names.
+fn broken(description: &Value, schema: &Value, value: &Value, way: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let schema = match schema.get("$ref") {
-        Some(_) => resolve(description, schema),
-        None => schema,
-    };
+    let schema = resolve(description, schema);
     let mut fail = |what: String| found.push(format!("{way}: {value} {what}"));
     if let Some(kind) = schema.get("type") {
         let kinds = kind.as_array().cloned().unwrap_or_else(|| vec![kind.clone()]);
@@ -27,9 +71,7 @@ pub fn problems(description: &Value, schema: &Value, value: &Value, way: &str) -
         fail(format!("is not {}", schema["const"]));
     }
     if let (Some(text), Some(pattern)) = (value.as_str(), schema["pattern"].as_str()) {
-        // The one expression that looks ahead is judged without that.
-        let regex = regex::Regex::new(&pattern.replace("(?=.*[1-9])", "")).expect("a pattern");
-        if !regex.is_match(text) {
+        if !matches(pattern, text) {
             fail(format!("does not match {pattern}"));
         }
     }
@@ -54,7 +96,7 @@ pub fn problems(description: &Value, schema: &Value, value: &Value, way: &str) -
         }
     }
     for part in schema["allOf"].as_array().into_iter().flatten() {
-        found.extend(problems(description, part, value, way));
+        found.extend(broken(description, part, value, way));
     }
     if let Some(object) = value.as_object() {
         for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -103,4 +145,7 @@ fn the_judge_finds_what_is_wrong() {
     assert_eq!(wrong(serde_json::json!({ "a": null })), 0);
     assert_eq!(wrong(serde_json::json!({ "a": 0, "b": "y", "c": 1 })), 3);
     assert_eq!(wrong(serde_json::json!({})), 1);
+    let parts = serde_json::json!({ "allOf": [{ "properties": { "a": {} } }, { "properties": { "b": {} } }] });
+    let wrong = |value| problems(&Value::Null, &parts, &value, "");
+    assert_eq!(wrong(serde_json::json!({ "a": 1, "b": 1, "c": 1 })), [": `c` is not described"]);
 }
