@@ -93,7 +93,9 @@ async fn all_are_carried_out_or_none_with_every_problem_under_its_index(server: 
     let expected =
         ["operations.1.name", "operations.2.name", "operations.3", "operations.4.nope", "operations.5.method"];
     assert_eq!(answer.invalid_fields(), expected);
-    assert_eq!(answer.invalid("operations.3"), "There is nothing here.");
+    assert_eq!(answer.invalid("operations.3"), "is refused: There is nothing here");
+    let message = answer.json()["message"].to_string();
+    assert!(!message.contains(".."), "{message}");
     assert_eq!(stand(&server).await, before);
     let good = [operations[0].clone(), operations[6].clone()];
     assert_eq!(statuses(&bulk(&admin, "/members", true, &good).await), [201, 204]);

@@ -84,12 +84,6 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
     let mut body = b"{\"results\":[".to_vec();
     for (index, raw) in operations.into_iter().enumerate() {
         let done = transaction.attempt(one(context, entry, site, raw)).await?;
-        if body.len() > LONGEST {
-            return Err(Error::invalid(
-                "operations",
-                "have answers too long for one request; nothing is done: send fewer",
-            ));
-        }
         body.extend_from_slice(if index > 0 { b"," } else { b"" });
         match done {
             Ok((status, outcome)) => {
@@ -103,10 +97,22 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
                 serde_json::to_writer(&mut body, &failed).map_err(Error::internal)?;
             }
         }
+        check_length(body.len() + END.len())?;
     }
     problems.into_result()?;
-    body.extend_from_slice(b"]}");
+    body.extend_from_slice(END);
     Ok((Reply { status: 200, location: None, etag: None, body }, reveals))
+}
+
+/// Ends the answer.
+const END: &[u8] = b"]}";
+
+/// Refuses an answer that is longer than one may be.
+fn check_length(bytes: usize) -> Result<()> {
+    match bytes > LONGEST {
+        true => Err(Error::invalid("operations", "have answers too long for one request; nothing is done: send fewer")),
+        false => Ok(()),
+    }
 }
 
 /// One operation, as it would be alone.
@@ -149,7 +155,8 @@ fn located(error: Error, index: usize) -> FieldErrors {
         Error::Invalid(problems) => problems.under(&place),
         other => {
             let mut problems = FieldErrors::default();
-            problems.add(place, other.message("-"));
+            // A problem completes "this field ...", and has no full stop.
+            problems.add(place, format!("is refused: {}", other.message("-").trim_end_matches('.')));
             problems
         }
     }
@@ -256,5 +263,22 @@ impl<'b> Single<'b> {
         errors.into_result()?;
         let (_, call, status) = *known.ok_or_else(|| Error::internal("an operation without a method"))?;
         Ok(Single { call, status, id: id.unwrap_or_default(), fields: fields.unwrap_or_default(), conditions })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_32_mib_at_most() {
+        assert!(check_length(32 * 1024 * 1024).is_ok());
+        assert!(check_length(32 * 1024 * 1024 + 1).is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_operation_is_said_as_of_a_field() {
+        let refused = Error::Invalid(located(Error::NotFound, 3));
+        assert_eq!(refused.message("-"), "The request is not valid: operations.3 is refused: There is nothing here.");
     }
 }

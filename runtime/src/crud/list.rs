@@ -14,7 +14,7 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, FieldErrors, Result};
-use crate::query::{Condition, Count, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse};
+use crate::query::{Condition, Count, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
 use crate::record::write_record;
 use crate::view::{self, View};
 
@@ -80,6 +80,11 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         None => None,
     };
     let plan = planner.plan(&request, errors)?;
+    let counts = [
+        ("view_id", viewed.values()),
+        ("filters", filtered.as_ref().map_or(0, Condition::values)),
+        ("q", plan.condition.values()),
+    ];
     let asked = within.and(viewed).and(filtered.unwrap_or_else(Condition::always)).and(plan.condition.clone());
     let name = if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
     let read = |text: &String| {
@@ -89,7 +94,9 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     let cursor = plan.cursor.as_ref().map(read).transpose()?;
     let condition = store::listed(context, entry, deleted)?.and(asked);
     if condition.values() > MOST_VALUES {
-        return Err(Error::invalid("q", format!("must have at most {MOST_VALUES} values in all")));
+        // What has most of them is what to make shorter.
+        let (name, _) = counts.into_iter().max_by_key(|(_, count)| *count).unwrap_or(("q", 0));
+        return Err(Error::invalid(name, too_many_values()));
     }
     let mut shape = match (&view, &plan.fields) {
         (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),

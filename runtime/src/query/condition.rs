@@ -153,16 +153,21 @@ impl Condition {
         Condition::Not(Box::new(self))
     }
 
-    /// How many values a statement binds for it.
+    /// How many values a statement binds for it, at most.
     pub fn values(&self) -> usize {
         match self {
             Condition::All(list) | Condition::Any(list) => list.iter().map(Condition::values).sum(),
             Condition::Not(inner) => inner.values(),
             Condition::Standing(_) => 0,
             Condition::Candidates { .. } => 1,
-            Condition::Test { test: Test::Among { values, .. }, .. } => values.len(),
-            // A substring is bound with its length, a beginning with its end.
-            Condition::Test { .. } | Condition::Overlaps { .. } => 2,
+            Condition::Overlaps { ids, .. } => ids.len(),
+            Condition::Test { test, .. } => match test {
+                Test::Among { values, .. } => values.len(),
+                Test::Compare(..) => 1,
+                // A substring is bound with its length, a beginning with its end.
+                Test::Like { .. } => 2,
+                Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => 0,
+            },
         }
     }
 

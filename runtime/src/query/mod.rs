@@ -29,6 +29,7 @@ pub use order::{Position, Ranking, Stretch};
 pub use parse::parse;
 pub use plan::{
     Count, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner,
+    too_many_values,
 };
 pub use predicate::{Predicate, Reads, TABLE};
 pub use request::{Pair, Request, Term, Values, decode};

@@ -20,6 +20,11 @@ pub const MOST_CONDITIONS: usize = 50;
 pub const MOST_ELEMENTS: usize = 1_000;
 /// At most so many values in all conditions together, those of a saved view included: SQLite binds 32,766 in one go.
 pub const MOST_VALUES: usize = 32_000;
+
+/// What is said of conditions that have more.
+pub fn too_many_values() -> String {
+    format!("must have at most {MOST_VALUES} values in all")
+}
 /// At most so many characters in one value, or one element of a list.
 pub const MOST_CHARACTERS: usize = 2_000;
 /// How many records a page holds when nobody says.

@@ -45,10 +45,12 @@ impl<'c> Names<'c> {
         Err(format!("names an unknown column `{column}`{}", hint(column, names)))
     }
 
+    /// How many values a list is given for a filter.
+    ///
     /// # Errors
-    /// What is wrong with a filter.
-    pub fn filter(&self, filter: &Filter) -> Result<(), String> {
-        filter.term().and_then(|term| self.planner().term(&term)).map(drop)
+    /// What is wrong with it.
+    pub fn filter(&self, filter: &Filter) -> Result<usize, String> {
+        filter.term().and_then(|term| self.planner().term(&term)).map(|condition| condition.values())
     }
 
     /// # Errors

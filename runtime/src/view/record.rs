@@ -11,7 +11,8 @@ use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::{
-    Condition, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, Predicate, Reads, TABLE, Term, Values, hint,
+    Condition, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_VALUES, Predicate, Reads, TABLE, Term, Values,
+    hint, too_many_values,
 };
 use crate::resource::Resource as _;
 
@@ -261,10 +262,16 @@ impl Behaviour for Entity {
         for problem in columns.iter().filter_map(|column| names.column(column).err()) {
             draft.error("columns", problem);
         }
+        let mut values = 0;
         for (index, filter) in filters.into_iter().flatten().enumerate() {
-            if let Err(problem) = names.filter(&filter) {
-                draft.error("filters", format!("{problem} (filter {})", index + 1));
+            match names.filter(&filter) {
+                Ok(count) => values += count,
+                Err(problem) => draft.error("filters", format!("{problem} (filter {})", index + 1)),
             }
+        }
+        // No list could be asked with it.
+        if values > MOST_VALUES {
+            draft.error("filters", too_many_values());
         }
         if let Some(problem) = sort_column.and_then(|column| names.sort_column(&column).err()) {
             draft.error("sort_column", problem);
