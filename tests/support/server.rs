@@ -173,6 +173,15 @@ impl Server {
         Client::new(self.address)
     }
 
+    /// As if the first ten records of a table had been made the other way round: the order of their times is not that of
+    /// their ids.
+    pub async fn made_in_turn(&self, table: &str) {
+        for id in 1..=10 {
+            let time = format!("2026-01-01T00:{:02}:00+00:00", 59 - id);
+            self.sql(&format!("UPDATE {table} SET created_at = '{time}' WHERE id = {id}")).await;
+        }
+    }
+
     /// Runs a statement that no request can, past the service.
     pub async fn sql(&self, statement: &str) {
         self.state.db.writer().execute_unprepared(statement).await.expect("the statement runs");

@@ -136,13 +136,14 @@ async fn fields_of_the_single_product_alone_are_not_asked_about(server: Server) 
 async fn every_sort_of_the_specification_is_there(server: Server) {
     let admin = server.admin();
     four(&admin).await;
+    server.made_in_turn("products").await;
     let cases: [(&str, [i64; 4]); 7] = [
         ("name", [1, 4, 2, 3]),
         ("-name", [3, 2, 1, 4]),
         ("product_type", [1, 3, 2, 4]),
         ("sku", [4, 3, 1, 2]),
         ("-sku", [2, 1, 3, 4]),
-        ("created_at", [1, 2, 3, 4]),
+        ("created_at", [4, 3, 2, 1]),
         ("-id", [4, 3, 2, 1]),
     ];
     for (sort, expected) in cases {
