@@ -8,6 +8,7 @@ use crate::support::{Answer, Client, Server, on_both};
 on_both!(
     what_is_worth_it_is_compressed_for_those_who_ask,
     a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_written,
+    what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not,
     an_export_is_compressed_as_it_is_sent,
     what_another_site_has_begun_is_not_compressed,
 );
@@ -108,6 +109,19 @@ async fn a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_writte
     // Nobody has to sign in for these, and each would be compressed anew.
     for path in ["~/api/v1/openapi.json", "~/docs/viewer.js"] {
         assert_eq!(coding(&coded.get(path).await), None, "{path}");
+    }
+}
+
+async fn what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not(server: Server) {
+    let client = gzip(&server.admin());
+    let path = "/products/1?fields=description";
+    client.post("/products", json!({ "name": "Lamp", "description": "x" })).await.created("product");
+    let about = client.get(path).await.text.len() - 1;
+    for (length, expected) in [(WORTH - 1, None), (WORTH, Some("gzip"))] {
+        let description = "x".repeat(length - about);
+        client.put("/products/1", json!({ "description": description })).await.record("product");
+        let answer = client.get(path).await;
+        assert_eq!((answer.text.len(), coding(&answer)), (length, expected));
     }
 }
 

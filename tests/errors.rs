@@ -14,6 +14,7 @@ on_both!(
     the_checks_come_in_the_order_401_403_404_422,
     a_malformed_body_is_400,
     an_empty_body_has_no_fields,
+    a_body_has_a_thousand_fields_at_most,
     another_content_type_is_415,
     json_is_told_by_its_content_type_or_by_none,
     a_body_over_the_limit_is_413,
@@ -227,6 +228,20 @@ async fn an_empty_body_has_no_fields(server: Server) {
         let answer = admin.post_text("/products", body).await;
         assert_eq!(answer.invalid_fields(), ["name"], "{body:?}");
     }
+}
+
+async fn a_body_has_a_thousand_fields_at_most(server: Server) {
+    let admin = server.admin();
+    let body = |count: usize| {
+        let fields: Vec<String> = (0..count).map(|n| format!("\"x{n}\":1")).collect();
+        format!("{{{}}}", fields.join(","))
+    };
+    // Each that there is not, and the name that is missing.
+    assert_eq!(admin.post_text("/products", body(1000)).await.invalid_fields().len(), 1001);
+    admin.post_text("/products", body(1001)).await.refused(400, "malformed_request");
+    // One that comes again takes the place of the one before.
+    let again = format!("{{{}\"name\":\"Lamp\"}}", "\"name\":\"x\",".repeat(1001));
+    assert_eq!(admin.post_text("/products", again).await.created("product")["name"], "Lamp");
 }
 
 async fn another_content_type_is_415(server: Server) {

@@ -35,7 +35,7 @@ struct Path {
 
 /// What carries any answer of HTTP, compressed or not, and the type of the body, which the description has as the key of its
 /// content.
-const PLUMBING: [&str; 6] = ["content-encoding", "content-length", "content-type", "date", "transfer-encoding", "vary"];
+const PLUMBING: [&str; 5] = ["content-encoding", "content-length", "content-type", "date", "transfer-encoding"];
 
 /// The page for people, and what it loads: no part of the API.
 const PAGES: &str = "/docs";

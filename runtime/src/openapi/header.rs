@@ -52,8 +52,8 @@ fn answered() -> Vec<(&'static str, &'static str, Value, Value)> {
         ),
         (
             VARY,
-            "A list is answered in the form that `Accept` asks for: caches keep them apart. `Accept-Encoding` is there too \
-             where it decides whether the list is compressed.",
+            "Which headers of the request decide the form of the answer, so that caches keep the forms apart: `Accept` of a \
+             list, and `Accept-Encoding` where it decides whether the answer is compressed.",
             text(),
             json!("Accept"),
         ),
@@ -107,9 +107,9 @@ pub fn of(names: &[&str]) -> Node {
     names.iter().fold(Node::object(), |headers, name| headers.with(*name, reference("headers", name)))
 }
 
-/// The headers of an answer below `/api/v1`: these, and those that each has.
+/// The headers of an answer below `/api/v1`: these, and those that each may have.
 pub fn of_answer(names: &[&str]) -> Node {
-    of(&[names, &COUNTED].concat())
+    of(&[names, &[VARY], &COUNTED].concat())
 }
 
 /// The headers of the answer to a call that succeeded.
@@ -117,7 +117,7 @@ pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) 
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
     if let Call::Operation(Operation::List) = call {
-        names.extend([LINK, DISPOSITION, VARY]);
+        names.extend([LINK, DISPOSITION]);
     }
     names.extend(call.answers_tag().then_some(ETAG));
     names.extend(takes_key.then_some(REPLAYED));
