@@ -4,8 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::source::is_hidden;
-
 /// Writes `migrations.rs` into `OUT_DIR`: a module for each file of `folder` and `migrations()`, which lists them in the
 /// order of their names. Ends the build when a file is not named `m<date>_<number>_<what>.rs`.
 ///
@@ -27,7 +25,8 @@ fn found(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let problem = |problem: std::io::Error| format!("{} cannot be read: {problem}", folder.display());
     let entries = folder.canonicalize().and_then(fs::read_dir).map_err(problem)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(problem)?;
-    let is_shown = |path: &PathBuf| path.file_name().is_some_and(|name| !is_hidden(&name.to_string_lossy()));
+    // As in `source.rs`, which the build of the platform's migrations has not.
+    let is_shown = |path: &PathBuf| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
     let is_rust = |path: &PathBuf| path.extension().is_some_and(|end| end == "rs");
     let mut files: Vec<_> = paths.into_iter().filter(|path| is_rust(path) && is_shown(path)).collect();
     files.sort();

@@ -164,7 +164,8 @@ pub const CODES: &[(&str, u16, &str)] = &[
     (
         "unsupported_media_type",
         415,
-        "The body is neither `application/json` nor a form, or that of an upload not `multipart/form-data`.",
+        "The body is neither JSON (`application/json`, `application/vnd.api+json`, or no `Content-Type`) nor a form, or that of \
+         an upload not `multipart/form-data`.",
     ),
     (
         "range_not_satisfiable",
