@@ -10,6 +10,7 @@ use crate::support::program::Program;
 on_both!(
     what_is_lost_is_named,
     a_database_without_tables_is_told,
+    a_column_that_is_missing_is_told,
     a_declared_index_that_is_gone_is_told,
     what_the_database_does_with_its_indexes_is_advice,
 );
@@ -95,6 +96,19 @@ fn what_is_lost_is_named(program: Program) {
 fn a_database_without_tables_is_told(program: Program) {
     let said = program.run(&["doctor"]);
     assert!(said.code == 1 && said.err.starts_with("the database has no tables yet"), "{said:?}");
+}
+
+/// As where a model was changed and no migration was written: each list of it is 500.
+fn a_column_that_is_missing_is_told(program: Program) {
+    program.done(&["migrate"]);
+    assert_eq!(program.list(&["doctor"]), Vec::<Value>::new());
+    let changed = ["ALTER TABLE products RENAME COLUMN weight TO mass", "ALTER TABLE tax_classes RENAME TO taxes"];
+    run(&program, &changed);
+    let said = program.run(&["doctor", "--format", "json"]);
+    let rows: Vec<Value> = serde_json::from_str(&said.out).expect("JSON");
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!((said.code, names.len()), (1, 2), "{said:?}");
+    assert!(names.contains(&"products.weight") && names.contains(&"tax_classes"), "{names:?}");
 }
 
 /// Runs statements that all belong to one database.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
-use super::{indexes, output, words};
+use super::{columns, indexes, output, words};
 use crate::app::{App, Direction};
 use crate::auth::{self, Principal};
 use crate::context::{Context, State};
@@ -31,21 +31,30 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     }
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
+    let row = |advice: bool, kind: &str, id: Option<i64>, name: &str, problem: &str| {
+        let gravity = if advice { "advice" } else { "problem" };
+        json!({ "gravity": gravity, "kind": kind, "id": id, "name": name, "problem": problem })
+    };
+    let shown = ["gravity", "kind", "id", "name", "problem"];
+    let migrated = applied.iter().all(|(_, applied)| *applied);
+    let missing = if migrated { columns::missing(&context).await? } else { Vec::new() };
+    if !missing.is_empty() {
+        // Nothing else can be read for certain.
+        let problem = "is not in the database: a model was changed, and no migration says so";
+        let rows: Vec<_> = missing.iter().map(|name| row(false, "column", None, name, problem)).collect();
+        output::print(matches, &shown, &rows)?;
+        return Err(Error::Internal(format!("{} missing", missing.join(", "))));
+    }
     let mut found = view::lost(&context).await?;
     found.extend(webhook::lost(&context).await?);
     found.extend(custom_field::lost(&context).await?);
     found.extend(auth::lost(&context).await?);
     found.extend(words::lost(&context).await?);
-    let row = |advice: bool, kind: &str, id: Option<i64>, name: &str, problem: &str| {
-        let gravity = if advice { "advice" } else { "problem" };
-        json!({ "gravity": gravity, "kind": kind, "id": id, "name": name, "problem": problem })
-    };
     let mut rows: Vec<_> =
         found.iter().map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();
-    let migrated = applied.iter().all(|(_, applied)| *applied);
     let remarks = indexes::remarks(&context, migrated).await?;
     rows.extend(remarks.iter().map(|one| row(one.advice, one.kind, None, &one.name, &one.problem)));
-    output::print(matches, &["gravity", "kind", "id", "name", "problem"], &rows)?;
+    output::print(matches, &shown, &rows)?;
     let count = |count: usize, one: &str, many: &str| match count {
         0 => None,
         1 => Some(format!("1 {one}")),

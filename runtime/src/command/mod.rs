@@ -2,6 +2,7 @@
 
 mod account;
 mod can;
+mod columns;
 mod doctor;
 mod first_start;
 mod from_db;
