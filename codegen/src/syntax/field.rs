@@ -1,7 +1,7 @@
 //! Fields as they are written.
 
 use super::keys::{self, Table};
-use super::mapping::{Mapping, misshapen, scalar};
+use super::mapping::{Mapping, in_brackets, misshapen, scalar};
 use super::tree::{Entry, Node, Value};
 use super::type_word::{self, TypeSyntax};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -299,7 +299,8 @@ fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>>
             ValuesSyntax::Codes(codes.collect())
         }
         _ => {
-            problems.push(misshapen(node, "`values`", "a list of words, or numbers with labels"));
+            let problem = misshapen(node, "`values`", "a list of words, or numbers with labels");
+            problems.push(in_brackets(problem, node, |text| format!("values: [{text}]")));
             return None;
         }
     };

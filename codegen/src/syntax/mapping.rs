@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::foreign;
 use super::keys::{Key, Table};
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
@@ -44,7 +45,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
             let before = index.checked_sub(1).map(|before| &entries[before]);
-            problems.push(match misplaced(table, before, entry) {
+            problems.push(match misplaced(table, before, entry).or_else(|| foreign::help(table, entry)) {
                 Some(help) => problem.help(help),
                 None => problem.did_you_mean(written, known()),
             });
@@ -82,7 +83,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
             _ => None,
         };
         if value.is_none() {
-            self.problems.push(misshapen(node, &format!("`{name}`"), "true or false"));
+            let problem = misshapen(node, &format!("`{name}`"), "true or false");
+            self.problems.push(match foreign::flag(node) {
+                Some(word) if node.is_quoted() => problem.help(format!("write `{name}: {word}`, without quotes")),
+                Some(word) => problem.help(format!("write `{name}: {word}`")),
+                None => problem,
+            });
         }
         value.map(|value| Spanned::new(value, node.span))
     }
@@ -120,12 +126,14 @@ impl<'a, 'p> Mapping<'a, 'p> {
     pub fn sets(&mut self, name: &str) -> Vec<Spanned<Vec<Spanned<String>>>> {
         let Some(node) = self.node(name) else { return Vec::new() };
         let Value::List(items) = &node.value else {
-            self.problems.push(misshapen(node, &format!("`{name}`"), "a list of lists of names"));
+            let problem = misshapen(node, &format!("`{name}`"), "a list of lists of names");
+            self.problems.push(as_set(problem, name, node));
             return Vec::new();
         };
         let is_list = |item: &&Node| matches!(item.value, Value::List(_));
         for other in items.iter().filter(|item| !is_list(item)) {
-            self.problems.push(misshapen(other, &format!("a set of `{name}`"), "a list of names"));
+            let problem = misshapen(other, &format!("a set of `{name}`"), "a list of names");
+            self.problems.push(as_set(problem, name, other));
         }
         let sets = items.iter().filter(is_list);
         sets.map(|item| Spanned::new(texts(item, name, self.problems), item.span)).collect()
@@ -198,7 +206,8 @@ pub fn scalar(node: &Node, name: &str, expected: &str, problems: &mut Problems) 
 /// A list of single values; anything else is reported.
 pub fn texts(node: &Node, name: &str, problems: &mut Problems) -> Vec<Spanned<String>> {
     let Value::List(items) = &node.value else {
-        problems.push(misshapen(node, &format!("`{name}`"), "a list"));
+        let problem = misshapen(node, &format!("`{name}`"), "a list");
+        problems.push(in_brackets(problem, node, |text| format!("{name}: [{text}]")));
         return Vec::new();
     };
     items.iter().filter_map(|item| scalar(item, name, "a single value in each place", problems)).collect()
@@ -220,4 +229,22 @@ pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Pro
 pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
     let message = format!("{what} is {expected}, not {}", node.described());
     Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"))
+}
+
+/// Shows a single name as the set that it was to be; a field that is unique alone says so itself.
+fn as_set(problem: Diagnostic, name: &str, node: &Node) -> Diagnostic {
+    match (name, &node.value) {
+        ("unique", Value::Scalar { text, .. }) => problem.help(format!(
+            "`unique: true` at `{text}` where it is unique alone, and else all of the set: `unique: [[{text}, …]]`"
+        )),
+        _ => in_brackets(problem, node, |text| format!("{name}: [[{text}]]")),
+    }
+}
+
+/// Shows a single value as the list that it was to be.
+pub fn in_brackets(problem: Diagnostic, node: &Node, list: impl Fn(&str) -> String) -> Diagnostic {
+    match &node.value {
+        Value::Scalar { text, .. } => problem.help(format!("write `{}`", list(text))),
+        _ => problem,
+    }
 }

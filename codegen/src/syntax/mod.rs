@@ -5,6 +5,7 @@
 
 mod document;
 pub mod field;
+mod foreign;
 pub mod keys;
 mod mapping;
 pub mod relation;

@@ -2,7 +2,7 @@
 
 use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
-use super::mapping::{self, Mapping, misshapen};
+use super::mapping::{self, Mapping, in_brackets, misshapen};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -203,7 +203,9 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
             Value::List(_) => FilterSyntax::Only(mapping::texts(&entry.value, entry.key.as_str(), mapping.problems)),
             _ => {
                 let what = format!("the filter of `{}`", entry.key.value);
-                mapping.problems.push(misshapen(&entry.value, &what, "`all` or a list of predicates"));
+                let problem = misshapen(&entry.value, &what, "`all` or a list of predicates");
+                let list = |text: &str| format!("{}: [{text}]", entry.key.value);
+                mapping.problems.push(in_brackets(problem, &entry.value, list));
                 return None;
             }
         };

@@ -40,6 +40,11 @@ impl Node {
         }
     }
 
+    /// Whether it is a single value in quotes.
+    pub fn is_quoted(&self) -> bool {
+        matches!(self.value, Value::Scalar { plain: false, .. })
+    }
+
     /// The text of a single value.
     pub fn scalar(&self) -> Option<Spanned<String>> {
         match &self.value {
