@@ -146,8 +146,10 @@ def before_load_schema(context, raw_schema):
     All of them go through the same code, and a test of the suite sends each of them; here each is drawn many times, and
     a hundred that differ by name alone would leave no time for what differs.
 
-    JSON in the text of a parameter is made by its schema only where the parameter has a `content`.
+    JSON in the text of a parameter is made by its schema only where the parameter has a `content`. What may be sent back
+    of a record is ignored, so that no value of it is wrong.
     """
+    leave_out_what_is_ignored(raw_schema["components"]["schemas"])
     for parameter in raw_schema["components"]["parameters"].values():
         inner = parameter["schema"].get("contentSchema")
         if inner is not None:
@@ -168,3 +170,17 @@ def before_load_schema(context, raw_schema):
                 kept.append(parameter)
             if kept:
                 operation["parameters"] = kept
+
+
+def leave_out_what_is_ignored(schema):
+    """Takes the properties that only answers tell from the schemas of requests."""
+    if isinstance(schema, list):
+        for element in schema:
+            leave_out_what_is_ignored(element)
+    elif isinstance(schema, dict):
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
+            for name in [name for name, property in properties.items() if property.get("readOnly")]:
+                del properties[name]
+        for value in schema.values():
+            leave_out_what_is_ignored(value)

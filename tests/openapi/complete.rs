@@ -111,8 +111,15 @@ fn every_field_and_every_filter_is_described() {
                     let fixed = verb == "Update" && field.access == Access::Immutable;
                     let one = (entry.meta.singleton || entry.route.upload.is_some()) && verb == "Create";
                     if entry.meta.operations.contains(&operation) && !one {
-                        let given = schema(&format!("{name}{verb}"))["properties"][field.name].is_object();
+                        let property = &schema(&format!("{name}{verb}"))["properties"][field.name];
+                        let given = property.is_object() && property["readOnly"] != true;
                         assert_eq!(given, written && !fixed, "{name}{verb}.{}", field.name);
+                        // What is shown may be sent back.
+                        assert!(
+                            given || property.is_object() == (field.shown != Shown::Never),
+                            "{name}{verb}.{}",
+                            field.name
+                        );
                     }
                 }
             }

@@ -119,8 +119,22 @@ impl Examples<'_> {
                 _ => {}
             }
         }
+        if let Some(name) = self.of_resource(field.name) {
+            return name.to_string();
+        }
         let words = prose::capital(&prose::words(field.name));
         words.chars().take(max.map_or(usize::MAX, |max| max as usize)).collect::<String>().trim_end().to_string()
+    }
+}
+
+impl Examples<'_> {
+    /// What a field holds that names a resource which has custom fields, or attachments.
+    fn of_resource(self, field: &str) -> Option<&'static str> {
+        match field {
+            "entity_type" => self.catalog.entries().iter().find(|e| e.meta.custom_fields).map(|e| e.meta.plural),
+            "attachable_type" => self.catalog.attachables().next().map(|e| e.meta.type_name),
+            _ => None,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::node::{Node, reference};
 use super::{prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::MOST_ELEMENTS;
-use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule};
+use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
 
 /// A boolean in words or as a digit.
 pub const BOOLEAN_WORD: &str = "BooleanWord";
@@ -47,7 +47,23 @@ pub fn body(catalog: &Catalog, entry: &Entry, write: Write) -> Node {
         }
         properties.set(meta.name, field(catalog, entry.meta.fields, meta, write, Some(entry)));
     }
+    let others = entry.meta.fields.iter().filter(|field| field.shown != Shown::Never);
+    send_back(catalog, entry, others, &mut properties);
     object(properties, &required)
+}
+
+/// What is shown of a record and not given: it is taken with the rest, because what was read may be sent back.
+fn send_back(
+    catalog: &Catalog,
+    entry: &Entry,
+    fields: impl Iterator<Item = &'static FieldMeta>,
+    properties: &mut Node,
+) {
+    for meta in fields {
+        if properties.get(meta.name).is_none() {
+            properties.set(meta.name, shown::field(catalog, entry, meta).with("readOnly", true));
+        }
+    }
 }
 
 /// An object that has these properties and no others.
@@ -227,6 +243,7 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
         }
         properties.set(meta.name, field(catalog, target.meta.fields, meta, Write::Create, Some(target)));
     }
+    send_back(catalog, target, shown::embedded_fields(target, by), &mut properties);
     object(properties, &required)
 }
 

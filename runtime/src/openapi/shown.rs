@@ -132,8 +132,13 @@ fn custom_values() -> Node {
 
 /// An embedded record, without what the one that holds it says.
 fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
-    let shown = target.meta.fields.iter().filter(|f| f.shown == Shown::Always && f.name != by);
-    object(catalog, target, shown.filter(|f| !LEFT_OUT.contains(&f.name)), true)
+    object(catalog, target, embedded_fields(target, by), true)
+}
+
+/// The fields of an embedded record that are shown.
+pub fn embedded_fields(target: &Entry, by: &str) -> impl Iterator<Item = &'static FieldMeta> {
+    let shown = target.meta.fields.iter().filter(move |f| f.shown == Shown::Always && f.name != by);
+    shown.filter(|f| !LEFT_OUT.contains(&f.name))
 }
 
 /// An object of some fields of a resource.

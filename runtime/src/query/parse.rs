@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// `q[s]=name desc, id asc` and `q[s][]=name desc` are another way to say the order, by several fields; `sort` wins.
 ///
 /// # Errors
-/// [`Error::Malformed`] when the string cannot be decoded, or `q` is not followed by one name in brackets.
+/// [`Error::Malformed`] when the string cannot be decoded, `q` is not followed by one name in brackets, or `filters` by any.
 pub fn parse(query: &str) -> Result<Request> {
     let mut request = Request::default();
     let mut sort_of_q: Option<Vec<String>> = None;
@@ -30,6 +30,11 @@ pub fn parse(query: &str) -> Result<Request> {
             "include" | "include[]" => request.include.extend(split_names(&value)),
             "fields" | "fields[]" => request.fields.get_or_insert_default().extend(split_names(&value)),
             _ if name.starts_with("q[") => add_term(&mut request.terms, &name, value)?,
+            // Passed over, they would leave all records where few are meant.
+            "q" => return Err(Error::Malformed("`q` is not of the form `q[<field>_<predicate>]`.".into())),
+            _ if name.starts_with("filters[") => {
+                return Err(Error::Malformed(format!("`{name}` is none: `filters` holds all conditions, as JSON.")));
+            }
             _ => {}
         }
     }
@@ -113,6 +118,8 @@ mod tests {
     fn what_cannot_be_decoded_is_malformed() {
         for query in
             ["q[name_eq]=%", "q[name_eq]=%zz", "q[name_eq]=%ff", "q[name_eq=1", "q[name_eq]x=1", "q[a_eq][b]=1"]
+                .into_iter()
+                .chain(["q=1", "q", "filters[]=x", "filters[0][field]=name"])
         {
             assert!(matches!(parse(query), Err(Error::Malformed(_))), "{query}");
         }

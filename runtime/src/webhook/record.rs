@@ -46,7 +46,7 @@ pub struct Model {
     )]
     pub url: String,
     /// Names of events; `*` is every one.
-    #[field(list(255), required, min_length = 1)]
+    #[field(list(255), required, min_length = 1, example = "user.created")]
     pub events: Json,
     #[field(default = "true")]
     pub is_active: bool,
