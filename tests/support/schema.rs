@@ -70,10 +70,10 @@ fn broken(description: &Value, schema: &Value, value: &Value, way: &str) -> Vec<
     if schema.get("const").is_some_and(|only| only != value) {
         fail(format!("is not {}", schema["const"]));
     }
-    if let (Some(text), Some(pattern)) = (value.as_str(), schema["pattern"].as_str()) {
-        if !matches(pattern, text) {
-            fail(format!("does not match {pattern}"));
-        }
+    if let (Some(text), Some(pattern)) = (value.as_str(), schema["pattern"].as_str())
+        && !matches(pattern, text)
+    {
+        fail(format!("does not match {pattern}"));
     }
     if let Some(text) = value.as_str() {
         let length = text.chars().count() as u64;
