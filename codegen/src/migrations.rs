@@ -25,7 +25,7 @@ fn found(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let problem = |problem: std::io::Error| format!("{} cannot be read: {problem}", folder.display());
     let entries = folder.canonicalize().and_then(fs::read_dir).map_err(problem)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(problem)?;
-    // As in `source.rs`, which the build of the platform's migrations has not.
+    // What an editor leaves begins with a point.
     let is_shown = |path: &PathBuf| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
     let is_rust = |path: &PathBuf| path.extension().is_some_and(|end| end == "rs");
     let mut files: Vec<_> = paths.into_iter().filter(|path| is_rust(path) && is_shown(path)).collect();
@@ -100,6 +100,18 @@ mod tests {
     #[test]
     fn a_folder_without_migrations_is_an_empty_list() {
         assert!(syn::parse_file(&list(&[]).unwrap()).is_ok());
+    }
+
+    #[test]
+    fn what_an_editor_leaves_is_no_migration() {
+        let folder = std::env::temp_dir().join(format!("charter-migrations-left-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for name in ["m20261121_000001_books.rs", ".#m20261121_000001_books.rs", "notes.txt"] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let files = found(&folder).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(files.len(), 1, "{files:?}");
     }
 
     #[test]
