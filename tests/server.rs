@@ -1,5 +1,7 @@
 //! The server around the operations: rate limits, health, stopping, and what happens while the database is away.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -16,6 +18,7 @@ on_both!(
     a_server_that_stops_answers_what_is_under_way,
     two_nodes_share_a_database,
     a_token_revoked_on_one_node_is_forgotten_there_at_once,
+    a_token_revoked_on_another_node_stops_within_30_seconds,
 );
 
 #[test]
@@ -188,6 +191,20 @@ async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) 
     client.get("/products").await.refused(401, "invalid_token");
     // The other node has never seen it.
     server.client(token["value"].as_str().expect("a value")).get("/products").await.refused(401, "invalid_token");
+    second.state.db.close().await;
+}
+
+async fn a_token_revoked_on_another_node_stops_within_30_seconds(server: Server) {
+    let second = server.beside().await;
+    let admin = second.admin();
+    let token = admin.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
+    let client = server.client(token["value"].as_str().expect("a value"));
+    client.get("/products").await.ok();
+    admin.delete(&format!("/tokens/{}", token["id"])).await.deleted();
+    server.state.clock.turn(Duration::from_secs(25));
+    client.get("/products").await.ok();
+    server.state.clock.turn(Duration::from_secs(5));
+    client.get("/products").await.refused(401, "invalid_token");
     second.state.db.close().await;
 }
 

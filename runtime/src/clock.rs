@@ -1,7 +1,7 @@
 //! The clock of an application, which tests can turn.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 
@@ -16,6 +16,11 @@ impl Clock {
     /// The time to the millisecond, as both databases store it.
     pub fn now(&self) -> DateTime<Utc> {
         (Utc::now() + TimeDelta::milliseconds(self.ahead.load(Ordering::Relaxed))).trunc_subsecs(3)
+    }
+
+    /// The time of what is only remembered, which no change of the system's clock makes longer.
+    pub fn instant(&self) -> Instant {
+        Instant::now() + Duration::from_millis(self.ahead.load(Ordering::Relaxed).unsigned_abs())
     }
 
     /// Turns it ahead, for tests of what takes hours.

@@ -122,8 +122,8 @@ impl Postgres {
         let server = self.server.id();
         let sessions = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).expect("Linux tells");
         let those = std::iter::once(server.to_string()).chain(sessions.split_whitespace().map(String::from));
-        let done = Command::new("kill").arg(format!("-{name}")).args(those).status();
-        assert!(done.is_ok_and(|status| status.success()), "kill -{name}");
+        // One that has ended meanwhile is no failure: the server may have noticed since it was listed.
+        Command::new("kill").arg(format!("-{name}")).args(those).stderr(Stdio::null()).status().expect("kill runs");
     }
 
     /// Where it listens.

@@ -50,9 +50,9 @@ impl TokenCache {
         self.sessions.clear();
     }
 
-    fn get(&self, digest: &[u8; 32]) -> Remembered {
+    fn get(&self, digest: &[u8; 32], now: Instant) -> Remembered {
         let memory = self.lock();
-        let fresh = memory.callers.get(digest).filter(|(_, until)| *until > Instant::now());
+        let fresh = memory.callers.get(digest).filter(|(_, until)| *until > now);
         let fresh = fresh.map(|(caller, _)| caller.clone());
         Remembered { fresh, known: memory.known.contains(digest), cleared: memory.cleared }
     }
@@ -117,12 +117,12 @@ pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<A
         }
     };
     let digest = secret.digest();
-    let mut remembered = state.tokens.get(&digest);
+    let mut remembered = state.tokens.get(&digest, state.clock.instant());
     let turn = (remembered.fresh.is_none() && !remembered.known).then(|| state.tokens.first(digest));
     let _turn = match &turn {
         Some(turn) => {
             let turn = turn.lock().await;
-            remembered = state.tokens.get(&digest);
+            remembered = state.tokens.get(&digest, state.clock.instant());
             Some(turn)
         }
         None => None,
@@ -187,7 +187,7 @@ fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {
 
 /// Reads the token, its user and the user's roles; answers how long they may be remembered.
 async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>, Instant)> {
-    let db = state.db.reader();
+    let (db, begun) = (state.db.reader(), state.clock.instant());
     let found = token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())).one(db).await?;
     let token = found.ok_or(Error::InvalidToken)?;
     let now = state.clock.now();
@@ -200,7 +200,7 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
     if last_used_at.is_none_or(|at| now - at > NOTED) {
         note_use(state.clone(), id);
     }
-    Ok((Arc::new(caller), Instant::now() + left.min(REMEMBERED)))
+    Ok((Arc::new(caller), begun + left.min(REMEMBERED)))
 }
 
 /// Whom a token speaks for, whether or not it has expired.

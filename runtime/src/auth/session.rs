@@ -72,13 +72,13 @@ impl SessionCache {
         memory.cleared += 1;
     }
 
-    fn get(&self, digest: &[u8; 32]) -> (Option<Arc<SignedIn>>, u64) {
+    fn get(&self, digest: &[u8; 32], now: Instant) -> (Option<Arc<SignedIn>>, u64) {
         let memory = self.lock();
-        let fresh = memory.users.get(digest).filter(|(_, until)| *until > Instant::now());
+        let fresh = memory.users.get(digest).filter(|(_, until)| *until > now);
         (fresh.map(|(user, _)| user.clone()), memory.cleared)
     }
 
-    fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, cleared: u64) {
+    fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, until: Instant, cleared: u64) {
         let mut memory = self.lock();
         if memory.cleared != cleared {
             return;
@@ -86,7 +86,7 @@ impl SessionCache {
         if memory.users.len() >= MOST {
             memory.users.clear();
         }
-        memory.users.insert(digest, (user.clone(), Instant::now() + REMEMBERED));
+        memory.users.insert(digest, (user.clone(), until));
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -123,7 +123,8 @@ pub async fn begin(state: &State, user_id: i64) -> Result<String> {
 /// When the database fails.
 pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
     let key = digest(secret);
-    let (known, cleared) = state.tokens.sessions.get(&key);
+    let begun = state.clock.instant();
+    let (known, cleared) = state.tokens.sessions.get(&key, begun);
     if let Some(user) = known {
         return Ok(Some(Found { user, renewed: None }));
     }
@@ -152,7 +153,7 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
         if now - row.last_used_at > NOTED || !row.is_seen() {
             note(state, row.id, now.max(row.rotated_at + TimeDelta::milliseconds(1))).await?;
         }
-        state.tokens.sessions.put(key, &user, cleared);
+        state.tokens.sessions.put(key, &user, begun + REMEMBERED, cleared);
     }
     Ok(Some(Found { user, renewed }))
 }
