@@ -205,7 +205,8 @@ impl App {
         Ok(applied)
     }
 
-    /// Migrates, and answers the names of what was applied, or undone.
+    /// Migrates, and answers the names of what was applied, or undone. The state before comes first: a database of a newer
+    /// version is told so, and not in the library's words.
     pub(crate) async fn migrate_by(&self, state: &State, direction: Direction) -> Result<Vec<String>> {
         let before = (self.migrate)(&state.db, Direction::Status).await?;
         let after = (self.migrate)(&state.db, direction).await?;
@@ -239,18 +240,16 @@ impl StartLock {
 fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Result<Vec<(String, bool)>>> {
     Box::pin(async move {
         let connection = db.migrating();
-        // Told in our words, before it is told in the library's.
-        let before = status::<M>(&connection).await?;
         match direction {
             Direction::Up => M::up(&connection, None).await?,
             Direction::Down(steps) => M::down(&connection, Some(steps)).await?,
             Direction::Status => {}
         }
-        let after = if direction == Direction::Status { before } else { status::<M>(&connection).await? };
+        let migrations = status::<M>(&connection).await?;
         if db.dialect() == Dialect::Postgres {
             connection.close().await?;
         }
-        Ok(after)
+        Ok(migrations)
     })
 }
 

@@ -17,8 +17,8 @@ const QUIET: &str = "sqlx=warn,sea_orm_migration=warn,salvo=warn,salvo_core=warn
 /// When it is neither a level nor a list of directives. A word alone is a level: the library takes any other for the
 /// name of a module, and logs nothing else.
 pub fn filter(text: &str) -> Result<EnvFilter, String> {
-    let words = text.split(',').map(str::trim).filter(|word| !word.contains(['=', '[']));
-    if let Some(word) = words.into_iter().find(|word| word.parse::<LevelFilter>().is_err()) {
+    let mut words = text.split(',').map(str::trim).filter(|word| !word.contains(['=', '[']));
+    if let Some(word) = words.find(|word| word.parse::<LevelFilter>().is_err()) {
         return Err(format!("`{word}` is none of error, warn, info, debug, trace and off"));
     }
     EnvFilter::try_new(format!("{QUIET},{text}")).map_err(|error| error.to_string())
