@@ -1,8 +1,8 @@
 //! Tables and their indexes: what a migration does, in statements that both databases take.
 //!
 //! Names follow from what they name: `<table>_<columns>_idx`, `_key` when it is unique, `_trgm` for substrings, `_sort`
-//! for the order of text, `_gin` for the contents of JSON; `<table>_<column>_fkey` for a foreign key. A longer name than
-//! PostgreSQL takes is cut, and a fingerprint of the whole stands before its ending.
+//! for the order of text; `<table>_<column>_fkey` for a foreign key. A longer name than PostgreSQL takes is cut, and a
+//! fingerprint of the whole stands before its ending.
 
 use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
@@ -157,13 +157,7 @@ impl<'m> Table<'m> {
         self.make_index(false, &name, &format!("ON \"{table}\" ({keys}){}", rows.condition()), None).await
     }
 
-    /// An index that finds what a JSON column contains (`@>`), on PostgreSQL.
-    pub async fn contents(&self, column: &str) -> Result<(), DbErr> {
-        let (table, name) = (self.name, self.index_name(&[column], "gin"));
-        self.make_index_on_postgres(&name, &format!("ON \"{table}\" USING gin (\"{column}\" jsonb_path_ops)")).await
-    }
-
-    /// Drops the index of this name, where there is one: those for substrings and JSON are PostgreSQL's alone.
+    /// Drops the index of this name, where there is one: those for substrings are PostgreSQL's alone.
     pub async fn drop_index(&self, name: &str) -> Result<(), DbErr> {
         let concurrently = self.concurrently();
         self.run(&format!("DROP INDEX {concurrently}IF EXISTS \"{name}\"")).await

@@ -137,7 +137,6 @@ fn add_index(index: &Index) -> String {
             format!("order(by({}){said})", columns())
         }
         (IndexKind::Search, _) => format!("search({})", columns()),
-        (IndexKind::Contents, _) => format!("contents({})", columns()),
     }
 }
 

@@ -131,9 +131,6 @@ fn add_index(table: &str, index: &Index, name: &str, dialect: Dialect, online: b
         IndexKind::Search => format!(
             "CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" USING gin (charter_fold({columns}) gin_trgm_ops)"
         ),
-        IndexKind::Contents => {
-            format!("CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" USING gin ({columns} jsonb_path_ops)")
-        }
     })
 }
 

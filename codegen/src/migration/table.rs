@@ -73,8 +73,6 @@ pub enum IndexKind {
         /// Rows without a value stand first.
         nullable: bool,
     },
-    /// For the contents of JSON, on PostgreSQL.
-    Contents,
 }
 
 impl Table {
@@ -96,9 +94,6 @@ impl Table {
         }
         for name in &resource.search {
             indexes.push(index(IndexKind::Search, std::slice::from_ref(name), false));
-        }
-        for field in fields.iter().filter(|field| field.kind == Kind::CustomFields) {
-            indexes.push(index(IndexKind::Contents, std::slice::from_ref(&field.name), false));
         }
         // One order kept once, however often it was asked for.
         let mut kept: Vec<Index> = Vec::new();
@@ -165,7 +160,6 @@ impl Index {
             IndexKind::Unique => "key",
             IndexKind::Search => "trgm",
             IndexKind::Order { .. } => "sort",
-            IndexKind::Contents => "gin",
         };
         let name = format!("{table}_{}", self.columns.join("_"));
         match name.get(..LONGEST) {

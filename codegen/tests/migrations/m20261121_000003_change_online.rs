@@ -21,13 +21,11 @@ impl MigrationTrait for Migration {
         articles.index_live(&["part_of"]).await?;
         articles.order(by("name").text().live()).await?;
         articles.order(by("weight").live()).await?;
-        articles.contents("custom_fields").await?;
         Ok(())
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let articles = Table::online(manager, "articles");
-        articles.drop_index("articles_custom_fields_gin").await?;
         articles.drop_index("articles_weight_sort").await?;
         articles.drop_index("articles_name_sort").await?;
         articles.drop_index("articles_part_of_idx").await?;

@@ -45,4 +45,3 @@ CREATE UNIQUE INDEX CONCURRENTLY "articles_name_maker_id_key" ON "articles" ("na
 CREATE INDEX CONCURRENTLY "articles_part_of_idx" ON "articles" ("part_of") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_name_sort" ON "articles" (charter_fold("name"), "name", "id") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_weight_sort" ON "articles" ("weight", "id") WHERE "deleted_at" IS NULL;
-CREATE INDEX CONCURRENTLY "articles_custom_fields_gin" ON "articles" USING gin ("custom_fields" jsonb_path_ops);

@@ -23,6 +23,7 @@ mod m20261121_000015_platform_room;
 mod m20261121_000016_platform_together;
 mod m20261121_000017_platform_stretches;
 mod m20261121_000018_platform_requests;
+mod m20261121_000019_platform_contents;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -45,5 +46,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000016_platform_together::Migration),
         Atomic::boxed(m20261121_000017_platform_stretches::Migration),
         Atomic::boxed(m20261121_000018_platform_requests::Migration),
+        Atomic::boxed(m20261121_000019_platform_contents::Migration),
     ]
 }

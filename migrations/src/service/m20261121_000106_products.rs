@@ -50,8 +50,7 @@ impl MigrationTrait for Migration {
         products.index_live(&["barcode"]).await?;
         products.order(by("name").text().live()).await?;
         products.search("name").await?;
-        products.search("sku").await?;
-        products.contents("custom_fields").await
+        products.search("sku").await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {

@@ -20,8 +20,7 @@ impl MigrationTrait for Migration {
                 timestamp("updated_at"),
             ])
             .await?;
-        members.search("name").await?;
-        members.contents("custom_fields").await
+        members.search("name").await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {

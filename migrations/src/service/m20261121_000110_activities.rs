@@ -34,7 +34,6 @@ impl MigrationTrait for Migration {
         activities.index(&["owned_by"]).await?;
         activities.index(&["starts_at"]).await?;
         activities.search("subject").await?;
-        activities.contents("custom_fields").await?;
         let participants = Table::on(manager, "activity_participants");
         participants
             .create([

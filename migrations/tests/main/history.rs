@@ -16,6 +16,7 @@ on_both! {
     ids_are_never_used_again
     text_is_in_the_order_of_code_points
     tables_whose_rows_change_have_room_for_it
+    an_index_of_all_custom_fields_goes
 }
 
 async fn up_down_to_nothing_and_up_again(database: Database) {
@@ -137,6 +138,23 @@ async fn tables_whose_rows_change_have_room_for_it(database: Database) {
     assert_eq!(database.texts(full).await, [""; 0]);
     let with_room = "SELECT count(*)::text FROM pg_class WHERE reloptions = '{fillfactor=90}'";
     assert!(database.text(with_room).await.parse::<u32>().unwrap() > 10);
+}
+
+/// Versions before made one for every resource with custom fields, on PostgreSQL.
+async fn an_index_of_all_custom_fields_goes(database: Database) {
+    if !database.is_postgres() {
+        return;
+    }
+    Migrator::up(&database.connection, Some(18)).await.unwrap();
+    database.run("CREATE TABLE boats (id bigint, \"Name\" text, custom_fields jsonb)").await.unwrap();
+    let over = |name: &str, column: &str| format!("CREATE INDEX {name} ON boats USING gin ({column})");
+    database.run(&over("\"boats_Custom_fields_gin\"", "custom_fields jsonb_path_ops")).await.unwrap();
+    database.run(&over("by_hand", "custom_fields jsonb_path_ops")).await.unwrap();
+    database.run(&over("\"boats_Name_trgm\"", "\"Name\" gin_trgm_ops")).await.unwrap();
+    Migrator::up(&database.connection, None).await.unwrap();
+    let left = "SELECT indexname::text FROM pg_indexes WHERE tablename = 'boats' ORDER BY 1";
+    assert_eq!(database.texts(left).await, ["boats_Name_trgm", "by_hand"]);
+    assert!(!database.schema().await.iter().any(|line| line.contains("_gin")));
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ const ROWS: [&str; 4] = [
 ];
 
 /// What the runtime asks, and the index that must answer it.
-const QUERIES: [(&str, &str); 10] = [
+const QUERIES: [(&str, &str); 9] = [
     (
         "SELECT * FROM products t WHERE t.deleted_at IS NULL AND charter_fold(t.name) LIKE '%lamp 12%'",
         "products_name_trgm",
@@ -46,7 +46,6 @@ const QUERIES: [(&str, &str); 10] = [
          ORDER BY charter_fold(t.name) COLLATE \"C\" DESC, t.name COLLATE \"C\" DESC, t.id LIMIT 20",
         "products_name_sort",
     ),
-    ("SELECT * FROM products t WHERE t.custom_fields @> '{\"bay\": 77}'", "products_custom_fields_gin"),
     ("SELECT * FROM tokens t WHERE t.token_hash = $1", "tokens_token_hash_key"),
     ("SELECT * FROM users t WHERE charter_fold(t.email) = charter_fold($1)", "users_email_key"),
 ];

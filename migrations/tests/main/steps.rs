@@ -92,7 +92,6 @@ async fn add_index(table: &Table<'_>, index: &Index) -> Result<(), DbErr> {
             table.order(if live { order.live() } else { order }).await
         }
         (IndexKind::Search, _) => table.search(columns[0]).await,
-        (IndexKind::Contents, _) => table.contents(columns[0]).await,
     }
 }
 
