@@ -7,7 +7,39 @@ use crate::support::{Server, on_both};
 on_both!(
     all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind,
     what_cannot_be_read_is_not_said_to_be_missing_too,
+    what_stands_beside_the_record_is_judged_like_what_is_in_it,
+    an_action_passes_over_nothing_that_it_is_given,
 );
+
+async fn what_stands_beside_the_record_is_judged_like_what_is_in_it(server: Server) {
+    let admin = server.admin();
+    let member = admin.post("/members", json!({ "member": { "name": "Ada" }, "id": 5 })).await.created("member");
+    assert_eq!((&member["name"], member["id"] == 5), (&json!("Ada"), false));
+    let answer = admin.post("/members", json!({ "member": { "name": "Ada" }, "utf8": "1" })).await;
+    assert_eq!(answer.invalid_fields(), ["utf8"]);
+    assert_eq!(
+        admin.post("/members", json!({ "member": "Ada", "name": "x" })).await.invalid("member"),
+        "must be an object"
+    );
+    let twice = admin.post("/members", json!({ "member": { "name": "Ada" }, "name": "Bo" })).await;
+    twice.refused(400, "malformed_request");
+}
+
+async fn an_action_passes_over_nothing_that_it_is_given(server: Server) {
+    let admin = server.admin();
+    let activity = admin.post("/activities", json!({ "subject": "Call" })).await.created("activity");
+    let complete = format!("/activities/{}/complete", activity["id"]);
+    assert!(
+        admin
+            .post(&complete, json!({ "subject": "x" }))
+            .await
+            .invalid("subject")
+            .starts_with("is not an input of `complete`")
+    );
+    // As GET answered it.
+    let shown = json!({ "id": activity["id"], "created_at": activity["created_at"] });
+    admin.post(&complete, shown).await.ok();
+}
 
 async fn all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind(server: Server) {
     let admin = server.admin();

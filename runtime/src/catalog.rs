@@ -217,17 +217,6 @@ impl Entry {
         self.meta.includes.iter().find(|i| i.name == name || snake_case(i.name) == name)
     }
 
-    /// Whether clients see this field of the record that a reference leads to: through an include or a derived field.
-    /// What they do not see they may not ask about either.
-    pub fn reaches(&self, reference: &FieldMeta, field: &str) -> bool {
-        let included = self.meta.includes.iter().any(|include| {
-            matches!(include.target, IncludeTarget::One { via } if via == reference.name)
-                && (include.fields.is_empty() || include.fields.contains(&field))
-        });
-        let derived = |f: &FieldMeta| matches!(f.kind, Kind::Derived { via, field: other } if via == reference.name && other == field);
-        included || self.meta.fields.iter().any(derived)
-    }
-
     /// The reference field that a relation name in a path means: `product_group` and `productGroup` lead to
     /// `product_group_id`, and so does the public name of an include that goes through it.
     pub fn reference(&self, relation: &str) -> Option<&'static FieldMeta> {

@@ -139,6 +139,10 @@ async fn a_session_ends_with_signing_out_a_new_password_and_the_user(server: Ser
     changing.get("/products").await.status(303);
     let again = [("email", email), ("password", "another long password")];
     changing.post("/panel/sign-in", &again).await.status(422);
+    // Whoever is active again signs in again.
+    server.admin().put(&format!("/users/{}", user["id"]), json!({ "is_active": true })).await.ok();
+    changing.get("/products").await.status(303);
+    changing.post("/panel/sign-in", &again).await.status(303);
 }
 
 async fn a_session_that_was_set_before_signing_in_leads_nowhere(server: Server) {

@@ -50,6 +50,17 @@ async fn an_unknown_predicate_is_refused_with_the_nearest_known_name(specimens: 
     assert!(told.contains("unknown predicate `contains`") && told.contains("did you mean `cont`?"), "{told}");
     let told = problem(&client, "q[group.name_contt]", "x").await;
     assert!(told.contains("unknown predicate `contt`") && told.contains("did you mean `cont`?"), "{told}");
+    // How others call it, and not what is spelled most alike.
+    for (written, meant) in [
+        ("gte", "gteq"),
+        ("lte", "lteq"),
+        ("ne", "not_eq"),
+        ("equals", "eq"),
+        ("startsWith", "start"),
+    ] {
+        let told = problem(&client, &format!("q[name_{written}]"), "x").await;
+        assert!(told.ends_with(&format!("did you mean `{meant}`?")), "{told}");
+    }
     let told = problem(&client, "q[name_gtq]", "x").await;
     assert!(told.contains("did you mean `gteq`?") || told.contains("did you mean `gt`?"), "{told}");
     let told = problem(&client, "q[name]", "x").await;

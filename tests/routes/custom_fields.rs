@@ -15,7 +15,35 @@ on_both!(
     a_required_field_is_required_of_new_records,
     a_value_of_an_undefined_name_is_refused,
     two_creates_of_one_name_at_once_give_one_definition,
+    an_entity_type_has_at_most_a_hundred,
+    two_names_are_not_told_apart_by_what_predicates_begin_with,
 );
+
+async fn an_entity_type_has_at_most_a_hundred(server: Server) {
+    let admin = server.admin();
+    let create = |from: usize, to: usize| {
+        let field = |n: usize| json!({ "method": "create", "custom_field": { "entity_type": "members", "name": format!("f{n}"), "field_type": "text" } });
+        json!({ "operations": (from..to).map(field).collect::<Vec<_>>() })
+    };
+    admin.post("/custom_fields/bulk", create(0, 99)).await.ok();
+    admin.post("/custom_fields/bulk", create(99, 101)).await.status(422);
+    admin.post("/custom_fields/bulk", create(99, 100)).await.ok();
+    let one_more = json!({ "entity_type": "members", "name": "more", "field_type": "text" });
+    let problem = admin.post("/custom_fields", one_more).await.invalid("entity_type");
+    assert_eq!(problem, "has 100 custom fields, and can have no more");
+    define(&admin, "more", "text", json!({})).await;
+}
+
+async fn two_names_are_not_told_apart_by_what_predicates_begin_with(server: Server) {
+    let admin = server.admin();
+    define(&admin, "x", "string", json!({})).await;
+    define(&admin, "y_not", "string", json!({})).await;
+    for name in ["x_not", "y"] {
+        let body = json!({ "entity_type": "products", "name": name, "field_type": "string" });
+        assert!(admin.post("/custom_fields", body).await.invalid("name").contains("_not"));
+    }
+    define(&admin, "x_not", "string", json!({ "entity_type": "members" })).await;
+}
 
 async fn define(client: &Client, name: &str, field_type: &str, further: Value) -> Value {
     let mut body = json!({ "entity_type": "products", "name": name, "field_type": field_type });
@@ -72,6 +100,8 @@ async fn a_choice_needs_choices_and_nothing_else_has_them(server: Server) {
     admin.post("/custom_fields", body("choice", json!([]))).await.invalid("choices");
     admin.post("/custom_fields", body("choice", Value::Null)).await.invalid("choices");
     admin.post("/custom_fields", body("string", json!(["a"]))).await.invalid("choices");
+    let twice = admin.post("/custom_fields", body("choice", json!(["a", "b", "a"]))).await;
+    assert_eq!(twice.invalid("choices"), "name \"a\" twice");
     admin.put(&format!("/custom_fields/{}", choice["id"]), json!({ "choices": "" })).await.invalid("choices");
 }
 

@@ -1,8 +1,9 @@
 //! `/roles`.
 
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
-use crate::support::{Server, keys, on_both};
+use crate::support::{Database, Server, keys, on_both, run};
 
 on_both!(
     a_role_is_created_shown_changed_and_deleted,
@@ -12,6 +13,39 @@ on_both!(
     users_do_not_keep_a_role_that_is_gone,
     a_role_that_is_deleted_while_it_is_given_stays_with_nobody,
 );
+
+#[test]
+fn roles_that_are_given_while_another_role_goes_stay() {
+    run(Database::Postgres, given_meanwhile);
+}
+
+async fn given_meanwhile(server: Server) {
+    let admin = &server.admin();
+    let mut roles = Vec::new();
+    for name in ["Gone", "Taken", "Given"] {
+        roles.push(admin.post("/roles", json!({ "name": name })).await.created("role")["id"].clone());
+    }
+    let mut users = Vec::new();
+    for number in 0..2 {
+        let body = json!({ "name": "User", "email": format!("{number}@example.com"), "role_ids": roles[..2] });
+        users.push(format!("/users/{}", admin.post("/users", body).await.created("user")["id"]));
+    }
+    // The first holder keeps the deletion waiting, which knows all holders by then.
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    let hold = format!("SELECT FROM users WHERE id = {} FOR UPDATE", users[0].trim_start_matches("/users/"));
+    transaction.execute_unprepared(&hold).await.expect("it is held");
+    let gone = format!("/roles/{}", roles[0]);
+    let deletion = admin.delete(&gone);
+    let meanwhile = async {
+        let waiting = "SELECT 'yes' AS text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while server.texts(waiting).await.is_empty() {}
+        admin.put(&users[1], json!({ "role_ids": [roles[2]] })).await.ok();
+        transaction.commit().await.expect("it ends");
+    };
+    tokio::join!(deletion, meanwhile).0.deleted();
+    assert_eq!(admin.get(&users[0]).await.record("user")["role_ids"], json!([roles[1]]));
+    assert_eq!(admin.get(&users[1]).await.record("user")["role_ids"], json!([roles[2]]));
+}
 
 async fn a_role_that_is_deleted_while_it_is_given_stays_with_nobody(server: Server) {
     let admin = server.admin();

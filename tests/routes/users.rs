@@ -116,6 +116,10 @@ async fn only_an_administrator_makes_administrators(server: Server) {
     client.post("/users", body.clone()).await.invalid("is_admin");
     client.put(&path(&user), json!({ "is_admin": true })).await.invalid("is_admin");
     let second = server.admin().post("/users", body).await.created("user");
+    // Nor does an administrator's token that was not given everything: the other's tokens would be as strong at once.
+    let narrow = server.able(&["users:write"]).await;
+    narrow.put(&path(&user), json!({ "is_admin": true })).await.refused(403, "ability_missing");
+    narrow.put(&path(&user), json!({ "name": "y" })).await.record("user");
     // Nor does anybody else change, stop or delete one.
     client.put(&path(&second), json!({ "is_admin": false })).await.refused(403, "permission_missing");
     client.put(&path(&second), json!({ "email": "mine@example.com" })).await.refused(403, "permission_missing");

@@ -6,7 +6,9 @@ use crate::model::{Kind, Name, Resource, Schema};
 use crate::names;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
-    for permission in [&resource.read_permission, &resource.write_permission].into_iter().flatten() {
+    let permissions = [&resource.read_permission, &resource.write_permission].into_iter().flatten();
+    // A parent's is told where the parent says it.
+    for permission in permissions.filter(|permission| permission.span.file == resource.name.span.file) {
         well_formed(permission, problems);
     }
     let Some(owner) = &resource.owner else { return };

@@ -16,9 +16,13 @@ pub struct Links {
     resources: BTreeMap<String, Link>,
 }
 
+/// What a role must allow: to read, and to write.
+type Permissions = (Option<Name>, Option<Name>);
+
 struct Link {
     parent: Option<String>,
     ability: Option<String>,
+    permissions: Permissions,
     plural: String,
     /// The fields that refer to another resource, and to which.
     references: Vec<(String, String)>,
@@ -34,7 +38,9 @@ impl Links {
             });
             let references = references.collect();
             let plural = platform.plural.value;
-            resources.insert(platform.name.value, Link { parent: None, ability: None, plural, references });
+            let permissions = (platform.read_permission, platform.write_permission);
+            resources
+                .insert(platform.name.value, Link { parent: None, ability: None, permissions, plural, references });
         }
         for written in &syntax.resources {
             let name = name(written, sources);
@@ -48,6 +54,7 @@ impl Links {
             let link = Link {
                 parent: text(&written.under),
                 ability: text(&written.ability),
+                permissions: (written.read_permission.clone(), written.write_permission.clone()),
                 plural,
                 references: references(written).collect(),
             };
@@ -69,6 +76,20 @@ impl Links {
             }
         }
         names::plural(name)
+    }
+
+    /// The permissions of a nested resource are those of the nearest ancestor that says any: who may not read a record may
+    /// not read what stands under it.
+    pub fn permissions(&self, name: &str) -> Permissions {
+        let mut at = name;
+        for _ in 0..=self.resources.len() {
+            match self.resources.get(at) {
+                Some(Link { permissions: (None, None), parent: Some(parent), .. }) => at = parent,
+                Some(link) => return link.permissions.clone(),
+                None => break,
+            }
+        }
+        (None, None)
     }
 
     /// The field of `resource` that refers to `name`: the one that is said, or the only one there is. Nothing, and a

@@ -36,6 +36,7 @@ pub fn lower(
         None => Operation::ALL.iter().map(|(_, operation)| Spanned::new(*operation, name.span)).collect(),
     };
     let fields = fields(written, &surroundings, problems);
+    let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {
         label: or(&written.label, &names::label(name.as_str())),
         description: written.description.clone(),
@@ -44,8 +45,8 @@ pub fn lower(
         path: or(&written.path, plural.as_str()),
         under: written.under.clone().map(|parent| Under { field: format!("{}_id", parent.value), resource: parent }),
         ability: or(&written.ability, &links.ability(name.as_str())),
-        read_permission: written.read_permission.clone(),
-        write_permission: written.write_permission.clone(),
+        read_permission,
+        write_permission,
         owner: written.owner.clone(),
         renamed_from: written.renamed_from.clone(),
         operations,

@@ -16,6 +16,7 @@ use charter_runtime::generated::*;
     under(resource = "subscription", field = "subscription_id"),
     operations("list", "show")
 )]
+#[resource(read_permission = "hooks.view", write_permission = "hooks.manage")]
 pub struct Model {
     pub id: i64,
     #[field(reference("subscription"), required, immutable)]

@@ -14,7 +14,11 @@ use charter_runtime::generated::*;
 )]
 #[resource(description = "An address that is told of events.")]
 #[resource(soft_delete, events)]
-#[resource(owner = "user_id")]
+#[resource(
+    read_permission = "hooks.view",
+    write_permission = "hooks.manage",
+    owner = "user_id"
+)]
 #[resource(ordered("created_at"))]
 #[resource(
     include(
@@ -93,26 +97,26 @@ pub struct RotateInput {
 
 #[diagnostic::on_unimplemented(
     message = "`subscription` declares hooks or actions that nothing implements",
-    note = "tests/golden/subscription.yaml:23 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
+    note = "tests/golden/subscription.yaml:24 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/subscription.yaml:23
+    /// tests/golden/subscription.yaml:24
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
     ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/subscription.yaml:25
+    /// tests/golden/subscription.yaml:26
     fn test(
         context: &Context<'_>,
         record: &Model,
     ) -> impl Future<Output = Result<TestOutput>> + Send;
-    /// tests/golden/subscription.yaml:34
+    /// tests/golden/subscription.yaml:35
     fn rotate(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
         input: RotateInput,
     ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/subscription.yaml:39
+    /// tests/golden/subscription.yaml:40
     fn copy(
         context: &Context<'_>,
         record: &Model,

@@ -7,7 +7,7 @@ use sea_orm::sea_query::{ExprTrait, SimpleExpr};
 use super::{leftover, record};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::crud::{load, visible};
+use crate::crud::{load, to_read, to_write, visible};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::query::Condition;
@@ -41,11 +41,8 @@ pub async fn reach(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
 /// # Errors
 /// 403 for an ability or a permission that is missing.
 pub fn may(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
-    let (what, permission) = match reads {
-        true => ("read", target.meta.read_permission),
-        false => ("write", target.meta.write_permission),
-    };
-    context.caller().need_ability(&format!("{}:{what}", target.meta.ability))?;
+    let (ability, permission) = if reads { to_read(target) } else { to_write(target) };
+    context.caller().need_ability(&ability)?;
     permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
 }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use chrono::SubsecRound;
 use salvo::Request;
 use salvo::http::HeaderMap;
 use sea_orm::entity::prelude::*;
@@ -239,7 +240,8 @@ pub(super) async fn of_user(state: &State, user: user::Model) -> Result<Principa
 /// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged.
 fn note_use(state: Arc<State>, id: i64) {
     tokio::spawn(async move {
-        let now = state.clock.now();
+        // As it is shown, so that a filter by what is shown finds it.
+        let now = state.clock.now().trunc_subsecs(0);
         let noted = token::Entity::update_many()
             .col_expr(token::Column::LastUsedAt, Expr::value(now))
             .filter(token::Column::Id.eq(id))

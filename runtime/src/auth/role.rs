@@ -1,6 +1,7 @@
 //! Roles: named sets of permissions.
 
 use charter_macros::Resource;
+use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
 use crate::crud::{Context, Draft, Route, load_all, revise};
@@ -56,11 +57,13 @@ impl Behaviour for Entity {
         for entry in context.catalog().entries() {
             for field in entry.meta.fields.iter().filter(of_roles) {
                 let holders = Condition::Overlaps { field, ids: vec![role.id] };
-                for row in load_all(context, entry, &holders).await? {
-                    let (holder, held): (i64, Json) = (row.try_get("", "id")?, row.try_get("", field.name)?);
-                    let mut ids: Vec<i64> = serde_json::from_value(held).unwrap_or_default();
+                let without = |row: &QueryResult| {
+                    let mut ids: Vec<i64> = serde_json::from_value(row.try_get("", field.name)?).unwrap_or_default();
                     ids.retain(|id| *id != role.id);
-                    revise(context, entry, holder, &[(field.name, serde_json::json!(ids).into())]).await?;
+                    Ok(serde_json::json!(ids).into())
+                };
+                for row in load_all(context, entry, &holders).await? {
+                    revise(context, entry, row.try_get("", "id")?, field, without).await?;
                 }
             }
         }

@@ -4,7 +4,7 @@ use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
-use super::invitation;
+use super::{invitation, session};
 use crate::crud::{Context, Draft, Route};
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
@@ -75,6 +75,9 @@ impl Behaviour for Entity {
         let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
         if is != was && !context.caller().is_admin {
             draft.error("is_admin", "is changed by administrators only");
+        } else if is && !was {
+            // Of an administrator's tokens only one for everything makes another's as strong.
+            context.caller().need_ability("*")?;
         }
         if let Some(before) = &draft.before {
             let (id, active) = (before.id, is_active(draft, before));
@@ -97,6 +100,7 @@ impl Behaviour for Entity {
                 invitation::end(context, before.id).await?;
             }
             if deactivated {
+                session::end_all(context.state(), context.db(), before.id).await?;
                 // Also when a plain update does it.
                 draft.emit("deactivated");
             }

@@ -28,21 +28,26 @@ pub enum Given<'b> {
 }
 
 impl<'b> Body<'b> {
-    /// Reads a body: the fields flat, or all of them under this one key, where there is such. No field has its name.
+    /// Reads a body: the fields flat, or under this one key, where there is such. No field has its name. What stands beside the
+    /// key is given like what stands under it, so that nothing of it is lost.
     ///
     /// # Errors
-    /// [`Error::Malformed`] when it is not a JSON object. An empty body has no fields.
+    /// [`Error::Malformed`] when it is not a JSON object, or gives a field twice. An empty body has no fields.
     pub fn read(bytes: &'b [u8], key: Option<&str>) -> Result<Body<'b>> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(Body::default());
         }
         let flat: Body<'b> = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
-        match flat.0.as_slice() {
-            [(only, value)] if key.is_some_and(|key| only == key) && value.get().starts_with('{') => {
-                serde_json::from_str(value.get()).map_err(|e| malformed(&e))
-            }
-            _ => Ok(flat),
+        let is_whole = |name: &str, value: &RawValue| key == Some(name) && value.get().starts_with('{');
+        let Some(at) = flat.0.iter().position(|(name, value)| is_whole(name, value)) else { return Ok(flat) };
+        let mut beside = flat.0;
+        let (key, whole) = beside.remove(at);
+        let mut body: Body<'b> = serde_json::from_str(whole.get()).map_err(|e| malformed(&e))?;
+        if let Some((name, _)) = beside.iter().find(|(name, _)| body.0.iter().any(|(known, _)| known == name)) {
+            return Err(Error::Malformed(format!("The body gives `{name}` both in `{key}` and beside it.")));
         }
+        body.0.append(&mut beside);
+        Ok(body)
     }
 
     /// Reads a nested object.
@@ -130,6 +135,10 @@ mod tests {
             assert_eq!(body.0.len(), 2);
             assert!(matches!(Given::read(body.0[1].1), Given::Number("1.10")));
         }
+        let body = Body::read(br#"{"id":1,"product":{"name":"Lamp"},"rate":2}"#, Some("product")).unwrap();
+        assert_eq!(body.0.iter().map(|(name, _)| name.as_ref()).collect::<Vec<_>>(), ["name", "id", "rate"]);
+        let twice = Body::read(br#"{"product":{"name":"Lamp"},"name":"Light"}"#, Some("product"));
+        assert!(matches!(twice, Err(Error::Malformed(_))));
         let body = Body::read(br#"{"product":{"a":1}}"#, None).unwrap();
         assert_eq!(body.0[0].0, "product");
     }

@@ -121,7 +121,7 @@ fn check_owner(context: &Context<'_>, changes: &mut Changes) {
     let Some(owner) = changes.meta.owner.filter(|_| !context.caller().is_admin) else { return };
     let own = context.caller().user_id.map(Value::from);
     if changes.get(owner).is_some_and(|given| Some(given) != own.as_ref()) {
-        changes.errors.add(owner, "must be your own");
+        changes.errors.add(owner, "must be your own: only an administrator writes in another's name");
     }
 }
 

@@ -37,7 +37,9 @@ pub fn read(
         let shown =
             |f: &FieldMeta| f.access != Access::Internal || f.name == "deleted_at" && entry.meta.keeps_deleted();
         let Some(field) = entry.field(name).filter(|f| shown(f)) else {
-            if entry.include(name).is_none() {
+            if name == entry.meta.name {
+                changes.errors.add(name.clone(), "must be an object");
+            } else if entry.include(name).is_none() {
                 let known = entry.meta.fields.iter().filter(|f| writable(f)).map(|f| f.name);
                 changes.errors.add(
                     name.clone(),

@@ -48,7 +48,7 @@ pub use input::{MOST_ELEMENTS, check_numbers};
 pub use outcome::{Outcome, Reply};
 pub use outspoken::Outspoken;
 pub use restore::{RESTORE, find as restorable};
-pub use route::{BULK, Call, Method, RouteInfo, collection, deeds, paths, routes, to_write};
+pub use route::{BULK, Call, Method, RouteInfo, collection, deeds, paths, routes, to_read, to_write};
 pub use router::router;
 pub use rules::{compile as compile_pattern, is_email};
 pub use show::wrap;

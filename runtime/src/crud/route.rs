@@ -220,9 +220,15 @@ pub fn collection(catalog: &Catalog, entry: &Entry) -> String {
     path(catalog, entry, Place::Collection)
 }
 
-/// The ability and the permission that every write of a resource needs.
+/// The ability and the permission that every write of a resource needs. Its answer shows the record: where writing has no
+/// permission of its own, reading's is needed.
 pub fn to_write(entry: &Entry) -> (String, Option<&'static str>) {
-    (format!("{}:write", entry.meta.ability), entry.meta.write_permission)
+    (format!("{}:write", entry.meta.ability), entry.meta.write_permission.or(entry.meta.read_permission))
+}
+
+/// The ability and the permission that every read of a resource needs.
+pub fn to_read(entry: &Entry) -> (String, Option<&'static str>) {
+    (format!("{}:read", entry.meta.ability), entry.meta.read_permission)
 }
 
 /// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
@@ -231,7 +237,7 @@ fn needs(catalog: &Catalog, entry: &Entry, place: Place, call: Call) -> (Vec<Str
     let writes = !call.reads() || matches!(call, Call::Action(action) if action.needs_write);
     let needs = |entry: &Entry| match writes {
         true => to_write(entry),
-        false => (format!("{}:read", entry.meta.ability), entry.meta.read_permission),
+        false => to_read(entry),
     };
     let (ability, permission) = match place {
         Place::Attached(index) => needs(&catalog.entries()[index]),

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::event;
-use crate::meta::Access;
+use crate::meta::{Access, FieldMeta};
 use crate::query::Condition;
 
 /// Changes the given fields of a record, in the context's transaction, and answers it as `show` does. `found` is the record
@@ -109,14 +109,20 @@ pub async fn finish(
     store_changed(context, entry, id, changes, cause).await
 }
 
-/// Sets fields of a record as a consequence of another change, whoever asks: no rule is checked, but the change has its
-/// event and its place in the order of hooks like any other.
-pub async fn revise(context: &Context<'_>, entry: &Entry, id: i64, values: &[(&str, Value)]) -> Result<()> {
-    let row = store::load(context, entry, id, &Condition::always(), true).await?;
-    let mut changes = Changes::new(entry.meta, Some(row.ok_or(Error::NotFound)?));
-    for (name, value) in values {
-        changes.set(name, value.clone());
-    }
+/// Sets a field of a record as a consequence of another change, whoever asks: no rule is checked, but the change has its
+/// event and its place in the order of hooks like any other. `value` is made of the row as it stands when nobody else can
+/// change it any more. A record that is gone by then needs nothing.
+pub async fn revise(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    field: &'static FieldMeta,
+    value: impl FnOnce(&QueryResult) -> Result<Value>,
+) -> Result<()> {
+    let Some(row) = store::load(context, entry, id, &Condition::always(), true).await? else { return Ok(()) };
+    let value = value(&row)?;
+    let mut changes = Changes::new(entry.meta, Some(row));
+    changes.set(field.name, value);
     store_changed(context, entry, id, &mut changes, UPDATE).await.map(drop)
 }
 

@@ -1,7 +1,10 @@
 //! The definition of a custom field: a record of its own, with the rules that its type implies.
 
+use std::collections::HashSet;
+
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
+use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
 use super::CustomFieldType;
@@ -46,6 +49,12 @@ pub struct Model {
     #[field(read_only)]
     pub updated_at: DateTimeUtc,
 }
+
+/// So many records of one entity type may have.
+pub const MOST: u64 = 100;
+
+/// What the names of negated predicates begin with: `q[cf.x_not_eq]` asks about `x`.
+const NOT: &str = "_not";
 
 /// What the rest of the runtime needs of a definition.
 #[derive(Debug, Clone)]
@@ -98,11 +107,34 @@ impl Rules for Entity {
         }
         let field_type = draft.model.field_type.try_as_ref().and_then(|name| CustomFieldType::from_name(name));
         let choices = draft.model.choices.try_as_ref().cloned();
+        // Each has indexes, which every write keeps and PostgreSQL locks with their table.
+        let of_type = |entity_type: &String| Entity::find().filter(Column::EntityType.eq(entity_type));
+        if draft.before.is_none()
+            && let Some(entity_type) = draft.model.entity_type.try_as_ref()
+            && of_type(entity_type).count(context.db()).await? >= MOST
+        {
+            draft.error("entity_type", format!("has {MOST} custom fields, and can have no more"));
+        }
+        if draft.before.is_none()
+            && let (Some(name), Some(entity_type)) =
+                (draft.model.name.try_as_ref(), draft.model.entity_type.try_as_ref())
+        {
+            let negated = [Some(format!("{name}{NOT}")), name.strip_suffix(NOT).map(String::from)];
+            let like = Column::Name.is_in(negated.into_iter().flatten());
+            if let Some(other) = of_type(entity_type).filter(like).one(context.db()).await? {
+                let problem = format!("must not be told from `{}` by `{NOT}`, with which predicates begin", other.name);
+                draft.error("name", problem);
+            }
+        }
         let (Some(field_type), Some(choices)) = (field_type, choices) else { return Ok(()) };
         match (field_type == CustomFieldType::Choice, choices.as_array().is_none_or(Vec::is_empty)) {
             (true, true) => draft.error("choices", "must name at least one choice"),
             (false, false) => draft.error("choices", "belong to fields of the type choice"),
             _ => {}
+        }
+        let mut seen = HashSet::new();
+        for choice in choices.as_array().into_iter().flatten().filter(|choice| !seen.insert(choice.to_string())) {
+            draft.error("choices", format!("name {choice} twice"));
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ pub(crate) mod prose;
 mod service;
 mod shown;
 
+use bytes::Bytes;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -35,7 +36,7 @@ pub const PATH: &str = "/api/v1/openapi.json";
 /// The description as it is sent.
 #[derive(Debug)]
 pub struct Description {
-    pub json: Vec<u8>,
+    pub json: Bytes,
     /// Changes whenever the text does.
     pub etag: String,
 }
@@ -48,7 +49,7 @@ impl Description {
     pub fn of(state: &State) -> Result<Description> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
         let digest: String = Sha256::digest(&json).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        Ok(Description { json, etag: format!("\"{digest}\"") })
+        Ok(Description { json: json.into(), etag: format!("\"{digest}\"") })
     }
 }
 

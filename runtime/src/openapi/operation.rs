@@ -15,7 +15,7 @@ pub const SCHEMES: [&str; 2] = ["bearer", "token"];
 
 /// Describes what a route does.
 pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
-    let (id, summary, details) = words(entry, route);
+    let (id, summary, details) = words(catalog, entry, route);
     let description =
         [details, needs(route)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
     let mut parameters = parameter::of_path(catalog, entry, &route.path);
@@ -46,7 +46,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
 }
 
 /// The id, the headline and more words.
-fn words(entry: &Entry, route: &RouteInfo) -> (String, String, String) {
+fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String, String) {
     let meta = entry.meta;
     let (one, several) = (prose::a_record(meta), prose::records(meta));
     match route.call {
@@ -56,13 +56,13 @@ fn words(entry: &Entry, route: &RouteInfo) -> (String, String, String) {
             (
                 format!("list_{}_of_{place}", meta.plural),
                 format!("List {several} of one of the {}", prose::words(place)),
-                format!("Answers {several}, a page at a time. {}", parameter::more_filters(entry)),
+                format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
             )
         }
         Call::Operation(Operation::List) => (
             format!("list_{}", meta.plural),
             format!("List {several}"),
-            format!("Answers {several}, a page at a time. {}", parameter::more_filters(entry)),
+            format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
         ),
         Call::Operation(Operation::Show) => {
             (format!("show_{}", meta.name), format!("Show {one}"), format!("Answers {one} with all of its fields."))

@@ -287,7 +287,7 @@ fn value(kind: Kind) -> Node {
 }
 
 /// What can be asked beside the parameters that are listed, in words.
-pub fn more_filters(entry: &Entry) -> String {
+pub fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
     let mut said = vec![
         "Several `q` parameters must all hold. A list is separated by commas, or given as `q[id_in][]=1&q[id_in][]=2`. Two \
          fields are asked at once as `q[<field>_or_<field>_<predicate>]`."
@@ -297,15 +297,19 @@ pub fn more_filters(entry: &Entry) -> String {
         .meta
         .fields
         .iter()
-        .filter(|field| {
-            matches!(field.kind, Kind::Ref { .. }) && entry.meta.fields.iter().any(|f| entry.reaches(field, f.name))
+        .filter(|field| match field.kind {
+            Kind::Ref { resource } => {
+                let target = catalog.get(resource);
+                target.meta.fields.iter().any(|f| entry.reaches(field, target, f.name))
+            }
+            _ => false,
         })
         .map(|field| format!("`q[{}.<field>_<predicate>]`", field.name.strip_suffix("_id").unwrap_or(field.name)))
         .collect();
     if !relations.is_empty() {
         said.push(format!("Fields of a related record are asked as {}.", relations.join(" or ")));
     }
-    if entry.meta.custom_fields {
+    if entry.asks_custom_fields() {
         said.push("A custom field is asked as `q[cf.<name>_<predicate>]`.".into());
     }
     said.join(" ")

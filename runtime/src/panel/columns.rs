@@ -53,7 +53,8 @@ pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
             .collect();
         if entry.meta.custom_fields {
             let definitions = custom_field::load(visit.state.db.reader(), entry.meta.plural).await?;
-            columns.extend(definitions.into_iter().filter_map(|definition| of_custom(catalog, definition)));
+            let asked = entry.asks_custom_fields();
+            columns.extend(definitions.into_iter().filter_map(|definition| of_custom(catalog, definition, asked)));
         }
         tell_apart(&mut columns);
         Ok(columns)
@@ -103,16 +104,16 @@ fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Colu
     .told(catalog)
 }
 
-fn of_custom(catalog: &Catalog, definition: Definition) -> Option<Column> {
+fn of_custom(catalog: &Catalog, definition: Definition, asked: bool) -> Option<Column> {
     let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
     let column = Column {
         name: format!("cf.{}", definition.name),
         label: definition.label.clone(),
         kind,
         field: None,
-        predicates: TABLE.iter().filter(|row| row.0.fits(kind)).map(|row| row.0).collect(),
+        predicates: TABLE.iter().filter(|row| asked && row.0.fits(kind)).map(|row| row.0).collect(),
         custom: Some(definition),
-        sortable: true,
+        sortable: asked,
         script: String::new(),
     };
     Some(column.told(catalog))

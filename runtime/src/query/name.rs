@@ -3,9 +3,9 @@
 use super::plan::Planner;
 use super::predicate;
 use super::suggest::hint;
-use crate::catalog::{Source, snake_case};
+use crate::catalog::{Entry, Source, snake_case};
 use crate::custom_field::Declared;
-use crate::meta::{FieldMeta, Filter, Kind, ResourceMeta, Shown};
+use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
 
 impl<'a> Planner<'a> {
     /// The fields that a parameter names: `name_or_sku` is two, unless a field has that very name.
@@ -19,6 +19,9 @@ impl<'a> Planner<'a> {
             if !self.entry.meta.custom_fields {
                 return Err(format!("{} have no custom fields", self.entry.meta.plural));
             }
+            if !self.entry.asks_custom_fields() {
+                return Err(format!("the custom fields of {} cannot be asked about", self.entry.meta.plural));
+            }
             return match self.custom.get(custom) {
                 Some(declared) => Ok(Named::Custom(custom.to_string(), declared)),
                 None => Err(format!(
@@ -31,6 +34,9 @@ impl<'a> Planner<'a> {
             let field = self.entry.field(name).filter(|f| asked(f) || self.is_mark(f));
             return match field {
                 Some(field) => Ok(Named::Field(field, self.entry.source(field))),
+                None if self.entry.field(name).is_some_and(|f| f.shown != Shown::Never) => {
+                    Err(format!("`{name}` cannot be asked anything"))
+                }
                 None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
             };
         };
@@ -40,11 +46,11 @@ impl<'a> Planner<'a> {
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.get(resource);
-        match other.field(name).filter(|f| asked(f) && f.is_column() && self.entry.reaches(via, f.name)) {
+        match other.field(name).filter(|f| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name)) {
             Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
             None => Err(format!(
                 "names an unknown field `{name}` of {relation}{}",
-                hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, f)))
+                hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, other, f)))
             )),
         }
     }
@@ -93,11 +99,40 @@ impl<'a> Planner<'a> {
         match begins.rfind(|(name, _)| self.resolve(name).is_ok()) {
             Some((_, written)) => {
                 let written = &written[1..];
-                format!("names an unknown predicate `{written}`{}", hint(written, names))
+                format!(
+                    "names an unknown predicate `{written}`{}",
+                    hint(predicate::elsewhere(written).unwrap_or(written), names)
+                )
             }
             None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
             None => format!("names no known predicate; known are {}", names.collect::<Vec<_>>().join(", ")),
         }
+    }
+}
+
+impl Entry {
+    /// Whether lists can be filtered and sorted by custom fields, which are declared as one.
+    pub fn asks_custom_fields(&self) -> bool {
+        self.meta.fields.iter().any(|field| field.kind == Kind::CustomFields && asked(field))
+    }
+
+    /// Whether everybody who may read its records sees each of them: neither a permission, nor an owner, nor a scope of its
+    /// own keeps any back.
+    fn is_for_all(&self) -> bool {
+        self.meta.read_permission.is_none() && self.meta.owner.is_none() && self.route.hooks.scope.is_none()
+    }
+
+    /// Whether clients see this field of the record of `target` that a reference leads to: through an include or a derived
+    /// field. What they do not see they may not ask about either; and an include may show them no record at all, where not
+    /// everybody sees those of `target`.
+    pub fn reaches(&self, reference: &FieldMeta, target: &Entry, field: &str) -> bool {
+        let included = target.is_for_all()
+            && self.meta.includes.iter().any(|include| {
+                matches!(include.target, IncludeTarget::One { via } if via == reference.name)
+                    && (include.fields.is_empty() || include.fields.contains(&field))
+            });
+        let derived = |f: &FieldMeta| matches!(f.kind, Kind::Derived { via, field: other } if via == reference.name && other == field);
+        included || self.meta.fields.iter().any(derived)
     }
 }
 
@@ -119,4 +154,70 @@ pub(super) enum Named<'a> {
 /// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.
 pub fn asked(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.filter != Filter::Off
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::Catalog;
+    use crate::crud::Route;
+    use crate::custom_field::CustomFieldTypes;
+    use crate::query::Planner;
+
+    mod keeper {
+        use charter_macros::Resource;
+
+        #[derive(Clone, Debug, PartialEq, Resource)]
+        #[resource(name = "keeper", operations("list"))]
+        pub struct Model {
+            pub id: i64,
+            #[field(string(255))]
+            pub name: String,
+        }
+    }
+
+    mod animal {
+        use charter_macros::Resource;
+
+        #[derive(Clone, Debug, PartialEq, Resource)]
+        #[resource(name = "animal", operations("list"), include(name = "keeper", via = "keeper_id"))]
+        pub struct Model {
+            pub id: i64,
+            #[field(reference("keeper"))]
+            pub keeper_id: i64,
+        }
+    }
+
+    mod tag {
+        use charter_macros::Resource;
+        use sea_orm::entity::prelude::*;
+
+        #[derive(Clone, Debug, PartialEq, Resource)]
+        #[resource(name = "tag", operations("list"), custom_fields)]
+        pub struct Model {
+            pub id: i64,
+            #[field(no_filter)]
+            pub custom_fields: Json,
+        }
+    }
+
+    #[test]
+    fn custom_fields_are_asked_about_where_filters_say_so() {
+        let catalog = Catalog::link(vec![Route::of::<tag::Entity>()]).unwrap();
+        let custom = CustomFieldTypes::new();
+        let planner = Planner { catalog: &catalog, entry: catalog.get("tag"), custom: &custom, deleted: false };
+        assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be asked about");
+    }
+
+    #[test]
+    fn what_an_include_may_hide_cannot_be_asked_about() {
+        let reaches = |change: &dyn Fn(&mut Route)| {
+            let mut keeper = Route::of::<keeper::Entity>();
+            change(&mut keeper);
+            let catalog = Catalog::link(vec![Route::of::<animal::Entity>(), keeper]).unwrap();
+            let animal = catalog.get("animal");
+            animal.reaches(animal.field("keeper_id").unwrap(), catalog.get("keeper"), "name")
+        };
+        assert!(reaches(&|_| {}));
+        assert!(!reaches(&|keeper| keeper.hooks.scope = Some(|_| None)));
+    }
 }

@@ -139,6 +139,30 @@ impl Predicate {
     }
 }
 
+/// The predicate that other systems call by this name, for a hint.
+pub fn elsewhere(written: &str) -> Option<&'static str> {
+    let plain: String = written.chars().filter(|letter| *letter != '_').collect();
+    Some(match plain.to_lowercase().as_str() {
+        "equals" | "equal" | "exact" | "is" => "eq",
+        "ne" | "neq" | "notequals" | "notequal" | "isnot" => "not_eq",
+        "gte" | "ge" | "min" | "after" => "gteq",
+        "lte" | "le" | "max" | "before" => "lteq",
+        "like" | "ilike" | "contains" | "icontains" | "includes" | "matches" | "search" => "cont",
+        "notlike" | "notcontains" | "doesnotcontain" => "not_cont",
+        "startswith" | "istartswith" | "beginswith" | "prefix" => "start",
+        "endswith" | "iendswith" | "suffix" => "end",
+        "isnull" => "null",
+        "isnotnull" | "notisnull" => "not_null",
+        "exists" | "isset" => "present",
+        "empty" | "isempty" => "blank",
+        "nin" | "notanyof" => "not_in",
+        "anyof" | "oneof" => "in",
+        "istrue" => "true",
+        "isfalse" => "false",
+        _ => return None,
+    })
+}
+
 /// Lists and objects are shown but not asked about.
 pub fn filterable(kind: Kind) -> bool {
     !matches!(

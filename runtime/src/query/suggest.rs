@@ -9,7 +9,8 @@ pub fn suggest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> O
     let lower = written.to_lowercase();
     let near = known.into_iter().map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name));
     let near: Vec<(usize, &str)> = near.collect();
-    let (distance, name) = near.iter().min()?;
+    // Of those that are equally near, what goes on as it was begun: `gteq` for `gte`, and not `gt`.
+    let (distance, name) = near.iter().min_by_key(|(distance, name)| (*distance, !name.starts_with(&lower), *name))?;
     // What is longer than its name was perhaps written out, as `contains`.
     let begun = || near.iter().map(|(_, name)| *name).filter(|name| name.len() > 2 && lower.starts_with(name));
     if *distance <= written.chars().count().max(3) / 3 + 1 { Some(name) } else { begun().max_by_key(|name| name.len()) }
@@ -29,6 +30,7 @@ mod tests {
         assert_eq!(suggest("nmae", ["id", "name"]), Some("name"));
         assert_eq!(suggest("S", ["t", "d", "s"]), Some("s"));
         assert_eq!(suggest("q", ["t", "d", "b"]), Some("b"));
+        assert_eq!(suggest("gte", ["gt", "gteq"]), Some("gteq"));
         assert_eq!(suggest("contains", ["eq", "cont", "not_cont"]), Some("cont"));
         assert_eq!(suggest("not_contains", ["eq", "cont", "not_cont"]), Some("not_cont"));
         assert_eq!(suggest("something", ["eq", "cont", "some_other_thing"]), None);

@@ -19,20 +19,22 @@ pub struct Answer {
 }
 
 enum Body {
-    Bytes(Vec<u8>),
+    /// Held once, however many are sent them.
+    Bytes(Bytes),
     /// Read as it is sent.
     Stream(BoxStream<'static, std::io::Result<Bytes>>),
 }
 
 impl Answer {
-    pub fn json(status: StatusCode, body: Vec<u8>) -> Answer {
-        Answer { status, headers: vec![("content-type", HeaderValue::from_static(JSON))], body: Body::Bytes(body) }
+    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Answer {
+        let headers = vec![("content-type", HeaderValue::from_static(JSON))];
+        Answer { status, headers, body: Body::Bytes(body.into()) }
     }
 
     /// An answer of another media type than JSON.
-    pub fn bytes(kind: &'static str, body: Vec<u8>) -> Answer {
+    pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Answer {
         let headers = vec![("content-type", HeaderValue::from_static(kind))];
-        Answer { status: StatusCode::OK, headers, body: Body::Bytes(body) }
+        Answer { status: StatusCode::OK, headers, body: Body::Bytes(body.into()) }
     }
 
     /// A page for people.
@@ -41,7 +43,7 @@ impl Answer {
     }
 
     pub fn empty(status: StatusCode) -> Answer {
-        Answer { status, headers: Vec::new(), body: Body::Bytes(Vec::new()) }
+        Answer { status, headers: Vec::new(), body: Body::Bytes(Bytes::new()) }
     }
 
     pub fn stream(status: StatusCode, body: BoxStream<'static, std::io::Result<Bytes>>) -> Answer {

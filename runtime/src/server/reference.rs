@@ -1,7 +1,8 @@
 //! The description of the API, and the page that makes a reference of it: a viewer from the program itself, no network.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use bytes::Bytes;
 use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
@@ -18,6 +19,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 
 const PAGE: &str = include_str!("reference.html");
 const BEGIN: &str = include_str!("reference.js");
+
+/// The viewer, made once: whoever asks for it and does not read keeps none of it to themselves.
+fn viewer() -> Option<Bytes> {
+    static SCRIPT: LazyLock<Option<Bytes>> =
+        LazyLock::new(|| scalar_api_reference::get_asset("scalar.js").map(Bytes::from));
+    SCRIPT.clone()
+}
 
 /// `/api/v1/openapi.json`
 #[derive(Debug)]
@@ -51,12 +59,9 @@ impl Answers for Page {
     async fn answer(&self, _: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
         let (kind, body) = match self {
-            Page::Html => ("text/html; charset=utf-8", PAGE.as_bytes().to_vec()),
-            Page::Begin => ("text/javascript; charset=utf-8", BEGIN.as_bytes().to_vec()),
-            Page::Viewer => {
-                let script = scalar_api_reference::get_asset("scalar.js").ok_or(Error::NotFound)?;
-                ("text/javascript; charset=utf-8", script)
-            }
+            Page::Html => ("text/html; charset=utf-8", Bytes::from_static(PAGE.as_bytes())),
+            Page::Begin => ("text/javascript; charset=utf-8", Bytes::from_static(BEGIN.as_bytes())),
+            Page::Viewer => ("text/javascript; charset=utf-8", viewer().ok_or(Error::NotFound)?),
         };
         let age = if matches!(self, Page::Viewer) { "public, max-age=86400" } else { "no-cache" };
         Ok(Answer::bytes(kind, body)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salvo::conn::{Acceptor, Listener, TcpListener};
+use salvo::fuse::FuseConfig;
 use salvo::request_id::RequestId;
 use salvo::server::ServerHandle;
 use salvo::{Router, Server, Service};
@@ -34,6 +35,16 @@ const DRAIN: Duration = Duration::from_secs(15);
 /// A connection holds at most so many bytes that were received and not read: more than the longest head, with the
 /// longest URL.
 const READ: usize = 80 << 10;
+
+/// So many requests of one connection are under way at once, each with its answer, in HTTP/2.
+const STREAMS: u32 = 64;
+
+/// A connection on which nothing comes or goes is closed after so long: more than a database takes to find the first record
+/// of an export.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// So long a connection may take none of what is sent on it.
+const STALL: Duration = Duration::from_secs(60);
 
 /// A server that listens.
 pub struct Running {
@@ -65,10 +76,15 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
     let _ = state.address.set(address);
     let (door, closer) = Door::new(acceptor);
-    let mut server = Server::new(door);
+    let unused = FuseConfig::default().with_connection_idle_timeout(IDLE).with_write_stall_timeout(STALL);
+    let mut server = Server::new(door).fuse_config(unused);
     // What is received is read in pieces of this size, and so is the head of a request. A request's memory is theirs.
     server.http1_mut().max_buf_size(READ);
-    server.http2_mut().initial_stream_window_size(READ as u32).initial_connection_window_size(4 * READ as u32);
+    server
+        .http2_mut()
+        .initial_stream_window_size(READ as u32)
+        .initial_connection_window_size(4 * READ as u32)
+        .max_concurrent_streams(STREAMS);
     let handle = server.handle();
     let service = Service::new(router(&state));
     let task = tokio::spawn(server.serve(service));

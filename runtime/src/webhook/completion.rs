@@ -207,7 +207,8 @@ fn log(attempt: &Finished, next_attempt_at: Option<DateTime<Utc>>) -> serde_json
         clean(&outcome.body),
         clean(&outcome.error),
         u32::try_from(outcome.duration.as_millis()).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs()),
-        next_attempt_at.map(stored),
+        // As they are shown, so that a filter by what is shown finds them.
+        next_attempt_at.map(|at| stored(at.trunc_subsecs(0))),
         stored(at.trunc_subsecs(0)),
         claim.attempt.url,
         stored(claim.attempt.at),
@@ -280,9 +281,11 @@ async fn write_webhook(
     if webhook.streak == webhook.before && webhook.is_active == webhook.was_active {
         return Ok(());
     }
+    let shown = |at: Option<DateTime<Utc>>| at.map(|at| at.trunc_subsecs(0));
     let mut sql = Sql::new(dialect, "UPDATE \"webhooks\" SET \"failing_since\" = ");
-    sql.bind(webhook.streak.since).push(", \"last_failure_at\" = ").bind(webhook.streak.last);
+    sql.bind(shown(webhook.streak.since)).push(", \"last_failure_at\" = ").bind(webhook.streak.last);
     if webhook.is_active != webhook.was_active {
+        let now = shown(Some(now));
         sql.push(", \"is_active\" = ").bind(webhook.is_active).push(", \"disabled_at\" = ").bind(now);
         sql.push(", \"updated_at\" = ").bind(now);
         tracing::warn!(webhook = id, "a webhook is disabled: its deliveries failed for 72 hours");

@@ -3,8 +3,8 @@
 use charter_macros::{Input, Output, Resource};
 use chrono::TimeDelta;
 use sea_orm::ActiveValue::Set;
-use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
+use sea_orm::{PaginatorTrait, QuerySelect};
 
 use super::exchange::Outcome;
 use super::{SigningSecret, cancel, manual};
@@ -15,6 +15,8 @@ use crate::query::hint;
 
 /// How long the secret before a rotation signs beside the new one.
 const BOTH_SIGN: TimeDelta = TimeDelta::hours(24);
+/// So many one user may have.
+pub const MOST: u64 = 100;
 /// What stands for every event.
 const EVERY: &str = "*";
 
@@ -137,6 +139,14 @@ impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         check_url(context, draft);
         check_events(context, draft);
+        // Each event makes a delivery for each webhook that it meets, and the engine serves all users.
+        let user = draft.model.user_id.try_as_ref().copied();
+        if draft.before.is_none()
+            && let Some(user) = user
+            && Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MOST
+        {
+            draft.error("url", format!("cannot be added: a user has at most {MOST} webhooks"));
+        }
         Ok(())
     }
 

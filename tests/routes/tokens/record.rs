@@ -152,7 +152,11 @@ async fn last_use(server: &Server, token: &Value) -> Value {
 async fn the_last_use_is_noted(server: Server) {
     let token = created(&server.admin(), &["*"]).await;
     server.client(value(&token)).get("/products").await.ok();
-    assert!(is_utc_time(&last_use(&server, &token).await));
+    let used = last_use(&server, &token).await;
+    assert!(is_utc_time(&used));
+    // What is shown is what a filter asks about.
+    let asked = [("q[last_used_at_eq]", used.as_str().unwrap_or_default()), ("q[id_eq]", &token["id"].to_string())];
+    assert_eq!(server.admin().list("/tokens", &asked).await.records("tokens").len(), 1);
 }
 
 async fn the_last_use_is_written_at_most_once_a_minute(server: Server) {

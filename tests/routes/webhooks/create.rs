@@ -13,7 +13,23 @@ on_both!(
     an_unknown_event_is_refused_with_a_hint,
     every_event_that_the_service_emits_may_be_named,
     what_the_server_keeps_cannot_be_written,
+    a_user_has_at_most_a_hundred,
 );
+
+async fn a_user_has_at_most_a_hundred(server: Server) {
+    let admin = server.admin();
+    let made = |count: usize| {
+        let webhook = json!({ "method": "create", "webhook": { "url": "https://example.com/", "events": ["*"] } });
+        json!({ "operations": vec![webhook; count] })
+    };
+    admin.post("/webhooks/bulk", made(101)).await.status(422);
+    admin.post("/webhooks/bulk", made(100)).await.ok();
+    let one_more = json!({ "url": "https://example.com/", "events": ["*"] });
+    let problem = admin.post("/webhooks", one_more.clone()).await.invalid("url");
+    assert_eq!(problem, "cannot be added: a user has at most 100 webhooks");
+    let (_, other) = server.user(&[], &["*"]).await;
+    other.post("/webhooks", one_more).await.created("webhook");
+}
 
 async fn a_webhook_is_created_and_its_secret_shown_once(server: Server) {
     let admin = server.admin();

@@ -97,7 +97,7 @@ pub static RESOURCE: Table = Table {
         key(
             "permission",
             Shape::Permission,
-            "none",
+            "none; under a parent the parent's",
             "permission: { write: users.manage }",
             "What the caller's role must allow beside the ability: one name for reading and writing, or one for each.",
         ),
@@ -162,7 +162,7 @@ pub static RESOURCE: Table = Table {
             Shape::Filters,
             "`shown`",
             "filters: { name: all, sku: [eq, cont] }",
-            "What `q` accepts: `shown` is every field of a list item with the predicates that fit its type; `none` is nothing; a mapping names the fields, each with `all` or a list of predicates. What is named gets the index that serves it.",
+            "What `q` accepts: `shown` is every field of a list item with the predicates that fit its type; `none` is nothing; a mapping names the fields, each with `all` or a list of predicates, and `custom_fields: all` for custom fields, which are then sorted by too. What is named gets the index that serves it.",
         ),
         key(
             "deprecated_filters",
