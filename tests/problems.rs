@@ -8,7 +8,6 @@ on_both!(
     all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind,
     what_cannot_be_read_is_not_said_to_be_missing_too,
     what_stands_beside_the_record_is_judged_like_what_is_in_it,
-    an_action_passes_over_nothing_that_it_is_given,
 );
 
 async fn what_stands_beside_the_record_is_judged_like_what_is_in_it(server: Server) {
@@ -23,22 +22,6 @@ async fn what_stands_beside_the_record_is_judged_like_what_is_in_it(server: Serv
     );
     let twice = admin.post("/members", json!({ "member": { "name": "Ada" }, "name": "Bo" })).await;
     twice.refused(400, "malformed_request");
-}
-
-async fn an_action_passes_over_nothing_that_it_is_given(server: Server) {
-    let admin = server.admin();
-    let activity = admin.post("/activities", json!({ "subject": "Call" })).await.created("activity");
-    let complete = format!("/activities/{}/complete", activity["id"]);
-    assert!(
-        admin
-            .post(&complete, json!({ "subject": "x" }))
-            .await
-            .invalid("subject")
-            .starts_with("is not an input of `complete`")
-    );
-    // As GET answered it.
-    let shown = json!({ "id": activity["id"], "created_at": activity["created_at"] });
-    admin.post(&complete, shown).await.ok();
 }
 
 async fn all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind(server: Server) {

@@ -166,7 +166,7 @@ impl App {
                 let question = format!("SELECT pg_try_advisory_xact_lock({START_LOCK}) AS taken");
                 let mut is_told = false;
                 loop {
-                    let guard = state.db.begin().await?;
+                    let guard = state.db.begin_unhurried().await?;
                     if taken(guard.query_one_raw(Statement::from_string(DbBackend::Postgres, &question)).await?)? {
                         return Ok(StartLock::Transaction(guard));
                     }

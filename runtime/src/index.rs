@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::custom_field::{CustomFieldType, Entity, Model};
-use crate::db::{Dialect, Sql};
+use crate::db::{Dialect, LIFTED, Sql};
 use crate::error::{Error, Result};
 use crate::query::indexes;
 
@@ -101,6 +101,7 @@ async fn settle_postgres(state: &State) -> Result<()> {
         let mut lock = holder.begin().await.map_err(refused)?;
         let answer = lock.fetch_one(AssertSqlSafe(ask.clone())).await.map_err(refused)?;
         if answer.try_get(0).map_err(refused)? {
+            lock.execute(AssertSqlSafe(LIFTED)).await.map_err(refused)?;
             break lock;
         }
         lock.rollback().await.map_err(refused)?;

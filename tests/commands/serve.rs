@@ -229,6 +229,20 @@ fn ready_is_503_while_the_database_is_away() {
     assert!(said.code == 1 && !said.err.contains("hush"), "{said:?}");
 }
 
+#[test]
+fn a_database_that_ends_idle_transactions_ends_no_start() {
+    let Some(server) = postgres::server() else { return };
+    let program = Program::new(Database::Sqlite);
+    let mut command = program.command(&[]);
+    let ended = "options=-c%20idle_in_transaction_session_timeout%3D30";
+    command.env("CHARTER_DATABASE_URL", format!("{}?{ended}", server.create_database(None)));
+    let serving = Serving::start(command, "More tokens:");
+    assert_eq!(status(&serving, &token(&serving.banner), "/products"), 200);
+    serving.signal("TERM");
+    let said = serving.end();
+    assert!(said.code == 0 && !said.err.contains("the lock of the start was lost"), "{said:?}");
+}
+
 /// As on a full disk, or where whoever read it has gone.
 fn it_serves_though_nothing_can_be_logged_or_shown(program: Program) {
     let full = || std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");

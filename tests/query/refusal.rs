@@ -51,13 +51,9 @@ async fn an_unknown_predicate_is_refused_with_the_nearest_known_name(specimens: 
     let told = problem(&client, "q[group.name_contt]", "x").await;
     assert!(told.contains("unknown predicate `contt`") && told.contains("did you mean `cont`?"), "{told}");
     // How others call it, and not what is spelled most alike.
-    for (written, meant) in [
-        ("gte", "gteq"),
-        ("lte", "lteq"),
-        ("ne", "not_eq"),
-        ("equals", "eq"),
-        ("startsWith", "start"),
-    ] {
+    for (written, meant) in
+        [("gte", "gteq"), ("lte", "lteq"), ("ne", "not_eq"), ("equals", "eq"), ("startsWith", "start")]
+    {
         let told = problem(&client, &format!("q[name_{written}]"), "x").await;
         assert!(told.ends_with(&format!("did you mean `{meant}`?")), "{told}");
     }

@@ -14,8 +14,8 @@ use super::{create, input, references, show, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{Access, ActionMeta, ActionOutput, FieldMeta, Kind};
-use crate::query::{Condition, Pair, decode, hint};
+use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
+use crate::query::{Condition, Pair, decode};
 use crate::record::{write_loose, write_text};
 
 /// What an action that answers values of its own gives back, in the order of its output fields.
@@ -60,25 +60,25 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
     match (handler, call.id) {
         (ActionHandler::Record(run), Some(id)) => {
             let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
-            let input = parameters(context, entry, &call).await?;
+            let input = parameters(context, &call).await?;
             run(context, &mut changes, input).await?;
             let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
             update::finish(context, entry, id, &mut changes, cause).await
         }
         (ActionHandler::RecordCreated(run), Some(id)) => {
             let row = read(context, entry, &call, id).await?;
-            let input = parameters(context, entry, &call).await?;
+            let input = parameters(context, &call).await?;
             let mut changes = Changes::new(entry.meta, None);
             run(context, &row, &mut changes, input).await?;
             create::create_drafted(context, entry, name, &mut changes).await
         }
         (ActionHandler::RecordOutput(run), Some(id)) => {
             let row = read(context, entry, &call, id).await?;
-            let input = parameters(context, entry, &call).await?;
+            let input = parameters(context, &call).await?;
             write(call.action, &run(context, &row, input).await?).map(Outcome::plain)
         }
         (ActionHandler::Collection(run), None) => {
-            let input = parameters(context, entry, &call).await?;
+            let input = parameters(context, &call).await?;
             write(call.action, &run(context, input).await?).map(Outcome::plain)
         }
         _ => Err(Error::NotFound),
@@ -94,7 +94,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i
     Ok(row)
 }
 
-async fn parameters(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>) -> Result<Vec<Value>> {
+async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
     let fields: &'static [FieldMeta] = call.action.input;
     let mut errors = FieldErrors::default();
     let values = if call.action.method == crate::meta::ActionMethod::Get {
@@ -108,12 +108,6 @@ async fn parameters(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>)
     } else {
         let body = Body::read(call.body, Some(call.action.name))?;
         let given: Vec<_> = body.0.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
-        // As in a record's body: what clients cannot write may be sent back, and nothing else is passed over.
-        let is_shown = |name: &str| entry.field(name).is_some_and(|field| field.access == Access::ReadOnly);
-        for (name, _) in given.iter().filter(|(name, _)| fields.iter().all(|f| f.name != name) && !is_shown(name)) {
-            let hint = hint(name, fields.iter().map(|field| field.name));
-            errors.add(name.clone(), format!("is not an input of `{}`{hint}", call.action.name));
-        }
         input::read_parameters(fields, &given, context, &mut errors)?
     };
     references::check_parameters(context, fields, &values, errors).await?;

@@ -77,10 +77,14 @@ impl Db {
     }
 }
 
-/// Takes the limit from a transaction, wherever it came from.
+/// What takes every limit of PostgreSQL's from a transaction: on its statements, and on the time between them, in which somebody
+/// takes what was read, or another connection does what this one holds the lock for.
+pub const LIFTED: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+
+/// Takes the limits from a transaction, wherever they came from.
 pub(super) async fn lift(dialect: Dialect, transaction: &Connection) -> Result<(), DbErr> {
     match dialect {
-        Dialect::Postgres => transaction.execute_unprepared("SET LOCAL statement_timeout = 0").await.map(drop),
+        Dialect::Postgres => transaction.execute_unprepared(LIFTED).await.map(drop),
         // What writes has none.
         Dialect::Sqlite => Ok(()),
     }

@@ -36,6 +36,7 @@ use export::Exports;
 pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
 pub use given::{GIVEN, Given, PLACE};
+pub use limit::LIFTED;
 pub use statement::{Operand, Sql};
 use together::Together;
 pub use together::{Company, Rows};
