@@ -140,7 +140,9 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     Ranking::of(&plan.order).write(&mut sql, &condition);
     sql.push(" LIMIT 20");
     let column = if state.db.dialect() == Dialect::Sqlite { "detail" } else { "QUERY PLAN" };
-    let rows = sql.all(state.db.reader()).await.expect("a plan");
+    // SQLite explains by the schema that a connection knows, without a look whether it has changed. The writer made the indexes.
+    let transaction = state.db.begin().await.expect("a transaction begins");
+    let rows = sql.all(&transaction).await.expect("a plan");
     rows.iter().map(|row| row.try_get::<String>("", column).expect("a line")).collect::<Vec<_>>().join("\n")
 }
 
