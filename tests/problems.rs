@@ -7,10 +7,10 @@ use crate::support::{Server, on_both};
 on_both!(
     all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind,
     what_cannot_be_read_is_not_said_to_be_missing_too,
-    what_stands_beside_the_record_is_judged_like_what_is_in_it,
+    what_stands_beside_the_record_is_said_to_stand_there,
 );
 
-async fn what_stands_beside_the_record_is_judged_like_what_is_in_it(server: Server) {
+async fn what_stands_beside_the_record_is_said_to_stand_there(server: Server) {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "member": { "name": "Ada" }, "id": 5 })).await.created("member");
     assert_eq!((&member["name"], member["id"] == 5), (&json!("Ada"), false));
@@ -21,7 +21,7 @@ async fn what_stands_beside_the_record_is_judged_like_what_is_in_it(server: Serv
         "must be an object"
     );
     let twice = admin.post("/members", json!({ "member": { "name": "Ada" }, "name": "Bo" })).await;
-    twice.refused(400, "malformed_request");
+    assert_eq!(twice.invalid("name"), "stands beside `member`: put it inside");
 }
 
 async fn all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind(server: Server) {

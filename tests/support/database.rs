@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use charter_runtime::context::State;
 use sea_orm::{ConnectionTrait, Database as Connector};
 
 use super::postgres;
@@ -36,10 +37,17 @@ impl Database {
         }
     }
 
-    /// What [`Template::copy`] copies, once nobody is connected any more.
-    pub fn template(self, url: String, folder: &Folder) -> Template {
+    /// What [`Template::copy`] copies. Nobody is connected any more.
+    pub async fn template(self, url: String, folder: &Folder, state: &State) -> Template {
+        let whole = folder.path().join("whole.db");
+        if self == Database::Sqlite {
+            // Its file alone may be torn: a connection that is slow to close may be writing what it has learned for the planner.
+            let copy = format!("VACUUM INTO '{}'", whole.display());
+            state.db.writer().execute_unprepared(&copy).await.expect("the database can be copied");
+        }
+        state.db.close().await;
         match self {
-            Database::Sqlite => Template::Sqlite(std::fs::read(file(folder)).expect("the database is a file")),
+            Database::Sqlite => Template::Sqlite(std::fs::read(whole).expect("the copy is a file")),
             Database::Postgres => Template::Postgres(url),
         }
     }

@@ -278,8 +278,7 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         // A copy has them, and no server over it begins with making them.
         index::settle(&state).await.expect("the indexes of custom fields are made");
         search::settle(&state).await.expect("the indexes of substrings are made");
-        state.db.close().await;
-        Prepared { template: database.template(url, &folder), token }
+        Prepared { template: database.template(url, &folder, &state).await, token }
     })
 }
 

@@ -31,6 +31,12 @@ pub fn read(
     definitions: &[Definition],
     changes: &mut Changes,
 ) -> Result<()> {
+    for name in &body.1 {
+        // What clients cannot write is ignored wherever it stands.
+        if entry.field(name).is_none_or(|field| writable(field) || field.access == Access::Internal) {
+            changes.errors.add(name.clone(), format!("stands beside `{}`: put it inside", entry.meta.name));
+        }
+    }
     for (name, raw) in &body.0 {
         let given = Given::read(raw);
         // The time of deletion is shown where deleted records are asked for.
