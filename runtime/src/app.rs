@@ -13,7 +13,7 @@ use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
-use crate::server::{Gate, RateLimit};
+use crate::server::{Gate, Mount, RateLimit};
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
 /// Runs the application's migrations in one direction.
@@ -58,6 +58,7 @@ pub struct App {
     pub(crate) seeds: &'static [(&'static str, &'static str)],
     pub(crate) migrate: Migrate,
     pub(crate) demo: Option<Demo>,
+    mounts: Vec<Mount>,
 }
 
 impl App {
@@ -81,7 +82,17 @@ impl App {
             seeds: &[],
             migrate: migrate::<M>,
             demo: None,
+            mounts: Vec::new(),
         }
+    }
+
+    /// Paths of the application's own, beside those of its resources and before them: what no resource is, as a page for a
+    /// screen or what a payment service calls. [`Endpoint`](crate::server::Endpoint) gives a path the log, the limits and the
+    /// errors that all others have. Who asks, and what they may, is for the application to find out
+    /// ([`authenticate`](crate::auth::authenticate)).
+    pub fn mount(mut self, paths: Mount) -> App {
+        self.mounts.push(paths);
+        self
     }
 
     /// The reference data that every start makes sure of: resource and YAML.
@@ -119,6 +130,7 @@ impl App {
         let (custom_fields, outspoken, searches, views_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
+            mounts: self.mounts.clone(),
             db,
             catalog,
             config,

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::index;
 use crate::openapi::Description;
 use crate::search;
-use crate::server::{Gate, RateLimit};
+use crate::server::{Gate, Mount, RateLimit};
 use crate::total;
 use crate::view;
 use crate::webhook::{Exchange, Metrics};
@@ -35,6 +35,8 @@ pub struct SignIns {
 pub struct State {
     /// The name of the application's command.
     pub name: &'static str,
+    /// The application's own paths.
+    pub mounts: Vec<Mount>,
     pub db: Db,
     pub catalog: Catalog,
     pub config: Config,

@@ -99,10 +99,13 @@ impl Program {
             Some(body) => request.json(&body),
             None => request,
         };
-        let answer = request.send().await.expect("the server answers");
-        let status = answer.status().as_u16();
-        let bytes = answer.bytes().await.expect("the body comes whole");
-        (status, serde_json::from_slice(&bytes).unwrap_or_default())
+        let (status, text) = answer(request).await;
+        (status, serde_json::from_str(&text).unwrap_or_default())
+    }
+
+    /// Reads a path of the application's own, and answers the status and the text.
+    pub async fn read(&self, token: &str, path: &str) -> (u16, String) {
+        answer(self.client.get(format!("{}/{path}", self.base_url)).bearer_auth(token)).await
     }
 
     pub async fn get(&self, path: &str) -> (u16, Value) {
@@ -112,6 +115,11 @@ impl Program {
     pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
         self.call(&self.token, Method::POST, path, Some(body)).await
     }
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> (u16, String) {
+    let answer = request.send().await.expect("the server answers");
+    (answer.status().as_u16(), answer.text().await.expect("the body comes whole"))
 }
 
 impl Drop for Program {

@@ -1,5 +1,6 @@
 //! A lending library: books and their loans, as `resources/` declares them.
 
+mod overdue;
 mod resources;
 
 use charter_migrations::prelude::*;
@@ -14,7 +15,7 @@ mod migrations {
 
 /// The lending library, ready to be run.
 pub fn app() -> App {
-    App::new::<Migrator>("lending", generated::routes()).seeds(generated::seeds())
+    App::new::<Migrator>("lending", generated::routes()).seeds(generated::seeds()).mount(overdue::paths)
 }
 
 /// The platform's tables, then the library's own.

@@ -148,6 +148,24 @@ async fn a_token_needs_the_ability() {
 }
 
 #[tokio::test]
+async fn a_path_of_its_own_has_the_same_tokens_and_errors() {
+    on_both(async |library| {
+        let book = add_book(library, "Emma", "Jane Austen").await;
+        let lent = json!({ "book_id": book, "reader": "Ada", "lent_on": "2020-01-01", "due_on": "2020-02-01" });
+        assert_eq!(library.post("loans", lent).await.0, 201);
+        assert_eq!(library.read(&library.token, "overdue").await, (200, "2020-02-01 Ada Emma\n".into()));
+        let code = |(status, text): (u16, String)| {
+            let told: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
+            (status, told["code"].clone())
+        };
+        assert_eq!(code(library.read("chr_x", "overdue").await), (401, json!("invalid_token")));
+        let reader = library.token_with(&["books:read"]);
+        assert_eq!(code(library.read(&reader, "overdue").await), (403, json!("ability_missing")));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn every_change_writes_an_event() {
     on_both(async |library| {
         let book = add_book(library, "Emma", "Jane Austen").await;

@@ -21,4 +21,6 @@ pub use gate::{Gate, Turn};
 pub(crate) use health::Nothing;
 pub use origin::origin;
 pub use rate_limit::{RateLimit, Usage};
-pub use serve::{Running, Signals, router, serve};
+/// What mounted paths are made of, in the version that the server is.
+pub use salvo;
+pub use serve::{Mount, Running, Signals, router, serve};

@@ -102,6 +102,9 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     Ok(Running { address, handle, task, engine, sweeper, closer, pruning, keeper, folding, state })
 }
 
+/// Makes paths of an application's own.
+pub type Mount = fn(&Arc<State>) -> Router;
+
 /// Every path of the application.
 pub fn router(state: &Arc<State>) -> Router {
     let endpoint = |path: &str, router: Router| Router::with_path(path).push(router);
@@ -111,8 +114,11 @@ pub fn router(state: &Arc<State>) -> Router {
     let files = endpoint("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
     let page = |path: &str, page: Page| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
     // Not what monitors ask for, and not files: those have ranges and tags of their bytes, and most are compressed already.
-    let texts = Router::new()
-        .hoop(Encoding::new())
+    let mut texts = Router::new().hoop(Encoding::new());
+    for mount in &state.mounts {
+        texts = texts.push(mount(state));
+    }
+    let texts = texts
         .push(page("docs", Page::Html))
         .push(page("docs/begin.js", Page::Begin))
         .push(crud::router(state))

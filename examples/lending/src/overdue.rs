@@ -1,0 +1,43 @@
+//! `GET /overdue`: who is late, as lines of text for the screen at the desk. It is no resource, and so a path of its own.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use charter_runtime::Result;
+use charter_runtime::auth::authenticate;
+use charter_runtime::context::State;
+use charter_runtime::server::salvo::{Request, Router, async_trait};
+use charter_runtime::server::{Answer, Answers, Endpoint};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+
+use crate::generated::{book, loan};
+
+pub fn paths(state: &Arc<State>) -> Router {
+    Router::with_path("overdue").get(Endpoint::new(state.clone(), Overdue))
+}
+
+struct Overdue;
+
+#[async_trait]
+impl Answers for Overdue {
+    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+        authenticate(state, request).await?.need_ability("loans:read")?;
+        let today = state.clock.now().date_naive();
+        let late = loan::Entity::find()
+            .filter(loan::Column::ReturnedAt.is_null())
+            .filter(loan::Column::DueOn.lt(today))
+            .order_by_asc(loan::Column::DueOn)
+            .all(state.db.reader())
+            .await?;
+        let lent = book::Column::Id.is_in(late.iter().map(|loan| loan.book_id));
+        let books = book::Entity::find().filter(lent).all(state.db.reader()).await?;
+        let titles: HashMap<i64, String> = books.into_iter().map(|book| (book.id, book.title)).collect();
+        let mut text = String::new();
+        for loan in late {
+            let title = titles.get(&loan.book_id).map_or("", String::as_str);
+            let _ = writeln!(text, "{} {} {title}", loan.due_on, loan.reader);
+        }
+        Ok(Answer::bytes("text/plain; charset=utf-8", text))
+    }
+}
