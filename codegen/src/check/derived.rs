@@ -26,6 +26,11 @@ fn follow(schema: &Schema, resource: &Resource, path: &Path, problems: &mut Prob
             false => problem.did_you_mean(head, candidates),
         });
     };
+    if via.access == Access::Secret {
+        let message = format!("`{head}` is secret, and what it leads to would tell what it holds");
+        let problem = Diagnostic::new(Code::DerivedPath, path.head.span, message, "a secret");
+        return refuse(problem.help("follow a field that clients may see"));
+    }
     match &via.kind {
         Kind::Unknown => {}
         Kind::Code(_) if path.tail.value == "label" => {}

@@ -2,7 +2,7 @@
 
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, Kind, Name, Resource, Schema};
+use crate::model::{Field, Kind, Name, Resource, Schema, Shown};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
@@ -53,6 +53,21 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
     if let Some(action) = found.actions.first() {
         let problem = problem(format!("`{name}` has actions, and no path to call them at"), "has actions");
         return Some(problem.related(action.name.span, "this one").help("embedded records have no routes at all"));
+    }
+    if let Some(owner) = &found.owner {
+        let problem = problem(format!("`{name}` has an owner, who is not asked for embedded records"), "has an owner");
+        let help = format!("who sees `{}` sees what it holds: let that have the owner", resource.name.value);
+        return Some(problem.related(owner.span, "this one").help(help));
+    }
+    if let (true, Some(span)) = (found.events, found.key_spans.events) {
+        let problem = problem(format!("`{name}` has events, and embedded records emit none"), "has events");
+        let help = format!("writing `{0}` emits `{0}.updated`, with what it holds", resource.name.value);
+        return Some(problem.related(span, "said here").help(help));
+    }
+    if let Some(detail) = found.fields.iter().find(|field| field.is_declared() && field.shown == Shown::Detail) {
+        let message = format!("`{name}` has fields under `detail`, which embedded records do not show");
+        let problem = problem(message, "has `detail`");
+        return Some(problem.related(detail.name.span, "this one").help("move it to `fields`"));
     }
     let nested = found.fields.iter().find(|field| matches!(field.kind, Kind::Embedded { .. }));
     nested.map(|nested| {

@@ -11,6 +11,10 @@ use crate::types::LONGEST_WORD;
 use crate::words::{Widget, Word};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    says_something("description", resource.name.as_str(), resource.description.as_ref(), problems);
+    for action in &resource.actions {
+        says_something("description", action.name.as_str(), action.description.as_ref(), problems);
+    }
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
             contradictions(field, problems);
@@ -53,15 +57,22 @@ fn contradictions(field: &Field, problems: &mut Problems) {
     }
 }
 
+/// Words for people that say nothing.
+fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) {
+    if let Some(text) = text.filter(|text| text.value.trim().is_empty()) {
+        let message = format!("the `{key}` of `{of}` says nothing");
+        let problem = Diagnostic::new(Code::Contradiction, text.span, message, "empty");
+        problems.push(problem.help(format!("leave `{key}` out, and it is what it is otherwise")));
+    }
+}
+
 /// Words for people that say nothing, and an input that does not fit.
 fn described(field: &Field, problems: &mut Problems) {
     let said = &field.described;
-    for (key, text) in [("label", &said.label), ("help", &said.help), ("group", &said.group)] {
-        if let Some(text) = text.as_ref().filter(|text| text.value.trim().is_empty()) {
-            let message = format!("the `{key}` of `{}` says nothing", field.declared);
-            let problem = Diagnostic::new(Code::Contradiction, text.span, message, "empty");
-            problems.push(problem.help(format!("leave `{key}` out, and the panel says what it says otherwise")));
-        }
+    let keys =
+        [("label", &said.label), ("help", &said.help), ("group", &said.group), ("description", &said.description)];
+    for (key, text) in keys {
+        says_something(key, field.declared.as_str(), text.as_ref(), problems);
     }
     let Some(widget) = &said.widget else { return };
     let (fits, those) = match widget.value {
@@ -130,6 +141,14 @@ fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: 
         || matches!(field.kind, Kind::Json | Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown);
     let is_given = field.nullable || field.required || field.default != Default::None;
     let is_free = !SERVERS_OWN.contains(&field.declared.as_str());
+    if resource.singleton && scope.what == ScopeOf::Record && field.default == Default::Caller && !field.nullable {
+        let message =
+            format!("nobody calls when the one record is made, so that nothing gives `{}` a value", field.declared);
+        let span = field.places.default.unwrap_or(field.name.span);
+        let problem = Diagnostic::new(Code::NoValue, span, message, "no caller at the start");
+        problems.push(problem.help("say `nullable: true`"));
+        return;
+    }
     if is_given || starts_empty || field.places.incomplete || !is_free {
         return;
     }

@@ -31,6 +31,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 /// The names of the resources that a reference field may lead to.
 fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> {
     let found = resource.fields.iter().find(|field| field.declared == via.value);
+    if found.is_some_and(|field| field.access == Access::Secret) {
+        problems.push(secret(resource, via));
+        return Vec::new();
+    }
     match found.map(|field| &field.kind) {
         Some(Kind::Ref(target)) => vec![target.value.clone()],
         Some(Kind::PolymorphicType(targets)) => targets.iter().map(|target| target.value.clone()).collect(),
@@ -56,6 +60,14 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
     }
 }
 
+/// The problem of a reference that nobody may see, and that an include would tell.
+fn secret(holder: &Resource, field: &Name) -> Diagnostic {
+    let message =
+        format!("`{}.{}` is secret, and an include by it would tell what it holds", holder.name.value, field.value);
+    Diagnostic::new(Code::IncludeTarget, field.span, message, "a secret")
+        .help("include by a field that clients may see")
+}
+
 fn many(schema: &Schema, resource: &Resource, other: &Name, by: &Name, problems: &mut Problems) -> Vec<String> {
     if !known(schema, other, problems) {
         return Vec::new();
@@ -64,6 +76,11 @@ fn many(schema: &Schema, resource: &Resource, other: &Name, by: &Name, problems:
         && !found.refers_by(by.as_str(), resource.name.as_str())
     {
         problems.push(not_referring(found, by.as_str(), by, resource));
+    } else if let Some(found) = schema.find(other.as_str())
+        && found.field(by.as_str()).is_some_and(|field| field.access == Access::Secret)
+    {
+        problems.push(secret(found, by));
+        return Vec::new();
     }
     vec![other.value.clone()]
 }

@@ -10,6 +10,7 @@ mod embedded;
 mod evolution;
 mod examples;
 mod fields;
+mod idle;
 mod includes;
 mod index_names;
 mod indexes;
@@ -88,6 +89,7 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
     }
     for resource in schema.declared() {
         served::check(&schema, resource, problems);
+        idle::check(&schema, resource, problems);
     }
     Some(schema)
 }

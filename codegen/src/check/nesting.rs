@@ -19,6 +19,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         (format!("`{}` has no ids, and nothing can stand under it", parent.name.value), "a singleton")
     } else if let Some(circle) = circle(schema, resource) {
         (format!("`{}` stands under itself: {circle}", resource.name.value), "closes a circle")
+    } else if let Some(above) = &parent.under {
+        let message =
+            format!("`{}` stands under `{}`, and nothing can stand under it", parent.name.value, above.resource.value);
+        (message, "one step is the most")
     } else {
         return;
     };

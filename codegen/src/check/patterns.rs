@@ -6,6 +6,9 @@ use crate::words::Format;
 
 /// The regular expression behind a pattern, which the whole text must match; or why there is none, and what would help.
 pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
+    if pattern.trim().is_empty() {
+        return Err(("it is empty".to_owned(), "leave `pattern` out: any text matches an empty one, or none does"));
+    }
     // By itself first: its places are then those of the pattern, and not of what stands around it.
     if let Err(found) = regex_syntax::parse(pattern) {
         let reason = match &found {

@@ -87,8 +87,13 @@ fn row(resource: &Resource, item: &Node, entries: &[Entry], problems: &mut Probl
     for field in resource.fields.iter().filter(|field| is_given(field)) {
         let given = entries.iter().find(|entry| entry.key.value == field.name.value);
         let is_needed = field.required && field.default == Default::None;
-        if is_needed && given.is_none_or(|entry| is_null(&entry.value)) {
-            let message = format!("this row has no `{}`, which must be given", field.name.value);
+        // Rows are sown at the start, when nobody calls.
+        let no_caller = field.default == Default::Caller && !field.nullable;
+        if (is_needed || no_caller) && given.is_none_or(|entry| is_null(&entry.value)) {
+            let message = match no_caller {
+                true => format!("this row has no `{}`, and nobody calls who could be it", field.name.value),
+                false => format!("this row has no `{}`, which must be given", field.name.value),
+            };
             problems.push(Diagnostic::new(
                 Code::Seed,
                 item.span,
@@ -106,11 +111,7 @@ fn is_given(field: &Field) -> bool {
 
 /// Nothing, or the word for it: the field is then as if it were not given.
 fn is_null(node: &Node) -> bool {
-    match &node.value {
-        Value::Null => true,
-        Value::Scalar { text, plain: true } => matches!(text.as_str(), "null" | "~" | "Null" | "NULL"),
-        _ => false,
-    }
+    matches!(node.value, Value::Null) || node.is_null_word()
 }
 
 fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, IncludeTarget, Kind, Name, Resource, Schema};
+use crate::model::{ActionOutput, Field, IncludeTarget, Kind, Name, Resource, Schema};
 use crate::names;
 use crate::platform;
 use crate::source::Span;
@@ -65,13 +65,21 @@ fn within(resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         twice(resource, scope.fields, problems);
     }
-    let mut inputs: BTreeMap<String, &Name> = BTreeMap::new();
-    for action in resource.actions.iter().filter(|action| !action.input.is_empty()) {
-        let type_name = names::upper_camel(action.name.as_str());
-        if let Some(first) = inputs.insert(type_name.clone(), &action.name) {
-            let message = format!("the inputs of `{}` and `{}` have one name in Rust", first.value, action.name.value);
-            let problem = Diagnostic::new(Code::NameTaken, action.name.span, message, format!("{type_name}Input"));
-            problems.push(problem.related(first.span, "the other").help("choose another name for one of the two"));
+    let mut types: BTreeMap<String, &Name> = BTreeMap::new();
+    for action in &resource.actions {
+        let answers = matches!(action.output, ActionOutput::Fields { .. });
+        for (what, end, _) in [("inputs", "Input", !action.input.is_empty()), ("outputs", "Output", answers)]
+            .into_iter()
+            .filter(|(_, _, has)| *has)
+        {
+            let type_name = format!("{}{end}", names::upper_camel(action.name.as_str()));
+            if let Some(first) = types.insert(type_name.clone(), &action.name) {
+                let message =
+                    format!("the {what} of `{}` and `{}` have one name in Rust", first.value, action.name.value);
+                let problem = Diagnostic::new(Code::NameTaken, action.name.span, message, type_name);
+                problems.push(problem.related(first.span, "the other").help("choose another name for one of the two"));
+                break;
+            }
         }
     }
     let fields = resource.fields.iter();

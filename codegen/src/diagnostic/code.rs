@@ -72,6 +72,7 @@ codes! {
     ActionAnswer = "C0601",
     ActionName = "C0602",
     ActionEvent = "C0603",
+    IdleHook = "C0604",
 
     Singleton = "C0701",
     Seed = "C0702",
@@ -81,7 +82,7 @@ codes! {
 impl Code {
     /// Whether it is told and stops nothing: what it is about works.
     pub fn is_warning(self) -> bool {
-        self == Code::Unserved
+        matches!(self, Code::Unserved | Code::IdleHook)
     }
 
     /// `warning` or `error`.

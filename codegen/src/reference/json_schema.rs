@@ -91,7 +91,9 @@ fn shape(of: Shape) -> Value {
             { "type": "object", "minProperties": 1, "patternProperties": { "^-?[0-9]+$": { "type": "string" } }, "additionalProperties": false },
         ] }),
         Shape::Permission => {
-            json!({ "anyOf": [{ "type": "string", "pattern": PERMISSION }, table(&keys::PERMISSION)] })
+            let mut each = table(&keys::PERMISSION);
+            each["minProperties"] = 1.into();
+            json!({ "anyOf": [{ "type": "string", "pattern": PERMISSION }, each] })
         }
         Shape::Fields(table) => {
             let kind = [(&keys::FIELD, "field"), (&keys::INPUT, "parameter"), (&keys::OUTPUT, "answer")];

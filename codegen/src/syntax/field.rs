@@ -219,7 +219,9 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         let message = "`by` belongs to `many`";
         mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "there is no `many` here"));
     }
-    let may_lack_type = ["type", "from", "many"].iter().all(|key| mapping.may_lack(key));
+    // One that is written and cannot be read is reported already.
+    let keys: &[&str] = if of_record { &["type", "from", "many"] } else { &["type"] };
+    let may_lack_type = keys.iter().all(|key| mapping.may_lack(key) && mapping.node(key).is_none());
     let problems = &mut *mapping.problems;
     match (from, many, written) {
         (Some(text), ..) => path("from", &text, problems).map_or(SourceSyntax::Unreadable, SourceSyntax::From),
@@ -269,7 +271,7 @@ fn read_rules(mapping: &mut Mapping<'_, '_>, rules: &mut Vec<Spanned<Rule>>) {
 
 fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax>> {
     match &node.value {
-        Value::Scalar { text, plain: true } if matches!(text.as_str(), "null" | "~") => {
+        Value::Scalar { .. } if node.is_null_word() => {
             let problem = Diagnostic::new(Code::WrongShape, node.span, format!("null is not a {key}"), "says nothing")
                 .help("a field with `nullable: true` is null when nothing else is given");
             problems.push(problem);

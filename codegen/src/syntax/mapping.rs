@@ -69,9 +69,14 @@ impl<'a, 'p> Mapping<'a, 'p> {
         self.entry(name).map(|entry| entry.key.span)
     }
 
-    /// A single value as it is written.
+    /// A single value as it is written. A null is none, and no text either.
     pub fn text(&mut self, name: &str) -> Option<Spanned<String>> {
         let node = self.node(name)?;
+        if let (true, Some(word)) = (node.is_null_word(), node.scalar()) {
+            let help = format!("leave `{name}` out, or put the word in quotes: `{name}: \"{}\"`", word.value);
+            self.problems.push(misshapen(node, &format!("`{name}`"), "a single value").help(help));
+            return None;
+        }
         scalar(node, name, "a single value", self.problems)
     }
 

@@ -66,6 +66,7 @@ pub struct KeySpans {
     pub unindexed: Option<Span>,
     pub hooks: Option<Span>,
     pub actions: Option<Span>,
+    pub events: Option<Span>,
 }
 
 #[derive(Debug, Clone)]
@@ -137,6 +138,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
             unindexed: mapping.key_span("unindexed"),
             hooks: mapping.key_span("hooks"),
             actions: mapping.key_span("actions"),
+            events: mapping.key_span("events"),
         },
     };
     mapping.close();
@@ -170,8 +172,20 @@ pub fn fields(mapping: &mut Mapping<'_, '_>, name: &str, table: &'static Table) 
 
 fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
     let Some(node) = mapping.node("permission") else { return (None, None) };
-    if let Some(both) = node.scalar() {
-        return (Some(both.clone()), Some(both));
+    if node.scalar().is_some() {
+        let both = mapping.text("permission");
+        return (both.clone(), both);
+    }
+    let says_nothing = match &node.value {
+        Value::Null => true,
+        Value::Map(entries) => entries.is_empty(),
+        _ => false,
+    };
+    if says_nothing {
+        // Without a permission, whoever has the ability may: more likely a line that was forgotten.
+        let expected = "the name of a permission, or one for `read` and one for `write`";
+        mapping.problems.push(misshapen(node, "`permission`", expected).help("leave it out where none is needed"));
+        return (None, None);
     }
     let mut permission = Mapping::open(&keys::PERMISSION, node, mapping.problems);
     let pair = (permission.text("read"), permission.text("write"));

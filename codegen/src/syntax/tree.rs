@@ -45,6 +45,14 @@ impl Node {
         matches!(self.value, Value::Scalar { plain: false, .. })
     }
 
+    /// Whether it is what YAML writes for null. (Among the predicates it is a word.)
+    pub fn is_null_word(&self) -> bool {
+        match &self.value {
+            Value::Scalar { text, plain: true } => matches!(text.as_str(), "null" | "~" | "Null" | "NULL"),
+            _ => false,
+        }
+    }
+
     /// The text of a single value.
     pub fn scalar(&self) -> Option<Spanned<String>> {
         match &self.value {

@@ -31,6 +31,14 @@ pub const ENTRIES: &[Entry] = &[
         right: "# resources/loan.yaml\nresource: loan\nevents: true\nactions:\n  give_back: { on: record, event: given_back }\n",
     },
     Entry {
+        code: Code::IdleHook,
+        title: "a hook that nothing runs",
+        explanation: "A hook runs when a record is saved or deleted by one of the operations, by an action or by a seed. \
+            Where there is none of them it waits for nothing, unless the application itself writes such records: a warning.",
+        wrong: "# resources/note.yaml\nresource: note\noperations: [list, show]\nhooks: [before_save]\n",
+        right: "# resources/note.yaml\nresource: note\noperations: [list, show, create]\nhooks: [before_save]\n",
+    },
+    Entry {
         code: Code::Singleton,
         title: "what a singleton cannot have",
         explanation: "A singleton is one record that is always there. It has no id, no list and no owner, is neither created \

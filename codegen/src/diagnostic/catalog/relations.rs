@@ -48,7 +48,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Embedding,
         title: "records that cannot be embedded",
         explanation: "Embedded records are read and written with the record that holds them, in one request and one \
-            transaction. Their resource therefore has no routes (`operations: []`), no hooks and no actions, embeds nothing itself and is \
+            transaction. Their resource therefore has no routes (`operations: []`), no hooks, no actions, no owner, no events and no `detail`, embeds nothing itself and is \
             declared in this folder. Two lists of the same records, by the same field, would delete what the other holds.",
         wrong: "# resources/activity.yaml\nresource: activity\nfields:\n  participants: { many: participant }\n# resources/participant.yaml\nresource: participant\nfields:\n  activity_id: { type: ref(activity), required: true }\n",
         right: "# resources/activity.yaml\nresource: activity\nfields:\n  participants: { many: participant }\n# resources/participant.yaml\nresource: participant\noperations: []\nfields:\n  activity_id: { type: ref(activity), required: true }\n",
@@ -57,7 +57,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Nesting,
         title: "a parent that nothing can stand under",
         explanation: "`under` puts a resource behind the path of another, which must be declared in this folder, have ids, \
-            and not stand under this one in turn.",
+            and stand under nothing itself: a path has one parent, and its owner and its `scope` are asked, not those further up.",
         wrong: "# resources/product.yaml\nresource: product\nunder: accessory\n# resources/accessory.yaml\nresource: accessory\nunder: product\n",
         right: "# resources/product.yaml\nresource: product\n# resources/accessory.yaml\nresource: accessory\nunder: product\n",
     },

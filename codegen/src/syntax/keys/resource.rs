@@ -36,7 +36,7 @@ pub static RESOURCE: Table = Table {
             Shape::Name,
             "none: it stands by itself",
             "under: product",
-            "The parent resource. The address becomes `/products/{product_id}/accessories`, a required, immutable field `product_id` comes first, and the abilities are the parent's.",
+            "The parent resource. The address becomes `/products/{product_id}/accessories`, a required, immutable field `product_id` comes first, and the abilities are the parent's. One step is the most: the parent stands under nothing itself.",
         ),
         key(
             "delete",
