@@ -32,6 +32,19 @@ pub fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
+/// A character that looks like a space, or like nothing, and is not one to YAML: what it is called.
+pub fn odd_space(text: &str) -> Option<String> {
+    let odd = text
+        .chars()
+        .find(|&c| !c.is_ascii() && (c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{feff}')))?;
+    let name = match odd {
+        '\u{a0}' | '\u{202f}' => "a no-break space",
+        '\u{200b}'..='\u{200d}' | '\u{feff}' => "a character without width",
+        _ => "a space of another width",
+    };
+    Some(format!("{name} (U+{:04X})", u32::from(odd)))
+}
+
 /// `productGroup`
 pub fn is_camel_case(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(|c| c.is_ascii_alphanumeric())

@@ -74,6 +74,9 @@ pub fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
             }
         }
         Kind::Text | Kind::Unknown => Ok(()),
+        // That there are none is told where they are missing.
+        Kind::Enum(words) if words.is_empty() => Ok(()),
+        Kind::Code(codes) if codes.is_empty() => Ok(()),
         Kind::Boolean => match matches!(text, "true" | "false") {
             true => Ok(()),
             false => refuse(format!("`{text}` is neither true nor false"), "`true` or `false`"),

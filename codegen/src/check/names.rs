@@ -125,6 +125,10 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
         let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");
         let better = names::to_snake_case(name.as_str());
+        if let Some(odd) = names::odd_space(name.as_str()) {
+            problems.push(problem.help(format!("it has {odd} in it: put a plain space there, or nothing")));
+            return;
+        }
         // Letters that are left out would make another word.
         problems.push(match name.value.is_ascii() && names::is_snake_case(&better) {
             true => problem.help(format!("write `{better}`")),

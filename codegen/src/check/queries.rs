@@ -76,9 +76,12 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
         if !fitting.contains(&predicate.value) {
             let message = format!("`{word}` does not fit `{}`, which is {}", name.value, kind.described());
             let known: Vec<&str> = fitting.iter().map(|predicate| predicate.word()).collect();
-            let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not fit the type")
-                .help(format!("those that fit: {}", known.join(", ")));
-            problems.push(problem);
+            let help = match kind {
+                Kind::CustomFields => format!("their definitions say what fits each: `{}: all`", name.value),
+                _ => format!("those that fit: {}", known.join(", ")),
+            };
+            let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not fit the type");
+            problems.push(problem.help(help));
         }
         if let Some(first) = seen.insert(predicate.value, predicate) {
             let message = format!("the predicate `{word}` is there twice");

@@ -11,6 +11,10 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared() && field.is_column()) {
             for rule in &field.rules {
+                // The two columns of a reference to several resources have the rules of one field, which has none.
+                if matches!(field.kind, Kind::PolymorphicId { .. }) {
+                    continue;
+                }
                 if !fits(&rule.value, &field.kind) {
                     misfit(field, rule, problems);
                     continue;
@@ -73,6 +77,7 @@ fn misfit(field: &Field, rule: &Spanned<Rule>, problems: &mut Problems) {
             "the greatest length of a text is part of its type: `string(n)`".to_owned()
         }
         (Rule::Unique, Kind::Text) => "a text of any length has no index: make it a `string(n)`".to_owned(),
+        (_, Kind::PolymorphicType(_)) => "a `ref` to several resources has no rules".to_owned(),
         _ if fitting.is_empty() => format!("{kind} has no rules"),
         _ => format!("for {kind} there are: {}", fitting.join(", ")),
     };

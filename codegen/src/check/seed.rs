@@ -34,7 +34,26 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         problems.push(problem);
     }
     if let Some(root) = &seed.rows {
-        rows(resource, key, root, problems);
+        let mut found = Problems::default();
+        rows(resource, key, root, &mut found);
+        once_each(found, problems);
+    }
+}
+
+/// A mistake of a whole file, as a column that is called otherwise, is told at the first of the rows that have it.
+fn once_each(found: Problems, problems: &mut Problems) {
+    let mut told: Vec<(Diagnostic, usize)> = Vec::new();
+    for problem in found.into_all() {
+        match told.iter_mut().find(|(first, _)| first.code == problem.code && first.message == problem.message) {
+            Some((_, rows)) => *rows += 1,
+            None => told.push((problem, 1)),
+        }
+    }
+    for (mut problem, rows) in told {
+        if rows > 1 {
+            problem.message.push_str(&format!(" (in {rows} rows)"));
+        }
+        problems.push(problem);
     }
 }
 

@@ -58,9 +58,13 @@ const LISTED: usize = 20;
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = written.to_lowercase();
     let distances = known.into_iter().map(|word| (strsim::damerau_levenshtein(&lower, word), word));
-    let near =
-        distances.filter(|(distance, word)| *distance <= 1 + word.chars().count().max(lower.chars().count()) / 4);
-    near.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
+    let near = distances.filter(|(distance, word)| {
+        let (length, other) = (word.chars().count(), lower.chars().count());
+        // A word of which half is another is another: `put` is not a `post` with two mistakes.
+        *distance <= 1 + length.max(other) / 4 && (*distance <= 1 || *distance * 2 <= length.min(other))
+    });
+    // Most mistakes come after the first letter.
+    near.min_by_key(|(distance, word)| (*distance, word.chars().next() != lower.chars().next())).map(|(_, word)| word)
 }
 
 fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
@@ -90,6 +94,11 @@ impl Problems {
 
     pub fn count(&self) -> usize {
         self.found.len()
+    }
+
+    /// All of them, as they were found.
+    pub fn into_all(self) -> Vec<Diagnostic> {
+        self.found
     }
 
     /// All of them, in the order of files and lines.

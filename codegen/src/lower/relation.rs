@@ -100,7 +100,7 @@ pub fn filters(written: &Option<FiltersSyntax>, problems: &mut Problems) -> Filt
             let lower = |(name, filter): &(Name, FilterSyntax)| {
                 let filter = match filter {
                     FilterSyntax::All => Filter::All,
-                    FilterSyntax::Only(words) => Filter::Only(predicates(words, problems)),
+                    FilterSyntax::Only(words) => Filter::Only(predicates(name, words, problems)),
                 };
                 (name.clone(), filter)
             };
@@ -109,14 +109,16 @@ pub fn filters(written: &Option<FiltersSyntax>, problems: &mut Problems) -> Filt
     }
 }
 
-fn predicates(words: &[Name], problems: &mut Problems) -> Vec<Spanned<Predicate>> {
+fn predicates(field: &Name, words: &[Name], problems: &mut Problems) -> Vec<Spanned<Predicate>> {
     let mut read = |word: &Name| {
         let predicate = Predicate::read(word.as_str());
         if predicate.is_none() {
             let message = format!("there is no predicate `{}`", word.value);
-            let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate")
-                .did_you_mean(word.as_str(), Predicate::WORDS.iter().copied());
-            problems.push(problem);
+            let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate");
+            problems.push(match word.as_str() {
+                "all" => problem.help(format!("all that fit the field: `{}: all`, without brackets", field.value)),
+                _ => problem.did_you_mean(word.as_str(), Predicate::WORDS.iter().copied()),
+            });
         }
         predicate.map(|predicate| Spanned::new(predicate, word.span))
     };

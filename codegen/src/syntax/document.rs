@@ -2,6 +2,7 @@
 
 use granit_parser::{Event, Parser, ScalarStyle, ScanError};
 
+use super::cause;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{FileId, SourceFile, Span, Spanned};
@@ -65,7 +66,7 @@ impl Reader<'_> {
         let start = (0..=start).rev().find(|&byte| self.file.text.is_char_boundary(byte)).unwrap_or(0);
         let end = start + self.file.text[start..].chars().next().map_or(0, char::len_utf8);
         let message = format!("this is not YAML: {}", problem.info());
-        let help = match likely_cause(&self.file.text, at) {
+        let help = match cause::likely(&self.file.text, at, &problem.info()) {
             Some(cause) => format!("{cause}; the rest of this file was not checked"),
             None => "the rest of this file was not checked; the other files were".to_owned(),
         };
@@ -172,24 +173,4 @@ impl Reader<'_> {
         let value = Node { span, value: Value::Scalar { text, plain: true } };
         Some(Entry { key: last.key.clone(), value })
     }
-}
-
-/// What most often makes a line no YAML, by the line on which reading stopped.
-fn likely_cause(text: &str, at: usize) -> Option<String> {
-    let at = (0..=at.min(text.len())).rev().find(|&byte| text.is_char_boundary(byte))?;
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let line = text[start..].lines().next()?;
-    if line.trim_start_matches(' ').starts_with('\t') {
-        return Some("indent with spaces".to_owned());
-    }
-    let (key, rest) = line.trim().split_once(':')?;
-    if key.is_empty() || key.contains(char::is_whitespace) {
-        return None;
-    }
-    if rest.starts_with(['{', '[']) {
-        return Some(format!("a space belongs behind the colon: `{key}: {}…`", &rest[..1]));
-    }
-    let value = rest.trim_start();
-    let is_plain = !value.starts_with(['"', '\'', '{', '[', '&', '*', '!', '|', '>', '#']);
-    (is_plain && value.contains(": ")).then(|| format!("a text with a colon stands in quotes: `{key}: \"{value}\"`"))
 }

@@ -287,18 +287,23 @@ fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<De
     }
 }
 
+/// All of them, or none where one could not be read; each is read, so that each is reported.
+fn all<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    items.collect::<Vec<_>>().into_iter().collect()
+}
+
 fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>> {
     let values = match &node.value {
         Value::List(items) => {
-            let words = items.iter().filter_map(|item| scalar(item, "values", "a word in each place", problems));
-            ValuesSyntax::Words(words.collect())
+            let words = items.iter().map(|item| scalar(item, "values", "a word in each place", problems));
+            ValuesSyntax::Words(all(words)?)
         }
         Value::Map(entries) => {
-            let codes = entries.iter().filter_map(|entry| {
+            let codes = entries.iter().map(|entry| {
                 let label = scalar(&entry.value, "values", "a label behind each number", problems)?;
                 Some((entry.key.clone(), label))
             });
-            ValuesSyntax::Codes(codes.collect())
+            ValuesSyntax::Codes(all(codes)?)
         }
         _ => {
             let problem = misshapen(node, "`values`", "a list of words, or numbers with labels");

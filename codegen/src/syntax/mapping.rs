@@ -6,6 +6,7 @@ use super::foreign;
 use super::keys::{Key, Table};
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
+use crate::names::odd_space;
 use crate::source::{Span, Spanned};
 use crate::words::Word;
 
@@ -45,10 +46,13 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
             let before = index.checked_sub(1).map(|before| &entries[before]);
-            problems.push(match misplaced(table, before, entry).or_else(|| foreign::help(table, entry)) {
-                Some(help) => problem.help(help),
-                None => problem.did_you_mean(written, known()),
-            });
+            let odd = odd_space(written).map(|odd| format!("it has {odd} in it: put a plain space there, or nothing"));
+            problems.push(
+                match odd.or_else(|| misplaced(table, before, entry)).or_else(|| foreign::help(table, entry)) {
+                    Some(help) => problem.help(help),
+                    None => problem.did_you_mean(written, known()),
+                },
+            );
         }
         Mapping { table, span: node.span, entries, taken: BTreeSet::new(), meant, is_mapping, problems }
     }
@@ -103,8 +107,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
         let text = self.text(name)?;
         let value = text.value.parse().ok();
         if value.is_none() {
-            let message = format!("`{name}` is a whole number, not `{}`", text.value);
-            self.problems.push(Diagnostic::new(Code::WrongShape, text.span, message, "not a whole number"));
+            let is_number = text.value.bytes().all(|byte| byte.is_ascii_digit());
+            let (message, label) = match is_number && !text.value.is_empty() {
+                true => (format!("`{name}` is {} at most, not `{}`", u32::MAX, text.value), "too many"),
+                false => (format!("`{name}` is a whole number, not `{}`", text.value), "not a whole number"),
+            };
+            self.problems.push(Diagnostic::new(Code::WrongShape, text.span, message, label));
         }
         value.map(|value| Spanned::new(value, text.span))
     }

@@ -3,6 +3,7 @@
 //! Reading never stops at a mistake. What cannot be understood is reported and left out, so that everything else of the
 //! file is still read and checked in the same run.
 
+mod cause;
 mod document;
 pub mod field;
 mod foreign;

@@ -1,0 +1,84 @@
+//! What most often makes a text no YAML, by where its reading stopped.
+
+use crate::names::odd_space;
+
+/// The cause, as far as it can be told from the line on which reading stopped and from those before it.
+pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
+    let at = (0..=at.min(text.len())).rev().find(|&byte| text.is_char_boundary(byte))?;
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[start..].lines().next().unwrap_or_default();
+    if line.trim_start_matches(' ').starts_with('\t') {
+        return Some("indent with spaces".to_owned());
+    }
+    // Within quotes it is text.
+    if let Some(odd) = odd_space(line.split(['"', '\'']).next()?) {
+        return Some(format!("{odd} stands where YAML wants a space"));
+    }
+    open_quote(&text[..start])
+        .or_else(|| lacks_colon(line))
+        .or_else(|| brackets(text, start, at, problem))
+        .or_else(|| in_quotes(problem))
+        .or_else(|| of_the_line(line))
+}
+
+/// A quote that an earlier line opens and does not close.
+fn open_quote(before: &str) -> Option<String> {
+    let opens = |line: &str| {
+        let line = line.trim();
+        let single = line.split_once(": '").is_some_and(|(_, rest)| !rest.contains('\''));
+        !line.starts_with('#') && (line.replace("\\\"", "").matches('"').count() % 2 == 1 || single)
+    };
+    let (number, _) = before.lines().enumerate().find(|(_, line)| opens(line))?;
+    Some(format!("line {} opens a quote and does not close it", number + 1))
+}
+
+/// `name { … }`
+fn lacks_colon(line: &str) -> Option<String> {
+    let (name, rest) = line.trim().split_once(char::is_whitespace)?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let bracket = rest.trim_start().chars().next().filter(|first| matches!(first, '{' | '['))?;
+    is_name.then(|| format!("a colon belongs behind `{name}`: `{name}: {bracket}…`"))
+}
+
+/// A comma or a bracket that is missing, or a bracket too many.
+fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String> {
+    if problem.contains("misplaced bracket") {
+        let bracket = text[at..].chars().next()?;
+        return Some(format!("there is a `{bracket}` more than what opens"));
+    }
+    if !problem.contains("did not find expected ','") {
+        return None;
+    }
+    let count = |line: &str, wanted: [char; 2]| line.matches(wanted).count();
+    let is_open = |line: &str| count(line, ['{', '[']) > count(line, ['}', ']']);
+    if let Some((number, _)) = text[..start].lines().enumerate().find(|(_, line)| is_open(line)) {
+        return Some(format!("line {} opens a bracket and does not close it", number + 1));
+    }
+    let written = text[start..at].trim_end();
+    let begin = written.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |before| before + 1);
+    let key = &written[begin..];
+    (!key.is_empty()).then(|| format!("a comma belongs before `{key}`"))
+}
+
+/// A text in quotes with more behind it.
+fn in_quotes(problem: &str) -> Option<String> {
+    let quoted = problem.strip_prefix("invalid trailing content after ")?;
+    Some(match quoted.starts_with("single") {
+        true => "a `'` within single quotes stands twice: `''`, and what follows the text needs a comma".to_owned(),
+        false => "a `\"` within double quotes is written `\\\"`, and what follows the text needs a comma".to_owned(),
+    })
+}
+
+/// A colon without its space, or a text that has one.
+fn of_the_line(line: &str) -> Option<String> {
+    let (key, rest) = line.trim().split_once(':')?;
+    if key.is_empty() || key.contains(char::is_whitespace) {
+        return None;
+    }
+    if rest.starts_with(['{', '[']) {
+        return Some(format!("a space belongs behind the colon: `{key}: {}…`", &rest[..1]));
+    }
+    let value = rest.trim_start();
+    let is_plain = !value.starts_with(['"', '\'', '{', '[', '&', '*', '!', '|', '>', '#']);
+    (is_plain && value.contains(": ")).then(|| format!("a text with a colon stands in quotes: `{key}: \"{value}\"`"))
+}
