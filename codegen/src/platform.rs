@@ -106,6 +106,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         search: Vec::new(),
         ordered: Vec::new(),
         unindexed: Vec::new(),
+        found_by: Vec::new(),
         filters: Filters::Shown,
         deprecated: Vec::new(),
         sorts: Sorts::Shown,

@@ -193,7 +193,8 @@ fn records_become_parts_of_another_beside_those_who_write() {
     let plan = Plan::between(&taken(yaml).kept(), &taken(&parts));
     assert!(plan.whole.is_empty(), "{plan:?}");
     let change = "change(reference(\"whole_id\", \"wholes\"), reference(\"whole_id\", \"wholes\").cascade())";
-    assert_eq!(plan.lines(), [format!("parts.{change}")]);
+    // And the records are found from the one that holds them.
+    assert_eq!(plan.lines(), [format!("parts.{change}"), "parts.order(by(\"whole_id\"))".to_owned()]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn ordered(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// `unindexed` is about what `filters` and `sorts` name: of everything else there is no index to leave out.
+/// `unindexed` is about what `filters` and `sorts` name, and what leads to a parent: of everything else there is no index to leave out.
 fn unindexed(resource: &Resource, problems: &mut Problems) {
     let mut asked: Vec<&str> = Vec::new();
     if let Filters::Fields(named) = &resource.filters {
@@ -62,9 +62,10 @@ fn unindexed(resource: &Resource, problems: &mut Problems) {
     if let Sorts::Fields(named) = &resource.sorts {
         asked.extend(named.iter().map(Name::as_str));
     }
+    asked.extend(resource.found_by.iter().map(Name::as_str));
     for name in &resource.unindexed {
         if named(resource, name, "`unindexed`", problems).is_some() && !asked.contains(&name.as_str()) {
-            let message = format!("`unindexed` names `{}`, which neither `filters` nor `sorts` names", name.value);
+            let message = format!("`unindexed` names `{}`, of which nothing makes an index", name.value);
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "has no index to leave out");
             problems.push(problem.help("leave it out"));
         }

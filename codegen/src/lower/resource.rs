@@ -62,6 +62,7 @@ pub fn lower(
         search: written.search.clone(),
         ordered: written.ordered.clone(),
         unindexed: written.unindexed.clone(),
+        found_by: Vec::new(),
         filters: filters(&written.filters, problems),
         sorts: sorts(&written.sorts),
         includes: includes(&written.includes, &surroundings, problems),

@@ -1,4 +1,5 @@
-//! Which indexes a resource needs: those that it names, and those that the filters and sorts which it names ask for.
+//! Which indexes a resource needs: those that it names, those that the filters and sorts which it names ask for, and those
+//! by which other resources find its records.
 //!
 //! `shown` names nothing: it allows every question and expects none. A column of few values is not worth an index.
 
@@ -99,7 +100,7 @@ impl Resource {
         found
     }
 
-    /// What its filters and sorts ask of the fields that they name, but of those for which it wants no index.
+    /// What its filters and sorts ask of the fields that they name, and others of those that lead to them, but of those for which it wants no index.
     fn questions(&self) -> Vec<(&Name, Wanted)> {
         let mut questions = Vec::new();
         if let Filters::Fields(named) = &self.filters {
@@ -124,6 +125,7 @@ impl Resource {
         if let Sorts::Fields(named) = &self.sorts {
             questions.extend(named.iter().map(|name| (name, Wanted::Order)));
         }
+        questions.extend(self.found_by.iter().map(|name| (name, Wanted::Values)));
         let wanted = |(name, _): &(&Name, Wanted)| !self.unindexed.iter().any(|other| other.value == name.value);
         questions.into_iter().filter(wanted).collect()
     }
@@ -248,6 +250,27 @@ mod tests {
         // Nulls stand at the other end of a plain index, and text in another order.
         let other = indexing("indexes: [[bought_on]]\nsorts: [bought_on, sku]\n");
         assert_eq!(other, texts("bought_on", "bought_on sku", ""));
+    }
+
+    #[test]
+    fn records_are_found_from_another() {
+        let part = |more: &str| {
+            let more = format!(
+                "includes: {{ notes: {{ many: note }} }}\n# resources/part.yaml\nresource: part\nunder: product\n{more}# resources/note.yaml\nresource: note\nfields:\n  about_id: {{ type: ref(product), nullable: true }}\n"
+            );
+            let schema = schema(&more);
+            ["part", "note", "product"].map(|name| {
+                let Indexing { sets, ordered, .. } = schema.find(name).unwrap().indexing();
+                (sets.concat().join(" "), ordered.join(" "))
+            })
+        };
+        let none = || (String::new(), String::new());
+        let by = |name: &str| (String::new(), name.to_owned());
+        assert_eq!(part(""), [by("product_id"), by("about_id"), none()]);
+        assert_eq!(part("unindexed: [product_id]\n"), [none(), by("about_id"), none()]);
+        assert_eq!(part("unique: [[product_id, id]]\n"), [none(), by("about_id"), none()]);
+        assert_eq!(part("filters: { product_id: [eq] }\n"), [by("product_id"), by("about_id"), none()]);
+        assert_eq!(part("indexes: [[product_id]]\n")[0], ("product_id".to_owned(), String::new()));
     }
 
     #[test]

@@ -101,6 +101,8 @@ pub struct Resource {
     pub ordered: Vec<Name>,
     /// What `filters` and `sorts` name, and no index is wanted for.
     pub unindexed: Vec<Name>,
+    /// The fields by which its records are found from another: that of `under`, and what `many` of others goes by.
+    pub found_by: Vec<Name>,
     pub filters: Filters,
     /// What is to go.
     pub deprecated: Vec<Deprecation>,

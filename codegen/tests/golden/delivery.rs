@@ -17,6 +17,7 @@ use charter_runtime::generated::*;
     operations("list", "show")
 )]
 #[resource(read_permission = "hooks.view", write_permission = "hooks.manage")]
+#[resource(ordered("subscription_id"))]
 pub struct Model {
     pub id: i64,
     #[field(reference("subscription"), required, immutable)]

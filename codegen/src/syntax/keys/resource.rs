@@ -183,7 +183,7 @@ pub static RESOURCE: Table = Table {
             Shape::Names,
             "none",
             "unindexed: [note]",
-            "Fields that `filters` and `sorts` name and that get no index for it, because lists are short or it is seldom asked: each index makes writes dearer.",
+            "Fields that `filters` and `sorts` name, or by which `under` and the `many` of others find records, and that get no index for it, because lists are short or it is seldom asked: each index makes writes dearer.",
         ),
         key(
             "includes",
