@@ -62,6 +62,16 @@ pub fn plural(name: &str) -> String {
     }
 }
 
+/// What a name is probably the plural of; none for one that looks like a singular.
+pub fn singular(name: &str) -> Option<String> {
+    let singular_end = ["ss", "us", "is", "ws"].iter().any(|end| name.ends_with(end));
+    let stem = name.strip_suffix('s').filter(|_| !singular_end)?;
+    let candidates =
+        [stem.strip_suffix("ie").map(|stem| format!("{stem}y")), stem.strip_suffix('e').map(str::to_owned)];
+    let known = candidates.into_iter().flatten().find(|candidate| plural(candidate) == name);
+    known.or_else(|| Some(stem.to_owned())).filter(|found| plural(found) == name)
+}
+
 /// What people read: `exchange_rate` is `Exchange rate`.
 pub fn label(name: &str) -> String {
     let spaced = name.replace('_', " ");
@@ -111,6 +121,18 @@ mod tests {
         ];
         for (name, expected) in pairs {
             assert_eq!(plural(name), expected);
+        }
+    }
+
+    #[test]
+    fn a_plural_is_told_from_a_singular() {
+        for (name, expected) in
+            [("suppliers", "supplier"), ("currencies", "currency"), ("boxes", "box"), ("rates", "rate")]
+        {
+            assert_eq!(singular(name).as_deref(), Some(expected));
+        }
+        for name in ["supplier", "address", "status", "analysis", "news", "product_group"] {
+            assert_eq!(singular(name), None, "{name}");
         }
     }
 

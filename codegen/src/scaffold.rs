@@ -1,6 +1,7 @@
 //! The YAML of a new resource from its fields in short: `name:string!`, `price:decimal(2)`, `group:ref(product_group)`.
 
 use crate::names;
+pub use crate::names::singular;
 
 /// A field as it is written in short: `name:type`, `!` behind it where it is required, `=value` for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,11 @@ impl Short {
             None => (word, None),
         };
         let list = |inner: &str, between: &str| inner.split('|').map(str::trim).collect::<Vec<_>>().join(between);
+        if required && default.is_some() {
+            return Err(format!(
+                "`{text}` must be given (`!`) and has a default, which nothing would use: say one of the two"
+            ));
+        }
         let (kind, values) = match (head, inner) {
             ("string", None) => ("string(255)".to_owned(), None),
             ("decimal", None) => ("decimal(12, 2)".to_owned(), None),
@@ -73,7 +79,12 @@ impl Short {
     /// What a record has that does not give the field.
     fn when_left_out(&self) -> Option<String> {
         if let Some(default) = &self.default {
-            let plain = self.is_number() || matches!(self.kind.as_str(), "boolean" | "code") || default == "now";
+            let plain = match self.kind.as_str() {
+                "boolean" | "code" => true,
+                "timestamp" | "date" => default == "now",
+                "ref(user)" => default == "caller",
+                _ => self.is_number(),
+            };
             let text = if plain { default.clone() } else { serde_json::Value::from(default.as_str()).to_string() };
             return Some(format!("default: {text}"));
         }
@@ -197,6 +208,9 @@ mod tests {
             ("on:boolean=true", "on: { type: boolean, default: true }"),
             ("size:enum(small|large)=small", "size: { type: enum, values: [small, large], default: \"small\" }"),
             ("way:code(1=In|2=Out)=1", "way: { type: code, values: { 1: In, 2: Out }, default: 1 }"),
+            ("by:ref(user)=caller", "by_id: { type: ref(user), default: caller }"),
+            ("on:date=now", "on: { type: date, default: now }"),
+            ("word:string=now", "word: { type: string(255), default: \"now\" }"),
             ("tags:list(string(50))", "tags: { type: list(string(50)) }"),
         ];
         for (short, expected) in pairs {
@@ -206,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_is_no_field_is_refused_with_an_example() {
-        for text in ["name", ":string", "name:", "name:!", "name:string=", "name:string(4"] {
+        for text in ["name", ":string", "name:", "name:!", "name:string=", "name:string(4", "name:string!=x"] {
             assert!(Short::read(text).unwrap_err().contains(text), "{text}");
         }
     }

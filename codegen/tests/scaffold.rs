@@ -54,6 +54,16 @@ fn written(folder: &Path, resource: &str) -> String {
 }
 
 #[test]
+fn a_plural_is_written_and_asked_about() {
+    let folder = project("plural");
+    let told = ends(charter(&folder, &["new", "suppliers", "by:ref(user)=caller"], ""), 0);
+    assert!(told.contains("has the name of one record: `supplier`?"), "{told}");
+    assert!(written(&folder, "suppliers").contains("default: caller }"));
+    let told = ends(charter(&folder, &["new", "address", "name:string!"], ""), 0);
+    assert!(!told.contains("plural"), "{told}");
+}
+
+#[test]
 fn every_kind_of_field_is_written_and_every_comment_holds() {
     let folder = project("all");
     ends(charter(&folder, &[&["new", "thing"], FIELDS].concat(), ""), 0);

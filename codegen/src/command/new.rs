@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use charter_codegen::application;
-use charter_codegen::scaffold::{Short, file};
+use charter_codegen::scaffold::{Short, file, singular};
 use charter_codegen::{Sources, compile_sources};
 use clap::Args;
 
@@ -60,6 +60,9 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
         begin().map_err(|problem| (format!("the application cannot be written: {problem}"), PROBLEMS))?;
     }
     say::line(format_args!("wrote {}", path.display()));
+    if let Some(singular) = singular(resource) {
+        eprintln!("`{resource}` looks like a plural, and a resource has the name of one record: `{singular}`?");
+    }
     say::line(format_args!("next: `cargo charter migration new add_{resource}`"));
     Ok(())
 }

@@ -39,7 +39,20 @@ fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
         let message = format!("the name was `{}` and is `{}`: {key}", before.name, after.name);
         changes.push_with(Effect::Breaking, message, Some(stays));
     }
-    changes.breaking_if("`plural`", &before.plural, &after.plural, "a list stands under this key");
+    if before.plural != after.plural {
+        let message =
+            format!("`plural` was `{}` and is `{}`: a list stands under this key", before.plural, after.plural);
+        // Of one that is renamed it is said with the name.
+        let kept = (before.name == after.name).then(|| {
+            let what = if before.fields.contains_key("custom_fields") {
+                "saved views and custom fields"
+            } else {
+                "saved views"
+            };
+            format!("{what} keep the former plural, and are not found by the new one")
+        });
+        changes.push_with(Effect::Breaking, message, kept);
+    }
     changes.breaking_if("the path", &before.path, &after.path, "the old address is not found");
     changes.breaking_if("`timestamps`", &before.timestamps, &after.timestamps, "times go out in another form");
     if before.label != after.label {
