@@ -29,6 +29,7 @@ pub mod generated;
 pub mod header;
 pub mod idempotency;
 pub mod index;
+mod lasting;
 pub mod meta;
 pub mod network;
 pub mod number;

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
+use crate::lasting::apart;
 
 /// So much of the beginning is kept in memory, to tell the type by.
 const HEAD: usize = 8 << 10;
@@ -79,9 +80,8 @@ pub fn new_uuid() -> Result<Uuid> {
 
 /// Runs what may wait for the disk on a thread that may.
 pub async fn on_disk<T: Send + 'static>(
-    disk: &Semaphore,
+    disk: &Arc<Semaphore>,
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T> {
-    let _permit = disk.acquire().await.map_err(Error::internal)?;
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::internal)
+    apart(disk, work).await?.map_err(Error::internal)
 }

@@ -22,6 +22,7 @@ use super::spool::{Spool, new_uuid, on_disk};
 use super::thumbnail::{self, Looked};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::lasting::apart;
 
 /// So many threads at once write what is received.
 const WRITERS: usize = 8;
@@ -65,7 +66,7 @@ pub struct Storage {
     disk: Arc<Semaphore>,
     turns: Arc<Semaphore>,
     /// Held by who decodes an image: one at a time, because each may take much memory.
-    images: Semaphore,
+    images: Arc<Semaphore>,
     signer: Signer,
     sweeper: Notify,
 }
@@ -96,7 +97,7 @@ impl Storage {
             None => Signer::new(&new_uuid()?.to_string())?,
         };
         let (disk, turns) = (Arc::new(Semaphore::new(WRITERS)), Arc::new(Semaphore::new(TURNS)));
-        let images = Semaphore::new(1);
+        let images = Arc::new(Semaphore::new(1));
         Ok(Storage { place, prefix, spool, disk, turns, images, signer, sweeper: Notify::new() })
     }
 
@@ -204,9 +205,8 @@ impl Storage {
         if !IMAGES.contains(&media_type) {
             return Ok(Looked::Nothing);
         }
-        let _permit = self.images.acquire().await.map_err(Error::internal)?;
         let path = spool.path().to_path_buf();
-        let looked = tokio::task::spawn_blocking(move || thumbnail::look(&path, media_type)).await;
+        let looked = apart(&self.images, move || thumbnail::look(&path, media_type)).await;
         // A decoder that gave up has said nothing of the image.
         Ok(looked.unwrap_or(Looked::Nothing))
     }

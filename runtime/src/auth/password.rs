@@ -1,6 +1,6 @@
 //! Passwords for the panel: kept as Argon2id hashes, compared at a cost that does not tell whether there is one.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Argon2, PasswordHasher, PasswordVerifier};
@@ -11,13 +11,14 @@ use super::{session, user};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
+use crate::lasting::apart;
 
 /// The fewest and the most characters. Length alone makes a password hard to guess (NIST SP 800-63B, 3.1.1.2); nothing
 /// else is asked of it.
 pub const CHARACTERS: std::ops::RangeInclusive<usize> = 12..=200;
 
 /// A hash takes 19 MiB and some 20 ms of a core: no more than this at once.
-static TURNS: Semaphore = Semaphore::const_new(2);
+static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
 /// Sets the password of a user, and ends every session of theirs.
 ///
@@ -109,7 +110,8 @@ async fn nobodys() -> Result<&'static str> {
 }
 
 async fn hash(password: String) -> Result<String> {
-    apart(move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string())).await
+    let work = move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string());
+    apart(&TURNS, work).await?.map_err(Error::internal)
 }
 
 async fn verify(password: String, hash: String) -> Result<bool> {
@@ -117,13 +119,5 @@ async fn verify(password: String, hash: String) -> Result<bool> {
         let hash = PasswordHash::new(&hash)?;
         Ok::<_, argon2::password_hash::Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
     };
-    apart(compare).await
-}
-
-/// Works on a thread where nobody else waits.
-async fn apart<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
-    work: impl FnOnce() -> std::result::Result<T, E> + Send + 'static,
-) -> Result<T> {
-    let _turn = TURNS.acquire().await.map_err(Error::internal)?;
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::internal)
+    apart(&TURNS, compare).await?.map_err(Error::internal)
 }

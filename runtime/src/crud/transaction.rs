@@ -12,6 +12,7 @@ use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::db::Connection;
 use crate::error::{Error, Result};
+use crate::lasting::to_the_end;
 use crate::query::Condition;
 
 /// A transaction that writes. Dropped without a commit it is rolled back, and nothing follows.
@@ -71,10 +72,10 @@ impl Transaction {
     pub async fn commit(self, context: &Context<'_>) -> Result<()> {
         let after = self.after.into_inner().unwrap_or_else(PoisonError::into_inner);
         if after.is_empty() {
-            return finish(self.connection.commit()).await;
+            return to_the_end(self.connection.commit()).await;
         }
         let (state, caller, now) = (context.shared().clone(), context.caller().clone(), context.now());
-        finish(async move {
+        to_the_end(async move {
             self.connection.commit().await?;
             let context = Context::new(&state, &caller, state.db.reader()).at(now);
             for After { hook, resource, row } in after {
@@ -88,11 +89,6 @@ impl Transaction {
         })
         .await
     }
-}
-
-/// Runs to the end, whoever waits for it.
-async fn finish(work: impl Future<Output = Result<()>> + Send + 'static) -> Result<()> {
-    tokio::spawn(work).await.map_err(Error::internal)?
 }
 
 impl std::fmt::Debug for After {
