@@ -7,15 +7,19 @@ use charter_runtime::error::Error;
 use charter_runtime::webhook::manual;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
-use crate::support::{Server, on_both};
+use crate::support::{Server, leave, on_both};
 
 on_both!(
     a_test_is_sent_at_once_and_once,
     a_delivery_is_sent_again_under_its_id,
     a_failed_resend_leaves_the_schedule_as_it_was,
     a_delivery_that_is_under_way_is_not_sent_beside,
+    who_goes_away_leaves_no_claim_at_which_nobody_works,
+    who_goes_away_leaves_no_key_at_which_nobody_works,
     a_test_that_was_sent_is_logged_whoever_writes_meanwhile,
     what_was_missed_is_queued_and_keeps_its_id,
 );
@@ -111,6 +115,48 @@ async fn a_delivery_that_is_under_way_is_not_sent_beside(server: Server) {
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
     round.await.expect("it ends").expect("the database answers");
     assert_eq!(receiver.count(), 1);
+}
+
+/// Waits, shortly, until there is none of these.
+async fn none(server: &Server, from: &str) {
+    let begun = std::time::Instant::now();
+    while count(server, from).await > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{from} is left");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    role(&server).await;
+    deliver(&server, &Receiver::answering(500)).await;
+    let (uid, receiver) = (uid(&server).await, Receiver::answering(500));
+    let mut waits = 0;
+    // One that goes on may have the claim of the next.
+    while !matches!(leave(manual::resend(&server.state, receiver.clone(), id, &uid), waits).await, Some(Ok(_))) {
+        none(&server, "webhook_deliveries WHERE lease_until IS NOT NULL").await;
+        waits += 1;
+    }
+    assert!(waits > 1, "it was left at some point");
+}
+
+/// Its moments are those of a network: each client stays a little longer than the one before.
+async fn who_goes_away_leaves_no_key_at_which_nobody_works(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    // Nobody is asked there, and the attempt is over at once.
+    server.sql("UPDATE webhooks SET url = 'http://127.0.0.1:9/'").await;
+    let token = server.token(&["*"]).await;
+    for number in 0..60 {
+        let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
+        let head = format!(
+            "POST /api/v1/webhooks/{id}/test HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {token}\r\n\
+             Idempotency-Key: {number}\r\nContent-Length: 0\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.expect("the server reads");
+        tokio::time::sleep(Duration::from_micros(200 * number)).await;
+    }
+    none(&server, "idempotency_keys WHERE status = 0").await;
+    assert!(count(&server, "idempotency_keys").await > 0, "some were begun");
 }
 
 async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {

@@ -6,6 +6,7 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::idempotency::{Key, Once};
+use crate::lasting::to_the_end;
 
 /// Runs an action unless one with this key has been run; a second one waits for the first. It goes on when its client
 /// goes away, for as long as a request may take, so that its answer is there for whoever asks again.
@@ -13,15 +14,17 @@ use crate::idempotency::{Key, Once};
 /// # Errors
 /// Those of the action, which gives the key back; [`Error::InProgress`] when another takes too long.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut key: Key) -> Result<Once> {
-    if let Some(reply) = key.lease(context).await? {
-        return Ok(Once::Again(reply));
-    }
     let (state, caller) = (context.shared().clone(), context.caller().clone());
     let request_id = context.request_id().map(str::to_string);
     let (name, ActionCall { action, id, within, query, body, .. }) = (entry.meta.name, call);
     let (query, body) = (query.to_string(), body.to_vec());
-    let run = tokio::spawn(async move {
-        let context = Context::new(&state, &caller, state.db.reader()).of_request(request_id.as_deref());
+    // The lease too: one of a client that goes away while it is committed would be nobody's.
+    to_the_end(async move {
+        let outside = || Context::new(&state, &caller, state.db.reader()).of_request(request_id.as_deref());
+        if let Some(reply) = key.lease(&outside()).await? {
+            return Ok(Once::Again(reply));
+        }
+        let context = outside();
         let entry = state.catalog.get(name);
         let conditions = &Conditions::default();
         let call = ActionCall { action, id, within, conditions, query: &query, body: &body };
@@ -43,6 +46,6 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut
                 Err(error)
             }
         }
-    });
-    run.await.map_err(Error::internal)?
+    })
+    .await
 }

@@ -13,6 +13,7 @@ use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::event;
+use crate::lasting::to_the_end;
 
 /// The event that a test sends. Nobody can subscribe to it, and `*` does not mean it.
 pub const TEST: &str = "webhook.test";
@@ -55,11 +56,11 @@ pub async fn resend(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id:
 }
 
 async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) -> Result<Outcome> {
-    let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
-    let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
     let state = state.clone();
-    // A client that goes away does not keep the attempt from being logged.
-    let sent = tokio::spawn(async move {
+    // A client that goes away leaves no claim at which nobody works, and does not keep the attempt from being logged.
+    to_the_end(async move {
+        let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
+        let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
         let finished = engine::attempt(&state, exchange, claim).await;
         let until = Instant::now() + LEASE.to_std().unwrap_or_default();
         loop {
@@ -72,8 +73,8 @@ async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) ->
                 done => return done.map(|()| finished.outcome),
             }
         }
-    });
-    sent.await.map_err(Error::internal)?
+    })
+    .await
 }
 
 /// Queues what a webhook missed since then: deliveries that failed or were cancelled, and events that happened while it
