@@ -18,6 +18,7 @@ on_both!(
     a_delivery_is_sent_again_under_its_id,
     a_failed_resend_leaves_the_schedule_as_it_was,
     a_delivery_that_is_under_way_is_not_sent_beside,
+    a_delivery_of_a_process_whose_clock_is_ahead_is_sent_again,
     who_goes_away_leaves_no_claim_at_which_nobody_works,
     who_goes_away_leaves_no_key_at_which_nobody_works,
     a_test_that_was_sent_is_logged_whoever_writes_meanwhile,
@@ -115,6 +116,20 @@ async fn a_delivery_that_is_under_way_is_not_sent_beside(server: Server) {
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
     round.await.expect("it ends").expect("the database answers");
     assert_eq!(receiver.count(), 1);
+}
+
+async fn a_delivery_of_a_process_whose_clock_is_ahead_is_sent_again(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    role(&server).await;
+    deliver(&server, &Receiver::answering(200)).await;
+    let ahead = server.state.clock.now() + chrono::TimeDelta::seconds(20);
+    let mut sql = Sql::new(server.state.db.dialect(), "UPDATE webhook_deliveries SET created_at = ");
+    sql.bind(ahead);
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    sql.run(&transaction).await.expect("the delivery is changed");
+    transaction.commit().await.expect("it commits");
+    let outcome = manual::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await;
+    assert!(outcome.expect("it is sent").is_delivered());
 }
 
 /// Waits, shortly, until there is none of these.

@@ -209,24 +209,26 @@ pub async fn claim(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> 
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    lease(db, &ids, &format!("{} AND d.\"due_at\" <= ", turn.condition()), now).await
+    lease(db, &ids, Some(turn), now).await
 }
 
 /// Claims one delivery to send it once, whatever its status. `None` while another attempt at it is running.
 pub async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
-    let claimed = lease(db, &[id], "d.\"created_at\" <= ", now).await?;
+    let claimed = lease(db, &[id], None, now).await?;
     Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
 }
 
-/// Writes a new lease into those of these rows for which the condition, which ends before a time, holds and that nobody
+/// Writes a new lease into those of these rows that are still due in this turn, or in none into all, and that nobody
 /// holds now. Others that are claiming the same rows are not waited for.
-async fn lease(db: &Db, ids: &[i64], condition: &str, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+async fn lease(db: &Db, ids: &[i64], turn: Option<Turn>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
     let token: Arc<str> = random()?.into();
     let transaction = db.begin().await?;
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
     sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
     sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").among("d.\"id\"", ids);
-    sql.push(" AND ").push(condition).bind(now);
+    if let Some(turn) = turn {
+        sql.push(" AND ").push(turn.condition()).push(" AND d.\"due_at\" <= ").bind(now);
+    }
     sql.push(" AND (d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now).push(")");
     if db.dialect() == Dialect::Postgres {
         sql.push(" FOR UPDATE SKIP LOCKED");
