@@ -10,6 +10,9 @@ use crate::error::Result;
 pub const KEPT: TimeDelta = TimeDelta::hours(1);
 /// An owner comes within this time, or not at all. The rest of the hour is for clocks that differ.
 const ADOPTED: TimeDelta = TimeDelta::minutes(30);
+/// What could not be deleted is tried again after this time. Half of it may be gone: it is never due so late that an owner
+/// could still come.
+const AGAIN: TimeDelta = TimeDelta::minutes(15);
 
 /// Promises that the files of this UUID are deleted when the time has come.
 pub async fn add(connection: &Connection, dialect: Dialect, uuid: Uuid, due_at: DateTime<Utc>) -> Result<()> {
@@ -31,6 +34,13 @@ pub async fn due(connection: &Connection, dialect: Dialect, now: DateTime<Utc>, 
     sql.bind(now).push(" ORDER BY \"due_at\" LIMIT ").push(&most.to_string());
     let rows = sql.all(connection).await?;
     Ok(rows.iter().map(|row| row.try_get("", "uuid")).collect::<Result<_, _>>()?)
+}
+
+/// The files could not be deleted now.
+pub async fn put_off(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<()> {
+    let mut sql = Sql::new(dialect, "UPDATE \"attachment_leftovers\" SET \"due_at\" = ");
+    sql.bind(now + AGAIN).push(" WHERE \"uuid\" = ").bind(uuid);
+    sql.run(connection).await.map(drop)
 }
 
 /// The files are gone, and so is the promise.

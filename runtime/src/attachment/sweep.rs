@@ -30,7 +30,7 @@ pub async fn sweep(state: Arc<State>) {
 /// Sweeps what is due now.
 ///
 /// # Errors
-/// When the database or the storage cannot be reached; what was not deleted is due the next time.
+/// When the database cannot be reached. What the storage does not delete is logged, and due again later.
 pub async fn sweep_once(state: &Arc<State>) -> Result<()> {
     let now = state.clock.now();
     let spool = state.attachments.spool().to_path_buf();
@@ -45,9 +45,16 @@ pub async fn sweep_once(state: &Arc<State>) -> Result<()> {
     loop {
         let due = leftover::due(state.db.reader(), dialect, now, BATCH).await?;
         for uuid in &due {
-            state.attachments.delete(*uuid).await?;
+            let deleted = state.attachments.delete(*uuid).await;
             let transaction = state.db.begin().await?;
-            leftover::kept(&transaction, dialect, *uuid).await?;
+            match deleted {
+                Ok(()) => leftover::kept(&transaction, dialect, *uuid).await?,
+                // The others need not wait for it.
+                Err(error) => {
+                    tracing::warn!(%error, %uuid, "a file was not deleted");
+                    leftover::put_off(&transaction, dialect, *uuid, now).await?;
+                }
+            }
             transaction.commit().await?;
         }
         if due.is_empty() {

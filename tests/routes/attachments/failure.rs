@@ -1,5 +1,6 @@
 //! Uploads that fail, wherever they fail, leave nothing.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use charter_runtime::attachment;
@@ -18,6 +19,7 @@ on_both!(
     what_a_crash_leaves_is_swept_after_an_hour,
     a_received_file_that_nobody_receives_is_swept_after_an_hour,
     a_deletion_that_stands_is_carried_out_at_the_next_start,
+    a_file_that_cannot_be_deleted_keeps_no_other,
 );
 
 async fn a_client_that_goes_away_leaves_nothing(server: Server) {
@@ -77,22 +79,41 @@ async fn a_record_that_goes_meanwhile_leaves_nothing(server: Server) {
     assert_eq!(promised(&server.state).await, 0);
 }
 
+/// Promises that a file is deleted, and makes the folder for it.
+async fn promise(server: &Server, uuid: &str, after: TimeDelta) -> PathBuf {
+    let folder = server.state.config.data_dir.join("attachments").join(&uuid[..2]).join(uuid);
+    std::fs::create_dir_all(&folder).expect("the folder can be written");
+    let blob = match server.state.db.dialect() {
+        Dialect::Postgres => format!("'{uuid}'"),
+        Dialect::Sqlite => format!("x'{}'", uuid.replace('-', "")),
+    };
+    let due = (Utc::now() + after).format("%Y-%m-%dT%H:%M:%S%.3f+00:00");
+    server.sql(&format!("INSERT INTO attachment_leftovers (uuid, due_at) VALUES ({blob}, '{due}')")).await;
+    folder
+}
+
+async fn a_file_that_cannot_be_deleted_keeps_no_other(server: Server) {
+    let first = promise(&server, "0a0a0a0a-0000-4000-8000-000000000000", TimeDelta::minutes(-2)).await;
+    let second = promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::minutes(-1)).await;
+    // A folder where a file should be is not deleted as one.
+    std::fs::create_dir(first.join("file")).expect("the folder can be written");
+    std::fs::write(second.join("file"), b"stray").expect("the folder can be written");
+    attachment::sweep_once(&server.state).await.expect("it is swept");
+    assert!(!second.join("file").exists());
+    assert_eq!(promised(&server.state).await, 1);
+    std::fs::remove_dir(first.join("file")).expect("the folder can be written");
+    server.state.clock.turn(Duration::from_secs(15 * 60));
+    attachment::sweep_once(&server.state).await.expect("it is swept");
+    assert_eq!(promised(&server.state).await, 0);
+}
+
 /// The state in which a process that ends between promise and attachment leaves things.
 async fn what_a_crash_leaves_is_swept_after_an_hour(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let uuid = attachment["uuid"].as_str().expect("a UUID");
-    let stray = "0b0b0b0b-0000-4000-8000-000000000000";
-    let folder = server.state.config.data_dir.join("attachments/0b").join(stray);
-    std::fs::create_dir_all(&folder).expect("the folder can be written");
+    let folder = promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1)).await;
     std::fs::write(folder.join("file"), b"stray").expect("the folder can be written");
-    let due = Utc::now() + TimeDelta::hours(1);
-    let blob = match server.state.db.dialect() {
-        Dialect::Postgres => format!("'{stray}'"),
-        Dialect::Sqlite => format!("x'{}'", stray.replace('-', "")),
-    };
-    let due = due.format("%Y-%m-%dT%H:%M:%S%.3f+00:00");
-    server.sql(&format!("INSERT INTO attachment_leftovers (uuid, due_at) VALUES ({blob}, '{due}')")).await;
     server.state.clock.turn(Duration::from_secs(59 * 60));
     attachment::sweep_once(&server.state).await.expect("it is swept");
     assert_eq!(stored(&server).len(), 2);
