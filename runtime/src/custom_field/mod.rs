@@ -14,11 +14,9 @@ pub use value::{merge, shown};
 use crate::db::{Connection, fold};
 use crate::error::Result;
 use crate::meta::{Kind, TimestampForm};
+use crate::number::CUSTOM_PLACES;
 use crate::query::condition::CustomKind;
 use crate::record::write_timestamp;
-
-/// Decimal custom fields have at most so many places and, like every decimal here, 18 digits in all.
-pub const DECIMAL_PLACES: u32 = 8;
 
 /// The declared custom fields of one entity type, by name.
 pub type CustomFieldTypes = HashMap<String, Declared>;
@@ -78,7 +76,7 @@ impl CustomFieldType {
             CustomFieldType::String | CustomFieldType::Choice => Kind::String { max: 255 },
             CustomFieldType::Text => Kind::Text,
             CustomFieldType::Integer => Kind::BigInt,
-            CustomFieldType::Decimal => Kind::Decimal { precision: 18, places: DECIMAL_PLACES as u8 },
+            CustomFieldType::Decimal => Kind::Decimal { precision: 18, places: CUSTOM_PLACES as u8 },
             CustomFieldType::Boolean => Kind::Boolean,
             CustomFieldType::Date => Kind::Date,
             CustomFieldType::Timestamp => Kind::Timestamp { form: TimestampForm::Millis },

@@ -9,8 +9,7 @@ use std::ptr::NonNull;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
-use crate::custom_field::DECIMAL_PLACES;
-use crate::number::{self, Scaled};
+use crate::number::{self, CUSTOM_PLACES, Scaled};
 
 /// Text without regard to case: lower case, and one letter for both small sigmas, whose choice depends on what follows.
 pub fn fold(text: &str) -> String {
@@ -37,7 +36,7 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
         Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
     })?;
     connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {
-        Ok(text(arguments.get_raw(0)).and_then(|text| match number::scale(&text, DECIMAL_PLACES) {
+        Ok(text(arguments.get_raw(0)).and_then(|text| match number::scale(&text, CUSTOM_PLACES) {
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
         }))

@@ -7,8 +7,8 @@ use sea_orm::Value;
 
 use super::condition::{Comparison, CustomKind, Place, Test};
 use super::sql::write_test;
-use crate::custom_field::DECIMAL_PLACES;
 use crate::db::{Dialect, Sql};
+use crate::number::CUSTOM_PLACES;
 
 /// The column that holds the values.
 const COLUMN: &str = "\"custom_fields\"";
@@ -41,7 +41,7 @@ pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> Strin
 /// The whole value. Names of custom fields are snake_case words (checked when they are defined), so they need no
 /// escape.
 fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
-    let places = DECIMAL_PLACES;
+    let places = CUSTOM_PLACES;
     let column = format!("{table}{COLUMN}");
     match dialect {
         Dialect::Postgres => {
