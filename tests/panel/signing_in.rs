@@ -1,5 +1,8 @@
 //! Signing in: by a link and by a password, out again, and everything that is no way in.
 
+use std::time::Duration;
+
+use charter_runtime::db::Dialect;
 use serde_json::json;
 
 use super::{PASSWORD, Visitor, admin, invitation, visitor};
@@ -18,6 +21,7 @@ on_both!(
     a_secret_is_changed_every_hour_and_ends_when_it_is_not_used,
     an_answer_that_is_lost_ends_no_session,
     programs_are_told_what_the_api_tells,
+    who_only_reads_needs_nobody_who_writes,
 );
 
 async fn a_link_sets_a_password_once_and_signs_in(server: Server) {
@@ -259,4 +263,31 @@ async fn programs_are_told_what_the_api_tells(server: Server) {
     let mut browser = Visitor::new(&server.url());
     browser.get("/products").await.status(303);
     browser.get("/api/v1/products").await.status(401);
+}
+
+async fn who_only_reads_needs_nobody_who_writes(server: Server) {
+    let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
+    visitor.get("/products").await.status(200);
+    let refuse = match server.state.db.dialect() {
+        Dialect::Postgres => "ALTER TABLE user_sessions ADD CHECK (user_id = 0) NOT VALID",
+        Dialect::Sqlite => {
+            "CREATE TRIGGER broken BEFORE UPDATE ON user_sessions BEGIN SELECT RAISE(ABORT, 'broken'); END"
+        }
+    };
+    server.sql(refuse).await;
+    let first = visitor.cookie.clone();
+    // Its use is to be noted, and then its secret to be changed.
+    for minutes in [6, 60] {
+        server.state.clock.turn(Duration::from_secs(60 * minutes));
+        visitor.get("/products").await.status(200);
+        assert_eq!(visitor.cookie, first);
+    }
+    let mend = match server.state.db.dialect() {
+        Dialect::Postgres => "ALTER TABLE user_sessions DROP CONSTRAINT user_sessions_user_id_check",
+        Dialect::Sqlite => "DROP TRIGGER broken",
+    };
+    server.sql(mend).await;
+    server.state.clock.turn(Duration::from_secs(31));
+    visitor.get("/products").await.status(200);
+    assert_ne!(visitor.cookie, first, "it is changed as soon as it can be");
 }

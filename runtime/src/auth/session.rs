@@ -12,7 +12,7 @@ use super::secret::{digest, hex, random};
 use super::{Principal, user};
 use crate::context::State;
 use crate::db::{Connection, Sql};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 const CHARACTERS: usize = 43;
 /// A session ends when it was not used for so long, and at last.
@@ -26,6 +26,8 @@ const GRACE: TimeDelta = TimeDelta::minutes(1);
 const NOTED: TimeDelta = TimeDelta::minutes(5);
 /// What was read of it holds so long, on other nodes too; on the node that ends it, it ends at once.
 const REMEMBERED: Duration = Duration::from_secs(30);
+/// A request waits so long for its secret to be changed, and goes on with the one that it has.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// More than this are not remembered at once.
 const MOST: usize = 10_000;
 
@@ -121,7 +123,7 @@ pub async fn begin(state: &State, user_id: i64) -> Result<String> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
+pub async fn find(state: &Arc<State>, secret: &str) -> Result<Option<Found>> {
     let key = digest(secret);
     let begun = state.clock.instant();
     let (known, cleared) = state.tokens.sessions.get(&key, begun);
@@ -146,12 +148,12 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<Found>> {
         Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id, created_at: row.created_at });
     // The answer that told the successor of a previous one was lost.
     let renewed = match age > if row.is_previous { GRACE } else { ROTATED } {
-        true => rotate(state, &row, &hex(&key), now).await?,
+        true => rotate(state, &row, &hex(&key), now).await,
         false => None,
     };
     if renewed.is_none() && !row.is_previous {
         if now - row.last_used_at > NOTED || !row.is_seen() {
-            note(state, row.id, now.max(row.rotated_at + TimeDelta::milliseconds(1))).await?;
+            note(state.clone(), row.id, now.max(row.rotated_at + TimeDelta::milliseconds(1)));
         }
         state.tokens.sessions.put(key, &user, begun + REMEMBERED, cleared);
     }
@@ -217,8 +219,17 @@ async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
     }))
 }
 
-/// Changes the secret in the place of the one that was sent; nothing when another request has just done so.
-async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Result<Option<String>> {
+/// Changes the secret in the place of the one that was sent; nothing when another request has just done so, or when it
+/// cannot be done now: who only reads needs nobody who writes. Left in the middle it is as when the answer is lost.
+async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Option<String> {
+    let rotated = tokio::time::timeout(PATIENCE, try_rotate(state, row, sent, now)).await;
+    rotated.unwrap_or_else(|_| Err(Error::too_long())).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the secret of session {} was not changed", row.id);
+        None
+    })
+}
+
+async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Result<Option<String>> {
     let secret = random(CHARACTERS)?;
     let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"digest\" = ");
     sql.bind(hex(&digest(&secret))).push(", \"previous\" = ").bind(sent).push(", \"rotated_at\" = ").bind(now);
@@ -228,10 +239,15 @@ async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Res
     Ok((changed == 1).then_some(secret))
 }
 
-async fn note(state: &State, id: i64, now: DateTime<Utc>) -> Result<()> {
-    let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
-    sql.bind(now).push(" WHERE \"id\" = ").bind(id);
-    write(state, sql).await.map(drop)
+/// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged.
+fn note(state: Arc<State>, id: i64, now: DateTime<Utc>) {
+    tokio::spawn(async move {
+        let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
+        sql.bind(now).push(" WHERE \"id\" = ").bind(id);
+        if let Err(error) = write(&state, sql).await {
+            tracing::warn!(%error, "last_used_at of session {id} was not written");
+        }
+    });
 }
 
 /// Runs one statement in a transaction of its own, and answers how many rows it changed.
