@@ -22,6 +22,7 @@ on_both!(
     an_answer_that_is_lost_ends_no_session,
     programs_are_told_what_the_api_tells,
     who_only_reads_needs_nobody_who_writes,
+    what_fails_before_it_is_known_who_asks_is_told_on_a_page,
 );
 
 async fn a_link_sets_a_password_once_and_signs_in(server: Server) {
@@ -290,4 +291,21 @@ async fn who_only_reads_needs_nobody_who_writes(server: Server) {
     server.state.clock.turn(Duration::from_secs(31));
     visitor.get("/products").await.status(200);
     assert_ne!(visitor.cookie, first, "it is changed as soon as it can be");
+}
+
+async fn what_fails_before_it_is_known_who_asks_is_told_on_a_page(server: Server) {
+    let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
+    let guarded = |page: &super::visitor::Page| {
+        assert!(page.header("content-type").starts_with("text/html"), "{}", page.header("content-type"));
+        assert!(page.header("content-security-policy").contains("default-src 'none'"));
+        assert_eq!(page.header("cache-control"), "no-store");
+    };
+    let page = visitor.get("/%ff").await;
+    guarded(page.status(404).says("Not found"));
+    server.sql("ALTER TABLE user_sessions RENAME TO away").await;
+    server.state.tokens.clear();
+    let page = visitor.get("/products").await;
+    guarded(page.status(500).says("It failed"));
+    server.sql("ALTER TABLE away RENAME TO user_sessions").await;
+    visitor.get("/products").await.status(200);
 }

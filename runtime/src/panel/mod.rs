@@ -115,19 +115,13 @@ impl Answers for Panel {
         if let Some(name) = path.strip_prefix("/panel/assets/") {
             return asset::answer(request, name);
         }
-        let asked = Asked::of(state, request).await?;
-        // Whoever does not come with a browser is told what the API would tell.
-        if !asked.is_page && asked.session.is_none() {
-            // A script of a page from before somebody signed out is told that.
-            let of_panel = asked.segments.first().is_some_and(|first| first == ROOT);
-            return Err(if of_panel { Error::Unauthenticated } else { Error::NotFound });
-        }
-        let found = match &asked.session {
-            Some(secret) => session::find(state, secret).await?,
-            None => None,
+        let is_page = visit::wants_page(request);
+        let (asked, found) = match known(state, request).await {
+            Ok(known) => known,
+            Err(error) => return Ok(guarded(page::failed(state, request, &error, is_page))),
         };
         let says = asked.says.is_some();
-        let (is_page, renewed) = (asked.is_page, found.as_ref().and_then(|found| found.renewed.clone()));
+        let renewed = found.as_ref().and_then(|found| found.renewed.clone());
         let answer = match self.go(state, request, asked, found).await {
             Ok(answer) => answer,
             Err(error) => page::failed(state, request, &error, is_page),
@@ -210,6 +204,22 @@ impl Panel {
             }
         }
     }
+}
+
+/// What is asked, and whose session it is, if anybody's.
+async fn known(state: &Arc<State>, request: &Request) -> Result<(Asked, Option<Found>)> {
+    let asked = Asked::of(state, request)?;
+    // Whoever does not come with a browser is told what the API would tell.
+    if !asked.is_page && asked.session.is_none() {
+        // A script of a page from before somebody signed out is told that.
+        let of_panel = asked.segments.first().is_some_and(|first| first == ROOT);
+        return Err(if of_panel { Error::Unauthenticated } else { Error::NotFound });
+    }
+    let found = match &asked.session {
+        Some(secret) => session::find(state, secret).await?,
+        None => None,
+    };
+    Ok((asked, found))
 }
 
 /// The headers of every page.

@@ -40,7 +40,7 @@ pub struct Asked {
     pub theme: Option<&'static str>,
     /// What was done before, which the page says.
     pub says: Option<Said>,
-    /// Whether a page is wanted, and not what a script asks for.
+    /// As [`wants_page`] says.
     pub is_page: bool,
     pub request_id: Option<String>,
 }
@@ -66,19 +66,24 @@ pub fn segments(path: &str) -> Result<Vec<String>> {
     parts.map(|part| Ok(percent_decode_str(part).decode_utf8().map_err(|_| Error::NotFound)?.into_owned())).collect()
 }
 
+/// Whether a page is wanted, and not what a script asks for.
+pub fn wants_page(request: &Request) -> bool {
+    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accepts.is_some_and(|accepts| accepts.contains("text/html"))
+}
+
 impl Asked {
     /// # Errors
     /// [`Error::NotFound`] when the path is not text.
-    pub async fn of(state: &State, request: &mut Request) -> Result<Asked> {
+    pub fn of(state: &State, request: &Request) -> Result<Asked> {
         let path = request.uri().path().to_string();
-        let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         Ok(Asked {
             segments: segments(&path)?,
             query: request.uri().query().unwrap_or_default().to_string(),
             session: cookie::sent_session(state, request.headers()),
             theme: cookie::sent_theme(request.headers()),
             says: Said::sent(request.headers()),
-            is_page: accepts.contains("text/html"),
+            is_page: wants_page(request),
             request_id: headers::request_id(request),
             path,
         })
