@@ -12,7 +12,25 @@ on_both!(
     a_missing_ability_is_403_and_named,
     health_needs_no_token,
     no_answer_and_no_list_holds_a_secret,
+    who_was_not_judged_has_guessed_nothing,
 );
+
+/// A database that fails, or a client that does not wait for it, says nothing of a token.
+async fn who_was_not_judged_has_guessed_nothing(server: Server) {
+    let limited = server.beside_with(|config| config.rate_limit_anonymous = 3).await;
+    let client = limited.client(&server.token(&["*"]).await);
+    server.sql("ALTER TABLE tokens RENAME TO away").await;
+    for _ in 0..5 {
+        assert_eq!(client.get("/products").await.status, 500);
+    }
+    server.sql("ALTER TABLE away RENAME TO tokens").await;
+    client.get("/products").await.ok();
+    // Those of wrong ones stay counted.
+    for _ in 0..3 {
+        limited.client("chr_x").get("/products").await.refused(401, "invalid_token");
+    }
+    limited.client("chr_x").get("/products").await.refused(429, "rate_limited");
+}
 
 async fn a_bearer_token_opens_the_api(server: Server) {
     let token = server.admin().post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");

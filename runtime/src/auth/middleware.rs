@@ -132,22 +132,42 @@ pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<A
     let caller = match fresh {
         Some(caller) => caller,
         None => {
-            // Guessing is counted before the database is asked; who guessed right is not counted.
-            let address = if known { None } else { Some(count_anonymous(state, request)?) };
-            let (caller, until) = look_up(state, &secret).await.inspect_err(|error| {
-                if matches!(error, Error::InvalidToken) {
-                    state.tokens.refuse(&digest);
-                }
-            })?;
-            if let Some(address) = address {
-                state.anonymous_rate.uncount(&address);
+            // Guessing is counted before the database is asked.
+            let mut guess =
+                if known { None } else { Some(Guess { state, address: Some(count_anonymous(state, request)?) }) };
+            let found = look_up(state, &secret).await;
+            if matches!(found, Err(Error::InvalidToken)) {
+                state.tokens.refuse(&digest);
+                guess.iter_mut().for_each(Guess::was_wrong);
             }
+            let (caller, until) = found?;
             state.tokens.put(digest, &caller, until, cleared);
             caller
         }
     };
     count(state.token_rate.count(digest), request)?;
     if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
+}
+
+/// A request that is counted for an address until its token is known. Only one whose token is not valid stays counted, and
+/// neither who guessed right, nor who was not told because the database is away, nor who did not wait for it.
+struct Guess<'s> {
+    state: &'s State,
+    address: Option<IpAddr>,
+}
+
+impl Guess<'_> {
+    fn was_wrong(&mut self) {
+        self.address = None;
+    }
+}
+
+impl Drop for Guess<'_> {
+    fn drop(&mut self) {
+        if let Some(address) = self.address {
+            self.state.anonymous_rate.uncount(&address);
+        }
+    }
 }
 
 /// Counts a request that has no valid token, or may have none, for its address, and answers what it was counted as.
