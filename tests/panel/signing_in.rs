@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use charter_runtime::db::Dialect;
+use charter_runtime::auth::session;
+use charter_runtime::db::{Dialect, Sql};
 use serde_json::json;
 
 use super::{PASSWORD, Visitor, admin, invitation, visitor};
-use crate::support::{Server, on_both};
+use crate::support::{Database, Server, on_both};
 
 on_both!(
     a_link_sets_a_password_once_and_signs_in,
@@ -308,4 +309,23 @@ async fn what_fails_before_it_is_known_who_asks_is_told_on_a_page(server: Server
     guarded(page.status(500).says("It failed"));
     server.sql("ALTER TABLE away RENAME TO user_sessions").await;
     visitor.get("/products").await.status(200);
+}
+
+/// The session is forgotten with the commit, however long that takes and whoever waits for it.
+#[test]
+fn who_goes_away_while_a_session_ends_leaves_it_ended() {
+    crate::support::run(Database::Postgres, async |server: Server| {
+        let state = &server.state;
+        let secret = session::begin(state, 1).await.expect("it begins");
+        let found = session::find(state, &secret).await.expect("the database answers").expect("a session");
+        server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
+        let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";
+        server.sql(&format!("CREATE CONSTRAINT TRIGGER slow {when}")).await;
+        let left = tokio::time::timeout(Duration::from_millis(100), session::end(state, &found.user)).await;
+        assert!(left.is_err(), "the commit takes longer");
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        let sql = Sql::new(state.db.dialect(), "SELECT 1 FROM \"user_sessions\"");
+        assert!(sql.one(state.db.reader()).await.expect("the table is there").is_none(), "it was committed");
+        assert!(session::find(state, &secret).await.expect("the database answers").is_none(), "it is remembered");
+    });
 }

@@ -1,5 +1,7 @@
 //! Links by which a user sets a password for the first time, or again: each works once, and for a week.
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
 
 use super::secret::{digest, hex, random};
@@ -60,7 +62,7 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
 ///
 /// # Errors
 /// Those of [`password::make`]; then the link still works.
-pub async fn accept(state: &State, secret: &str, password: &str) -> Result<Option<String>> {
+pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<Option<String>> {
     let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
     let hash = password::make(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
@@ -71,7 +73,6 @@ pub async fn accept(state: &State, secret: &str, password: &str) -> Result<Optio
         return Ok(None);
     }
     password::store(state, &transaction, user_id, hash).await?;
-    transaction.commit().await?;
-    state.tokens.clear();
+    session::commit(state, transaction).await?;
     session::begin(state, user_id).await.map(Some)
 }

@@ -24,13 +24,11 @@ static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::ne
 ///
 /// # Errors
 /// Those of [`make`].
-pub async fn set(state: &State, user_id: i64, password: &str) -> Result<()> {
+pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()> {
     let hash = make(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
     store(state, &transaction, user_id, hash).await?;
-    transaction.commit().await?;
-    state.tokens.clear();
-    Ok(())
+    session::commit(state, transaction).await
 }
 
 /// The hash of what is to be the password of a user.
@@ -44,7 +42,7 @@ pub async fn make(state: &State, user_id: i64, password: &str) -> Result<String>
     hash(password.to_string()).await
 }
 
-/// Keeps the hash, and ends every session and every link of the user, in a transaction after which `state.tokens` is to be cleared.
+/// Keeps the hash, and ends every session and every link of the user, in a transaction that [`session::commit`] is to commit.
 pub(super) async fn store(state: &State, transaction: &Connection, user_id: i64, hash: String) -> Result<()> {
     let mut sql =
         Sql::new(state.db.dialect(), "INSERT INTO \"user_passwords\" (\"user_id\", \"hash\", \"changed_at\") VALUES (");

@@ -13,6 +13,7 @@ use super::{Principal, user};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
+use crate::lasting::to_the_end;
 
 const CHARACTERS: usize = 43;
 /// A session ends when it was not used for so long, and at last.
@@ -164,12 +165,27 @@ pub async fn find(state: &Arc<State>, secret: &str) -> Result<Option<Found>> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn end(state: &State, user: &SignedIn) -> Result<()> {
+pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"id\" = ");
     sql.bind(user.id);
-    write(state, sql).await?;
-    state.tokens.sessions.clear();
-    Ok(())
+    let transaction = state.db.begin().await?;
+    sql.run(&transaction).await?;
+    commit(state, transaction).await
+}
+
+/// Commits what ends sessions, and forgets what was remembered of them. A client that goes away meanwhile stops neither.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn commit(state: &Arc<State>, transaction: Connection) -> Result<()> {
+    let state = state.clone();
+    to_the_end(async move {
+        let committed = transaction.commit().await;
+        // Also when the word of it was lost: it may stand.
+        state.tokens.clear();
+        committed
+    })
+    .await
 }
 
 /// Ends every session of a user.

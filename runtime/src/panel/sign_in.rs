@@ -239,7 +239,7 @@ fn over(state: &State, asked: &Asked) -> Answer {
     page::bare(state, asked.theme, StatusCode::GONE, "This link is over", &content)
 }
 
-async fn accept(state: &State, asked: &Asked, secret: &str, form: &[Pair]) -> Result<Answer> {
+async fn accept(state: &Arc<State>, asked: &Asked, secret: &str, form: &[Pair]) -> Result<Answer> {
     match invitation::accept(state, secret, field(form, "password").unwrap_or_default()).await {
         Ok(Some(session)) => Ok(see("/").with_text(cookie::SET, &cookie::session(state, &session))),
         Ok(None) => Ok(over(state, asked)),
