@@ -2,13 +2,12 @@
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use sha2::{Digest, Sha256};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 
 use crate::error::{Error, Result};
 
 const NONCE: usize = 24;
-/// The block of SHA-256, which HMAC pads its key to.
-const BLOCK: usize = 64;
 
 /// Seals text with XChaCha20-Poly1305 and answers it in hexadecimal. `purpose` is part of the key: what was sealed for
 /// one purpose cannot be opened for another.
@@ -19,7 +18,7 @@ pub fn seal(secret_key: &str, purpose: &str, text: &str) -> Result<String> {
     let mut nonce = [0_u8; NONCE];
     getrandom::fill(&mut nonce).map_err(Error::internal)?;
     let payload = Payload { msg: text.as_bytes(), aad: purpose.as_bytes() };
-    let sealed = cipher(secret_key, purpose).encrypt(&XNonce::from(nonce), payload);
+    let sealed = cipher(secret_key, purpose)?.encrypt(&XNonce::from(nonce), payload);
     let sealed = sealed.map_err(|_| Error::internal("the text could not be sealed"))?;
     Ok(nonce.iter().chain(&sealed).map(|byte| format!("{byte:02x}")).collect())
 }
@@ -32,7 +31,7 @@ pub fn open(secret_key: &str, purpose: &str, sealed: &str) -> Option<String> {
     let (nonce, sealed) = bytes.split_at(NONCE);
     let nonce: [u8; NONCE] = nonce.try_into().ok()?;
     let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
-    let text = cipher(secret_key, purpose).decrypt(&XNonce::from(nonce), payload).ok()?;
+    let text = cipher(secret_key, purpose).ok()?.decrypt(&XNonce::from(nonce), payload).ok()?;
     String::from_utf8(text).ok()
 }
 
@@ -42,18 +41,17 @@ fn byte(digits: &[u8]) -> Option<u8> {
 }
 
 /// The key for a purpose is HMAC-SHA-256 of the purpose under the secret key.
-fn cipher(secret_key: &str, purpose: &str) -> XChaCha20Poly1305 {
-    XChaCha20Poly1305::new(&hmac(secret_key.as_bytes(), purpose.as_bytes()).into())
+fn cipher(secret_key: &str, purpose: &str) -> Result<XChaCha20Poly1305> {
+    Ok(XChaCha20Poly1305::new(&hmac(secret_key.as_bytes(), purpose.as_bytes())?.into()))
 }
 
-/// HMAC (RFC 2104) over SHA-256.
-pub(crate) fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    let mut block = [0_u8; BLOCK];
-    let hashed: [u8; 32] = Sha256::digest(key).into();
-    let key = if key.len() > BLOCK { &hashed[..] } else { key };
-    block[..key.len()].copy_from_slice(key);
-    let inner: [u8; 32] = Sha256::new().chain_update(block.map(|b| b ^ 0x36)).chain_update(message).finalize().into();
-    Sha256::new().chain_update(block.map(|b| b ^ 0x5c)).chain_update(inner).finalize().into()
+/// HMAC-SHA-256 of a message.
+///
+/// # Errors
+/// Never: it takes a key of any length.
+pub(crate) fn hmac(key: &[u8], message: &[u8]) -> Result<[u8; 32]> {
+    let mac = Hmac::<Sha256>::new_from_slice(key).map_err(Error::internal)?;
+    Ok(mac.chain_update(message).finalize().into_bytes().into())
 }
 
 #[cfg(test)]
@@ -82,11 +80,11 @@ mod tests {
     fn the_key_is_made_as_the_rfc_says() {
         let hex = |bytes: [u8; 32]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         assert_eq!(
-            hex(hmac(b"Jefe", b"what do ya want for nothing?")),
+            hex(hmac(b"Jefe", b"what do ya want for nothing?").unwrap()),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
         assert_eq!(
-            hex(hmac(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
+            hex(hmac(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First").unwrap()),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         );
     }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::storage::Part;
 use crate::error::{Error, Result};
+use crate::seal::hmac;
 
 /// How long a link works (the specification, "Limits").
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);
@@ -34,10 +35,8 @@ impl Signer {
     /// # Errors
     /// Never: HMAC takes a key of any length.
     pub fn new(secret_key: &str) -> Result<Signer> {
-        let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).map_err(Error::internal);
-        let mut derived = keyed(secret_key.as_bytes())?;
-        derived.update(b"charter: links to attachments");
-        Ok(Signer(keyed(&derived.finalize().into_bytes())?))
+        let derived = hmac(secret_key.as_bytes(), b"charter: links to attachments")?;
+        Hmac::new_from_slice(&derived).map(Signer).map_err(Error::internal)
     }
 
     /// `/files/<uuid>/<part>?expires=<unix time>&signature=<hex>`
