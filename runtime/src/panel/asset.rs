@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::auth::hex;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Answer, headers};
+use crate::server::{Answer, headers, only_get};
 
 struct File {
     name: &'static str,
@@ -50,9 +50,7 @@ fn version<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 /// # Errors
 /// [`Error::NotFound`], [`Error::MethodNotAllowed`], and what conditions of the request come to.
 pub fn answer(request: &Request, name: &str) -> Result<Answer> {
-    if !matches!(request.method().as_str(), "GET" | "HEAD") {
-        return Err(Error::MethodNotAllowed(vec!["GET"]));
-    }
+    only_get(request)?;
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
     let kept = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
     let text = match file.kind {

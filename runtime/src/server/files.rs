@@ -6,7 +6,7 @@ use std::sync::Arc;
 use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
-use super::{Answer, Answers, headers};
+use super::{Answer, Answers, headers, only_get};
 use crate::attachment;
 use crate::context::State;
 use crate::error::{Error, Result};
@@ -19,9 +19,7 @@ pub struct Files;
 #[async_trait]
 impl Answers for Files {
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
-        if !matches!(request.method().as_str(), "GET" | "HEAD") {
-            return Err(Error::MethodNotAllowed(vec!["GET"]));
-        }
+        only_get(request)?;
         let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
         let file = attachment::find(state, target).await?;
         let sent = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
