@@ -54,6 +54,7 @@ use std::sync::Arc;
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
+use crate::auth::SignedIn;
 use crate::auth::session::{self, Found};
 use crate::context::State;
 use crate::error::{Error, Result};
@@ -72,24 +73,23 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Every path that neither the API nor the server itself has.
 pub fn router(state: &Arc<State>) -> Router {
-    let remembered = Arc::new(memory::Remembered::default());
-    let panel = || {
-        Endpoint::new(
-            state.clone(),
-            Panel { api: Api::new(state), locales: locale::Locales::default(), remembered: remembered.clone() },
-        )
-    };
+    let panel = Arc::new(Panel {
+        api: Api::new(state),
+        locales: locale::Locales::default(),
+        remembered: memory::Remembered::default(),
+    });
+    let panel = || Endpoint::new(state.clone(), panel.clone());
     Router::new().push(Router::new().goal(panel())).push(Router::with_path("{**rest}").goal(panel()))
 }
 
 struct Panel {
     api: Api,
     locales: locale::Locales,
-    remembered: Arc<memory::Remembered>,
+    remembered: memory::Remembered,
 }
 
 #[async_trait]
-impl Answers for Panel {
+impl Answers for Arc<Panel> {
     fn is_unhurried(&self, _: &State, request: &Request) -> bool {
         let path = request.uri().path();
         path.starts_with("/panel/api/") && path.ends_with("/attachments") && request.method().as_str() == "POST"
@@ -152,13 +152,17 @@ impl Panel {
         let segments: Vec<String> = asked.segments.clone();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         if let [ROOT, rest @ ..] = segments.as_slice()
-            && let Some(answer) = sign_in::outside(state, request, &asked, rest, found.as_ref()).await?
+            && let Some(answer) = sign_in::outside(self, state, request, &asked, rest, found.as_ref()).await?
         {
             return Ok(answer);
         }
         let Some(found) = found else { return sign_in::needed(state, request, &asked).await };
-        let visit = Visit::new(state, &self.api, &self.locales, &self.remembered, asked, found.user).await?;
+        let visit = self.visit(state, asked, found.user).await?;
         self.inside(request, &visit, &segments).await
+    }
+
+    async fn visit<'v>(&'v self, state: &'v Arc<State>, asked: Asked, user: Arc<SignedIn>) -> Result<Visit<'v>> {
+        Visit::new(state, &self.api, &self.locales, &self.remembered, asked, user).await
     }
 
     async fn inside(&self, request: &mut Request, visit: &Visit<'_>, segments: &[&str]) -> Result<Answer> {

@@ -6,12 +6,11 @@ use maud::{Markup, html};
 use salvo::Request;
 use salvo::http::StatusCode;
 
-use super::memory::Remembered;
 use super::place::Place;
 use super::said::Said;
 use super::token::Token;
 use super::visit::{Asked, Visit, field, is_ours, read_form, same_site};
-use super::{api::Api, cookie, form as forms, locale::Locales, page, see, visit, words};
+use super::{Panel, cookie, form as forms, page, see, visit, words};
 use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
 use crate::context::State;
@@ -27,6 +26,7 @@ const LONGEST_EMAIL: usize = 255;
 
 /// The pages for whoever is not signed in. Nothing for other paths.
 pub async fn outside(
+    panel: &Panel,
     state: &Arc<State>,
     request: &mut Request,
     asked: &Asked,
@@ -40,7 +40,7 @@ pub async fn outside(
     Ok(Some(match (post, rest) {
         (false, ["sign-in"]) if found.is_some() => see(&target(asked)),
         (false, ["sign-in"]) => entrance(state, asked, StatusCode::OK, &Entrance::to(target(asked))),
-        (true, ["sign-in"]) => sign_in(state, request, asked).await?,
+        (true, ["sign-in"]) => sign_in(panel, state, request, asked).await?,
         (false, ["invitation", secret]) => invited(state, asked, secret, None).await?,
         (true, ["invitation", secret]) => {
             count(state, request, None)?;
@@ -133,7 +133,7 @@ fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> 
     usages.into_iter().flatten().try_for_each(|usage| usage.allowed())
 }
 
-async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
+async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
     let form = read_form(request).await?;
     let sent = |name: &str| field(&form, name).map(String::from);
     let email = sent("email").unwrap_or_default();
@@ -156,7 +156,7 @@ async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Re
     let secret = session::begin(state, user_id).await?;
     let cookie = cookie::session(state, &secret);
     if let Some(draft) = draft
-        && let Some(answer) = resume(state, asked, &secret, &to, &draft).await?
+        && let Some(answer) = resume(panel, state, asked, &secret, &to, &draft).await?
     {
         return Ok(answer.with_text(cookie::SET, &cookie));
     }
@@ -164,7 +164,14 @@ async fn sign_in(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Re
 }
 
 /// The form that was sent while nobody was signed in, filled in again.
-async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft: &str) -> Result<Option<Answer>> {
+async fn resume(
+    panel: &Panel,
+    state: &Arc<State>,
+    asked: &Asked,
+    secret: &str,
+    to: &str,
+    draft: &str,
+) -> Result<Option<Answer>> {
     let Some(found) = session::find(state, secret).await? else { return Ok(None) };
     let Ok(segments) = visit::segments(to) else { return Ok(None) };
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -182,8 +189,7 @@ async fn resume(state: &Arc<State>, asked: &Asked, secret: &str, to: &str, draft
         is_page: true,
         ..Asked::default()
     };
-    let (api, locales, remembered) = (Api::new(state), Locales::default(), Remembered::default());
-    let visit = Visit::new(state, &api, &locales, &remembered, asked, found.user).await?;
+    let visit = panel.visit(state, asked, found.user).await?;
     forms::again(&visit, &place, &decode(draft)?, Some(kept()), StatusCode::OK).await.map(Some)
 }
 
