@@ -146,13 +146,13 @@ async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {
     role(&server).await;
     deliver(&server, &Receiver::answering(500)).await;
     let (uid, receiver) = (uid(&server).await, Receiver::answering(500));
-    let mut waits = 0;
-    // One that goes on may have the claim of the next.
-    while !matches!(leave(manual::resend(&server.state, receiver.clone(), id, &uid), waits).await, Some(Ok(_))) {
+    // How often it waits is not always the same.
+    for turn in 0..60 {
+        let left = leave(manual::resend(&server.state, receiver.clone(), id, &uid), turn % 6).await;
+        assert!(matches!(left, None | Some(Ok(_) | Err(Error::Conflict(_)))), "{left:?}");
         none(&server, "webhook_deliveries WHERE lease_until IS NOT NULL").await;
-        waits += 1;
     }
-    assert!(waits > 1, "it was left at some point");
+    assert!(receiver.count() > 10, "most were carried out");
 }
 
 /// Its moments are those of a network: each client stays a little longer than the one before.
