@@ -8,7 +8,8 @@ pub struct TypeWord {
     pub written: &'static str,
     pub example: &'static str,
     /// The same as a regular expression, for editors. A flow mapping tears `decimal(12, 4)` at the comma, and an editor
-    /// sees only `decimal(12`.
+    /// sees only `decimal(12`. `{n}` stands for the lengths of a string, `{p}` for the digits and places of a decimal, and
+    /// `{digits}` for its digits alone.
     pub pattern: &'static str,
     pub meaning: &'static str,
     /// What a client reads and writes.
@@ -29,13 +30,30 @@ const fn entry(
     TypeWord { word, written, example, pattern, meaning, json, rust }
 }
 
+impl TypeWord {
+    /// The regular expression for editors, with the numbers that the type takes.
+    pub fn pattern(&self) -> String {
+        let up_to = |most: u8| match most {
+            0..=9 => format!("[0-{most}]"),
+            _ => format!("([0-9]|1[0-{}])", most - 10),
+        };
+        let decimals: Vec<String> =
+            (1..=MOST_DIGITS).map(|digits| format!("{digits} *, *{} *\\)", up_to(digits))).collect();
+        let lengths = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+        self.pattern
+            .replace("{n}", lengths)
+            .replace("{p}", &decimals.join("|"))
+            .replace("{digits}", &format!("([1-9]|1[0-{}])", MOST_DIGITS - 10))
+    }
+}
+
 /// All of them.
 pub static TYPES: &[TypeWord] = &[
     entry(
         "string",
         "string(n)",
         "string(255)",
-        "string\\(\\d+\\)",
+        "string\\( *{n} *\\)",
         "string",
         "String",
         "One line of text of at most n characters, 1 to 65535.",
@@ -48,7 +66,7 @@ pub static TYPES: &[TypeWord] = &[
         "decimal",
         "decimal(p, s)",
         "decimal(12, 4)",
-        "decimal\\(\\d+(, *\\d+\\))?",
+        "decimal\\( *({p}|{digits}) *",
         "string with s places",
         "Decimal<s>",
         "An exact number of at most p digits, 18 at most, of which s stand behind the point.",
@@ -77,7 +95,7 @@ pub static TYPES: &[TypeWord] = &[
         "list",
         "list(string(n)), list(ref(x))",
         "list(string(50))",
-        "list\\((string\\(\\d+\\)|ref\\([a-z0-9_]+\\))\\)",
+        "list\\( *(string\\( *{n} *\\)|ref\\( *[a-z0-9_]+ *\\)) *\\)",
         "array",
         "Json",
         "A list of short texts, or of ids of another resource.",
@@ -88,7 +106,7 @@ pub static TYPES: &[TypeWord] = &[
         "ref",
         "ref(x), ref(x | y)",
         "ref(product_group)",
-        "ref\\([a-z0-9_]+( *\\| *[a-z0-9_]+)*\\)",
+        "ref\\( *[a-z0-9_]+( *\\| *[a-z0-9_]+)* *\\)",
         "number",
         "i64",
         "The id of a record of another resource. With several, the field `owner` becomes `owner_type` and `owner_id`.",

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use charter_codegen::{Code, reference};
+use charter_codegen::{Code, Sources, compile_sources, reference};
+use regex::Regex;
 use serde_json::Value;
 
 fn docs() -> PathBuf {
@@ -38,6 +39,41 @@ fn every_key_of_the_schema_is_described() {
         }
     });
     assert!(properties > 60, "{properties}");
+}
+
+/// Editors check by the schema, and must not believe what the generator refuses, or the other way round.
+#[test]
+fn the_schema_takes_the_types_that_the_check_takes() {
+    let schema: Value = serde_json::from_str(&reference::schema()).unwrap();
+    let pattern = Regex::new(schema["definitions"]["type"]["pattern"].as_str().unwrap()).unwrap();
+    let types = [
+        ("string(1)", true),
+        ("string(65535)", true),
+        ("string( 5 )", true),
+        ("string(0)", false),
+        ("string(05)", false),
+        ("string(+5)", false),
+        ("string (5)", false),
+        ("string(65536)", false),
+        ("list(string(65535))", true),
+        ("list(string(0))", false),
+        ("decimal(1, 0)", true),
+        ("decimal(18,18)", true),
+        ("decimal( 12 , 4 )", true),
+        ("decimal(0, 0)", false),
+        ("decimal(19, 2)", false),
+        ("decimal(4, 6)", false),
+        ("decimal(12, 13)", false),
+        ("ref(note|user)", true),
+        ("text", true),
+        ("text()", false),
+    ];
+    for (text, taken) in types {
+        let yaml =
+            format!("# resources/note.yaml\nresource: note\nfields:\n  a:\n    type: {text}\n    required: true\n");
+        assert_eq!(compile_sources(Sources::from_example(&yaml)).is_ok(), taken, "the check: {text}");
+        assert_eq!(pattern.is_match(text), taken, "the schema: {text}");
+    }
 }
 
 fn visit(value: &Value, seen: &mut impl FnMut(&serde_json::Map<String, Value>)) {

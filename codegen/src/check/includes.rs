@@ -1,6 +1,7 @@
 //! Includes: whether there is something at the other end, and whether it has the fields that are asked for.
 
 use super::embedded::not_referring;
+use super::queries::twice;
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown};
@@ -20,6 +21,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
                 Vec::new()
             }
         };
+        twice(&include.fields, problems);
         for target in targets {
             if let Some(target) = schema.find(&target) {
                 limited_to(include, target, problems);

@@ -14,6 +14,7 @@ mod idle;
 mod includes;
 mod index_names;
 mod indexes;
+mod limits;
 mod names;
 mod nesting;
 mod paths;
@@ -68,6 +69,7 @@ const FAMILIES: &[Family] = &[
     access::check,
     actions::check,
     singleton::check,
+    limits::check,
     seed::check,
 ];
 

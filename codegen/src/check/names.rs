@@ -11,6 +11,9 @@ use crate::predicate::Predicate;
 /// Fields that the server keeps itself.
 pub const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
 
+/// The other key of a list, beside the plural.
+const LIST_META: &str = "meta";
+
 /// Columns that every table of PostgreSQL has.
 const SYSTEM: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
 
@@ -74,6 +77,11 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
     }
     if resource.plural.span == name.span && name.value.len() <= LONGEST {
         not_too_long("the plural", &resource.plural, problems);
+    }
+    if resource.plural.value == LIST_META && !resource.singleton {
+        let message = format!("`{LIST_META}` is the key under which a list says its total and its page");
+        let problem = Diagnostic::new(Code::ReservedName, resource.plural.span, message, "not free");
+        problems.push(problem.help("say another: `plural: …`"));
     }
     if resource.label.value.trim().is_empty() {
         let message = "a label is what people read, and cannot be empty";

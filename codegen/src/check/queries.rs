@@ -101,7 +101,8 @@ fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
     }
 }
 
-fn twice(names: &[Name], problems: &mut Problems) {
+/// Names that stand in a list again.
+pub fn twice(names: &[Name], problems: &mut Problems) {
     let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
     for name in names {
         if let Some(first) = seen.insert(name.as_str(), name) {

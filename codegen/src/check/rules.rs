@@ -131,6 +131,10 @@ fn range(field: &Field, problems: &mut Problems) {
 }
 
 fn lengths(field: &Field, problems: &mut Problems) {
+    let nothing = field.rules.iter().find(|rule| rule.value == Rule::MaxLength(0));
+    if let (Some(rule), Some(required)) = (nothing, field.places.required) {
+        empty_range(field, rule.span, required, "it must be given, and may have nothing in it", problems);
+    }
     let Some((least, rule)) = field.rules.iter().find_map(|rule| match rule.value {
         Rule::MinLength(least) => Some((least, rule)),
         _ => None,

@@ -79,10 +79,12 @@ impl Lowering<'_> {
 
     /// A type that takes no arguments.
     fn alone(&mut self, kind: Kind) -> Option<Kind> {
-        if let Some(first) = self.written.arguments.first() {
+        // Between `text()` nothing stands, which is no argument and no type.
+        if self.written.span != self.written.word.span {
             let message = format!("`{}` takes no arguments", self.written.word.value);
             let help = format!("write `{}`", self.written.word.value);
-            self.refuse(first.span, message, "not for this type", &help);
+            let span = self.written.arguments.first().map_or(self.written.span, |first| first.span);
+            self.refuse(span, message, "not for this type", &help);
             return None;
         }
         Some(kind)
@@ -195,8 +197,10 @@ impl Lowering<'_> {
     }
 }
 
-fn number<T: FromStr>(written: &TypeSyntax) -> Option<T> {
-    written.arguments.is_empty().then(|| written.word.value.parse().ok()).flatten()
+/// A number as one writes it: neither `+5` nor `05`.
+fn number<T: FromStr + ToString>(written: &TypeSyntax) -> Option<T> {
+    let text = written.word.as_str();
+    text.parse().ok().filter(|number: &T| written.arguments.is_empty() && number.to_string() == text)
 }
 
 /// What other systems call the types.

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::names::LONGEST;
 use crate::predicate::Predicate;
 use crate::syntax::keys::{self, Shape, Table};
-use crate::types::TYPES;
+use crate::types::{TYPES, TypeWord};
 use crate::words::{FilterWord, OutputWord, SortWord};
 
 const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
@@ -19,6 +20,8 @@ pub fn text() -> String {
     schema["required"] = json!(["resource"]);
     let mut action = table(&keys::ACTION);
     action["required"] = json!(["on"]);
+    let mut include = table(&keys::INCLUDE);
+    include["properties"]["fields"]["minItems"] = 1.into();
     let mut deprecation = table(&keys::DEPRECATED);
     deprecation["required"] = json!(["since"]);
     schema["definitions"] = json!({
@@ -27,7 +30,7 @@ pub fn text() -> String {
         "field": field(&keys::FIELD),
         "parameter": field(&keys::INPUT),
         "answer": field(&keys::OUTPUT),
-        "include": { "anyOf": [{ "type": "string", "pattern": NAME }, table(&keys::INCLUDE)] },
+        "include": { "anyOf": [{ "type": "string", "pattern": NAME }, include] },
         "action": action,
     });
     let text = serde_json::to_string_pretty(&sorted(schema)).expect("a schema is JSON");
@@ -56,7 +59,7 @@ fn field(keys: &'static Table) -> Value {
 }
 
 fn type_word() -> Value {
-    let patterns: Vec<&str> = TYPES.iter().map(|known| known.pattern).collect();
+    let patterns: Vec<String> = TYPES.iter().map(TypeWord::pattern).collect();
     let examples: Vec<&str> = TYPES.iter().map(|known| known.example).collect();
     let meanings: Vec<String> = TYPES.iter().map(|known| format!("`{}`: {}", known.written, known.meaning)).collect();
     json!({
@@ -69,7 +72,7 @@ fn type_word() -> Value {
 
 fn shape(of: Shape) -> Value {
     let definition = |name: &str| json!({ "$ref": format!("#/definitions/{name}") });
-    let name = || json!({ "type": "string", "pattern": NAME });
+    let name = || json!({ "type": "string", "pattern": NAME, "maxLength": LONGEST });
     match of {
         Shape::Name => name(),
         Shape::Text => json!({ "type": "string" }),
@@ -78,7 +81,7 @@ fn shape(of: Shape) -> Value {
         Shape::Number => json!({ "type": ["number", "string"] }),
         Shape::Day => json!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" }),
         Shape::Deprecated => json!({ "allOf": [definition("deprecation")] }),
-        Shape::DeprecatedFilters => named(NAME, definition("deprecation")),
+        Shape::DeprecatedFilters => may_lack(named(NAME, definition("deprecation"))),
         Shape::Literal => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Path => json!({ "type": "string", "pattern": "^[a-z0-9_]+\\.[a-z0-9_]+$" }),
         Shape::Type => json!({ "allOf": [definition("type")] }),
@@ -91,6 +94,7 @@ fn shape(of: Shape) -> Value {
             { "type": "object", "minProperties": 1, "patternProperties": { "^-?[0-9]+$": { "type": "string" } }, "additionalProperties": false },
         ] }),
         Shape::Permission => {
+            // `permission:` with nothing behind it would be none.
             let mut each = table(&keys::PERMISSION);
             each["minProperties"] = 1.into();
             json!({ "anyOf": [{ "type": "string", "pattern": PERMISSION }, each] })
@@ -98,7 +102,7 @@ fn shape(of: Shape) -> Value {
         Shape::Fields(table) => {
             let kind = [(&keys::FIELD, "field"), (&keys::INPUT, "parameter"), (&keys::OUTPUT, "answer")];
             let (_, kind) = kind.into_iter().find(|(known, _)| std::ptr::eq(*known, table)).expect("a table of fields");
-            named(NAME, definition(kind))
+            may_lack(short_names(named(NAME, definition(kind))))
         }
         Shape::Output(fields) => json!({ "anyOf": [{ "enum": OutputWord::WORDS }, shape(Shape::Fields(fields))] }),
         Shape::Filters => json!({ "anyOf": [
@@ -111,8 +115,8 @@ fn shape(of: Shape) -> Value {
         Shape::Sorts => {
             json!({ "anyOf": [{ "enum": SortWord::WORDS }, { "type": "array", "uniqueItems": true, "items": name() }] })
         }
-        Shape::Includes => named(CAMEL, definition("include")),
-        Shape::Actions => named(NAME, definition("action")),
+        Shape::Includes => may_lack(named(CAMEL, definition("include"))),
+        Shape::Actions => may_lack(short_names(named(NAME, definition("action")))),
     }
 }
 
@@ -125,6 +129,18 @@ fn predicates() -> Vec<Value> {
 /// A mapping from names to values of one kind.
 fn named(pattern: &str, value: Value) -> Value {
     json!({ "type": "object", "propertyNames": { "pattern": pattern }, "additionalProperties": value })
+}
+
+/// The same with names that both databases keep whole.
+fn short_names(mut schema: Value) -> Value {
+    schema["propertyNames"]["maxLength"] = LONGEST.into();
+    schema
+}
+
+/// The same, or nothing behind the key, which is as if it were not there.
+fn may_lack(mut schema: Value) -> Value {
+    schema["type"] = json!(["object", "null"]);
+    schema
 }
 
 /// The same with keys in order, whichever features of serde_json other crates of the workspace switch on.

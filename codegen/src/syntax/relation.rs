@@ -4,7 +4,7 @@ use super::field::{DeprecatedSyntax, FieldSyntax};
 use super::keys;
 use super::mapping::{Mapping, read_word};
 use super::resource::fields;
-use super::tree::{Entry, Node};
+use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Span, Spanned};
 use crate::words::{ActionMethod, ActionOn, OutputWord};
@@ -64,6 +64,14 @@ fn include(entry: &Entry, outer: &mut Mapping<'_, '_>) -> Option<IncludeSyntax> 
     let mut mapping = Mapping::open(&keys::INCLUDE, &entry.value, outer.problems);
     let (one, many, by) = (mapping.text("one"), mapping.text("many"), mapping.text("by"));
     let fields = mapping.texts("fields").unwrap_or_default();
+    if let Some(node) =
+        mapping.node("fields").filter(|node| matches!(&node.value, Value::List(items) if items.is_empty()))
+    {
+        let message = format!("the `fields` of `{}` name none", name.value);
+        let problem = Diagnostic::new(Code::WrongShape, node.span, message, "empty")
+            .help("name at least one, or leave `fields` out: those of the list item are shown then");
+        mapping.problems.push(problem);
+    }
     let target = match (one, many) {
         (Some(via), None) => {
             if let Some(by) = by {

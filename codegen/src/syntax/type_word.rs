@@ -33,7 +33,7 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         None => format!("`{}` is not a type", text.value),
     };
     let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read")
-        .help("a type is a word, with arguments in parentheses where it takes any: `string(255)`, `decimal(12, 4)`");
+        .help("a type is a word, with arguments in parentheses right behind it where it takes any: `string(255)`, `decimal(12, 4)`");
     problems.push(problem);
     None
 }
@@ -82,7 +82,8 @@ impl Scanner<'_> {
         let word = Spanned::new(rest[..length].to_owned(), self.place(start, self.at));
         let mut found =
             TypeSyntax { word, arguments: Vec::new(), alternatives: false, span: self.place(start, self.at) };
-        if self.eat('(') && !self.eat(')') {
+        // As a function is called: `string (5)` would be two words.
+        if self.peek() == Some('(') && self.eat('(') && !self.eat(')') {
             let depth = depth.checked_sub(1)?;
             found.arguments.push(self.expression(depth)?);
             while !self.eat(')') {

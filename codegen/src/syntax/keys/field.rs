@@ -38,6 +38,13 @@ const DEFAULT: Key = key(
     "default: now",
     "The value when none is given: a literal; `now`, the time or the day of the request; `caller`, the calling user; `hook`, what the `before_save` hook sets. A text that is one of these words stands in quotes.",
 );
+const DEFAULT_OF_INPUT: Key = key(
+    "default",
+    Shape::Literal,
+    "none",
+    "default: now",
+    "The value when none is given: a literal; `now`, the time or the day of the request; `caller`, the calling user. A text that is one of these words, or `hook`, stands in quotes.",
+);
 const MIN: Key = key("min", Shape::Number, "none", "min: 0", "The number is at least this.");
 const MAX: Key = key("max", Shape::Number, "none", "max: 100", "The number is at most this.");
 const ABOVE: Key = key("above", Shape::Number, "none", "above: 0", "The number is more than this.");
@@ -244,7 +251,7 @@ pub static INPUT: Table = Table {
         VALUES,
         NULLABLE,
         REQUIRED,
-        DEFAULT,
+        DEFAULT_OF_INPUT,
         MIN,
         MAX,
         ABOVE,

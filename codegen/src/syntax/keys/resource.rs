@@ -134,7 +134,7 @@ pub static RESOURCE: Table = Table {
             Shape::Sets,
             "none",
             "unique: [[product_id, accessory_product_id]]",
-            "Sets of fields whose values together must not repeat. For one field, say `unique: true` there.",
+            "Sets of fields whose values together must not repeat; those of which one is null may. For one field, say `unique: true` there.",
         ),
         key(
             "indexes",
