@@ -34,6 +34,11 @@ BEYOND_SCHEMAS = re.compile(
             "cannot change: this is the last administrator",
             "must name at least one choice",
             "belong to fields of the type choice",
+            "name \".*\" twice",
+            # How many there may be of all follows from how many there are.
+            "and can have no more",
+            "cannot be added: a user has at most",
+            "must not be told from `.*` by",
             "names `.*`, by which .* cannot be sorted",
             "has no rate",
             "is so large that its inverse rounds to nothing",
