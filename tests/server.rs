@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use crate::support::{Database, Server, on_both, postgres, run};
+use crate::support::{Client, Database, Server, on_both, postgres, run};
 
 on_both!(
     a_token_has_so_many_requests_a_minute,
@@ -165,9 +165,8 @@ pub async fn two_nodes_share_a_database(server: Server) {
         let body = json!({ "name": format!("Group {number}") });
         [(one.clone(), body.clone()), (two.clone(), body)]
     });
-    let write = |(client, body): (crate::support::Client, _)| {
-        tokio::spawn(async move { client.post("/product_groups", body).await.status })
-    };
+    let write =
+        |(client, body): (Client, _)| tokio::spawn(async move { client.post("/product_groups", body).await.status });
     let writes: Vec<_> = writes.map(write).collect();
     let mut statuses = Vec::new();
     for write in writes {
@@ -181,26 +180,29 @@ pub async fn two_nodes_share_a_database(server: Server) {
     second.state.db.close().await;
 }
 
-async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) {
-    let second = server.beside().await;
-    let admin = second.admin();
+/// A client whose token was used on its node, and then revoked on the other; and the token.
+async fn revoked(node: &Server, by: &Server) -> (Client, String) {
+    let admin = by.admin();
     let token = admin.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
-    let client = second.client(token["value"].as_str().expect("a value"));
+    let value = token["value"].as_str().expect("a value").to_string();
+    let client = node.client(&value);
     client.get("/products").await.ok();
     admin.delete(&format!("/tokens/{}", token["id"])).await.deleted();
+    (client, value)
+}
+
+async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) {
+    let second = server.beside().await;
+    let (client, value) = revoked(&second, &second).await;
     client.get("/products").await.refused(401, "invalid_token");
     // The other node has never seen it.
-    server.client(token["value"].as_str().expect("a value")).get("/products").await.refused(401, "invalid_token");
+    server.client(&value).get("/products").await.refused(401, "invalid_token");
     second.state.db.close().await;
 }
 
 async fn a_token_revoked_on_another_node_stops_within_30_seconds(server: Server) {
     let second = server.beside().await;
-    let admin = second.admin();
-    let token = admin.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
-    let client = server.client(token["value"].as_str().expect("a value"));
-    client.get("/products").await.ok();
-    admin.delete(&format!("/tokens/{}", token["id"])).await.deleted();
+    let (client, _) = revoked(&server, &second).await;
     server.state.clock.turn(Duration::from_secs(25));
     client.get("/products").await.ok();
     server.state.clock.turn(Duration::from_secs(5));

@@ -53,7 +53,8 @@ fn ordered(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// `unindexed` is about what `filters` and `sorts` name, and what leads to a parent: of everything else there is no index to leave out.
+/// `unindexed` is about what `filters` and `sorts` name, and by what others find its records: of everything else there is no
+/// index to leave out.
 fn unindexed(resource: &Resource, problems: &mut Problems) {
     let mut asked: Vec<&str> = Vec::new();
     if let Filters::Fields(named) = &resource.filters {

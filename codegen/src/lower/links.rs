@@ -65,31 +65,24 @@ impl Links {
 
     /// The abilities of a nested resource are those of the nearest ancestor that says or has its own.
     pub fn ability(&self, name: &str) -> String {
-        let mut at = name;
-        // A circle of parents is reported by its own check; here it must only end.
-        for _ in 0..=self.resources.len() {
-            let Some(link) = self.resources.get(at) else { break };
-            match (&link.ability, &link.parent) {
-                (Some(ability), _) => return ability.clone(),
-                (None, Some(parent)) if self.resources.contains_key(parent) => at = parent,
-                (None, _) => return link.plural.clone(),
-            }
-        }
-        names::plural(name)
+        let said = self.line(name).find_map(|link| link.ability.clone());
+        let last = || self.line(name).last().map_or_else(|| names::plural(name), |link| link.plural.clone());
+        said.unwrap_or_else(last)
     }
 
     /// The permissions of a nested resource are those of the nearest ancestor that says any: who may not read a record may
     /// not read what stands under it.
     pub fn permissions(&self, name: &str) -> Permissions {
-        let mut at = name;
-        for _ in 0..=self.resources.len() {
-            match self.resources.get(at) {
-                Some(Link { permissions: (None, None), parent: Some(parent), .. }) => at = parent,
-                Some(link) => return link.permissions.clone(),
-                None => break,
-            }
-        }
-        (None, None)
+        let said =
+            self.line(name).map(|link| &link.permissions).find(|(read, write)| read.is_some() || write.is_some());
+        said.cloned().unwrap_or_default()
+    }
+
+    /// A resource and what it stands under, the nearest first. A circle of parents is reported by its own check; here it
+    /// must only end.
+    fn line(&self, name: &str) -> impl Iterator<Item = &Link> {
+        let parent = |link: &&Link| self.resources.get(link.parent.as_ref()?);
+        std::iter::successors(self.resources.get(name), parent).take(self.resources.len())
     }
 
     /// The field of `resource` that refers to `name`: the one that is said, or the only one there is. Nothing, and a

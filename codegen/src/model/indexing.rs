@@ -100,7 +100,8 @@ impl Resource {
         found
     }
 
-    /// What its filters and sorts ask of the fields that they name, and others of those that lead to them, but of those for which it wants no index.
+    /// What is asked of its fields: by the filters and sorts that name them, and by the resources that find its records by
+    /// them. Nothing of those for which it wants no index.
     fn questions(&self) -> Vec<(&Name, Wanted)> {
         let mut questions = Vec::new();
         if let Filters::Fields(named) = &self.filters {

@@ -138,7 +138,9 @@ pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<A
             let found = look_up(state, &secret).await;
             if matches!(found, Err(Error::InvalidToken)) {
                 state.tokens.refuse(&digest);
-                guess.iter_mut().for_each(Guess::was_wrong);
+                if let Some(guess) = &mut guess {
+                    guess.was_wrong();
+                }
             }
             let (caller, until) = found?;
             state.tokens.put(digest, &caller, until, cleared);

@@ -107,7 +107,7 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
         input::read_parameters(fields, &given, context, &mut errors)?
     } else {
         let body = Body::read(call.body, Some(call.action.name))?;
-        let given: Vec<_> = body.0.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
+        let given: Vec<_> = body.fields.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
         input::read_parameters(fields, &given, context, &mut errors)?
     };
     references::check_parameters(context, fields, &values, errors).await?;

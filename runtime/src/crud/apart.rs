@@ -24,6 +24,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut
         if let Some(reply) = key.lease(&outside()).await? {
             return Ok(Once::Again(reply));
         }
+        // Of its own time, which is not that of a wait for another.
         let context = outside();
         let entry = state.catalog.get(name);
         let conditions = &Conditions::default();

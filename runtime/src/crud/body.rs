@@ -12,10 +12,14 @@ use crate::error::{Error, Result};
 /// At most so many fields in one object: more than any resource has, and few enough to search through.
 pub const MOST_FIELDS: usize = 1_000;
 
-/// The fields of a JSON object in the order in which they were sent, and the names of what stands beside the object where
-/// it is under a key.
+/// A JSON object.
 #[derive(Debug, Default)]
-pub struct Body<'b>(pub Vec<(Cow<'b, str>, &'b RawValue)>, pub Vec<Cow<'b, str>>);
+pub struct Body<'b> {
+    /// In the order in which they were sent.
+    pub fields: Vec<(Cow<'b, str>, &'b RawValue)>,
+    /// The names of what stands beside the object, where it is under a key.
+    pub beside: Vec<Cow<'b, str>>,
+}
 
 /// One value as it was sent. A number keeps its text, so that nothing is rounded on the way in.
 #[derive(Debug, Clone)]
@@ -39,9 +43,9 @@ impl<'b> Body<'b> {
         }
         let flat: Body<'b> = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
         let is_whole = |name: &str, value: &RawValue| key == Some(name) && value.get().starts_with('{');
-        let Some(at) = flat.0.iter().position(|(name, value)| is_whole(name, value)) else { return Ok(flat) };
-        let mut body: Body<'b> = serde_json::from_str(flat.0[at].1.get()).map_err(|e| malformed(&e))?;
-        body.1 = flat.0.into_iter().map(|(name, _)| name).filter(|name| key != Some(name)).collect();
+        let Some(at) = flat.fields.iter().position(|(name, value)| is_whole(name, value)) else { return Ok(flat) };
+        let mut body: Body<'b> = serde_json::from_str(flat.fields[at].1.get()).map_err(|e| malformed(&e))?;
+        body.beside = flat.fields.into_iter().map(|(name, _)| name).filter(|name| key != Some(name)).collect();
         Ok(body)
     }
 
@@ -112,7 +116,7 @@ impl<'de> Deserialize<'de> for Body<'de> {
                     fields.retain(|(known, _)| *known != name);
                     fields.push((name, value));
                 }
-                Ok(Body(fields, Vec::new()))
+                Ok(Body { fields, beside: Vec::new() })
             }
         }
         deserializer.deserialize_map(Fields)
@@ -127,13 +131,13 @@ mod tests {
     fn fields_are_read_flat_or_under_the_singular_key() {
         for json in [r#"{"name":"Lamp","rate":1.10}"#, r#"{"product":{"name":"Lamp","rate":1.10}}"#] {
             let body = Body::read(json.as_bytes(), Some("product")).unwrap();
-            assert_eq!(body.0.len(), 2);
-            assert!(matches!(Given::read(body.0[1].1), Given::Number("1.10")));
+            assert_eq!(body.fields.len(), 2);
+            assert!(matches!(Given::read(body.fields[1].1), Given::Number("1.10")));
         }
         let body = Body::read(br#"{"id":1,"product":{"name":"Lamp"},"rate":2}"#, Some("product")).unwrap();
-        assert_eq!((body.0.len(), body.1), (1, vec!["id".into(), "rate".into()]));
+        assert_eq!((body.fields.len(), body.beside), (1, vec!["id".into(), "rate".into()]));
         let body = Body::read(br#"{"product":{"a":1}}"#, None).unwrap();
-        assert_eq!(body.0[0].0, "product");
+        assert_eq!(body.fields[0].0, "product");
     }
 
     #[test]

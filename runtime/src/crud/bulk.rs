@@ -166,16 +166,16 @@ fn located(error: Error, index: usize) -> FieldErrors {
 pub fn given<'b>(singular: &str, bytes: &'b [u8]) -> Vec<Cow<'b, str>> {
     let operations = Bulk::read(bytes).map(|bulk| bulk.operations).unwrap_or_default();
     let records = operations.into_iter().filter_map(|raw| {
-        let mut parts = Body::nested(raw.get())?.0.into_iter();
+        let mut parts = Body::nested(raw.get())?.fields.into_iter();
         parts.find(|(name, _)| name == singular).and_then(|(_, record)| Body::nested(record.get()))
     });
-    records.flat_map(|record| record.0.into_iter().map(|(name, _)| name)).collect()
+    records.flat_map(|record| record.fields.into_iter().map(|(name, _)| name)).collect()
 }
 
 impl<'b> Bulk<'b> {
     fn read(bytes: &'b [u8]) -> Result<Bulk<'b>> {
         let (mut errors, mut atomic, mut operations) = (FieldErrors::default(), true, None);
-        for (name, raw) in Body::read(bytes, None)?.0 {
+        for (name, raw) in Body::read(bytes, None)?.fields {
             match (name.as_ref(), Given::read(raw)) {
                 (_, Given::Null) => {}
                 ("atomic", given) => match given.scalar().and_then(read_boolean) {
@@ -211,7 +211,7 @@ impl<'b> Single<'b> {
         if body.is_none() {
             errors.add("method", format!("must stand in an object, which {}", readable()));
         }
-        for (name, raw) in body.unwrap_or_default().0 {
+        for (name, raw) in body.unwrap_or_default().fields {
             match (name.as_ref(), Given::read(raw)) {
                 (_, Given::Null) => {}
                 ("method", given) => method = Some(given.scalar().unwrap_or_default().to_string()),

@@ -70,7 +70,7 @@ impl Uses {
             return bulk::given(self.meta.name, bytes).iter().for_each(|name| self.count(Deprecated::Field, name));
         }
         let Ok(body) = Body::read(bytes, Some(self.meta.name)) else { return };
-        for (name, _) in &body.0 {
+        for (name, _) in &body.fields {
             self.count(Deprecated::Field, name);
         }
     }

@@ -70,7 +70,7 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
             continue;
         };
         let mut item = Item { place, id: None, changes: Changes::new(entry.meta, None) };
-        if let Some((_, raw)) = body.0.iter().find(|(name, _)| name == "id") {
+        if let Some((_, raw)) = body.fields.iter().find(|(name, _)| name == "id") {
             match Given::read(raw) {
                 Given::Null => {}
                 given => match given.scalar().and_then(|text| read_value(Kind::BigInt, text)) {

@@ -31,13 +31,13 @@ pub fn read(
     definitions: &[Definition],
     changes: &mut Changes,
 ) -> Result<()> {
-    for name in &body.1 {
+    for name in &body.beside {
         // What clients cannot write is ignored wherever it stands.
         if entry.field(name).is_none_or(|field| writable(field) || field.access == Access::Internal) {
             changes.errors.add(name.clone(), format!("stands beside `{}`: put it inside", entry.meta.name));
         }
     }
-    for (name, raw) in &body.0 {
+    for (name, raw) in &body.fields {
         let given = Given::read(raw);
         // The time of deletion is shown where deleted records are asked for.
         let shown =
@@ -256,7 +256,7 @@ fn read_custom(field: &FieldMeta, given: &Given<'_>, definitions: &[Definition],
         return Ok(());
     };
     let given: Vec<(String, Given<'_>)> =
-        fields.0.iter().map(|(name, raw)| (Cow::to_string(name), Given::read(raw))).collect();
+        fields.fields.iter().map(|(name, raw)| (Cow::to_string(name), Given::read(raw))).collect();
     let before = match &changes.before {
         Some(row) => row.try_get::<serde_json::Value>("", field.name)?.as_object().cloned().unwrap_or_default(),
         None => serde_json::Map::new(),

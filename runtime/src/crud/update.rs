@@ -49,7 +49,7 @@ pub async fn update(
 
 /// Whether a body has values for custom fields.
 pub fn gives_custom_fields(entry: &Entry, body: &Body<'_>) -> bool {
-    entry.meta.custom_fields && body.0.iter().any(|(name, _)| name == "custom_fields")
+    entry.meta.custom_fields && body.fields.iter().any(|(name, _)| name == "custom_fields")
 }
 
 /// The record as it is, locked until the transaction ends, with no changes yet. Whether the caller may change it, and

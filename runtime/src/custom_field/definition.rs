@@ -51,7 +51,7 @@ pub struct Model {
 }
 
 /// So many records of one entity type may have.
-pub const MOST: u64 = 100;
+const MOST: u64 = 100;
 
 /// What the names of negated predicates begin with: `q[cf.x_not_eq]` asks about `x`.
 const NOT: &str = "_not";
@@ -105,27 +105,11 @@ impl Rules for Entity {
                 draft.error("entity_type", format!("must be the plural name of a resource with custom fields{hint}"));
             }
         }
+        if draft.before.is_none() {
+            check_beside_others(context, draft).await?;
+        }
         let field_type = draft.model.field_type.try_as_ref().and_then(|name| CustomFieldType::from_name(name));
         let choices = draft.model.choices.try_as_ref().cloned();
-        // Each has indexes, which every write keeps and PostgreSQL locks with their table.
-        let of_type = |entity_type: &String| Entity::find().filter(Column::EntityType.eq(entity_type));
-        if draft.before.is_none()
-            && let Some(entity_type) = draft.model.entity_type.try_as_ref()
-            && of_type(entity_type).count(context.db()).await? >= MOST
-        {
-            draft.error("entity_type", format!("has {MOST} custom fields, and can have no more"));
-        }
-        if draft.before.is_none()
-            && let (Some(name), Some(entity_type)) =
-                (draft.model.name.try_as_ref(), draft.model.entity_type.try_as_ref())
-        {
-            let negated = [Some(format!("{name}{NOT}")), name.strip_suffix(NOT).map(String::from)];
-            let like = Column::Name.is_in(negated.into_iter().flatten());
-            if let Some(other) = of_type(entity_type).filter(like).one(context.db()).await? {
-                let problem = format!("must not be told from `{}` by `{NOT}`, with which predicates begin", other.name);
-                draft.error("name", problem);
-            }
-        }
         let (Some(field_type), Some(choices)) = (field_type, choices) else { return Ok(()) };
         match (field_type == CustomFieldType::Choice, choices.as_array().is_none_or(Vec::is_empty)) {
             (true, true) => draft.error("choices", "must name at least one choice"),
@@ -155,6 +139,24 @@ impl Rules for Entity {
         context.state().custom_fields_changed.tell();
         Ok(())
     }
+}
+
+/// What the other definitions of its entity type leave to a new one.
+async fn check_beside_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    let Some(entity_type) = draft.model.entity_type.try_as_ref() else { return Ok(()) };
+    let others = Entity::find().filter(Column::EntityType.eq(entity_type));
+    // Each has indexes, which every write keeps and PostgreSQL locks with their table.
+    if others.clone().count(context.db()).await? >= MOST {
+        draft.error("entity_type", format!("has {MOST} custom fields, and can have no more"));
+    }
+    let Some(name) = draft.model.name.try_as_ref() else { return Ok(()) };
+    let negated = [Some(format!("{name}{NOT}")), name.strip_suffix(NOT).map(String::from)];
+    let alike = others.filter(Column::Name.is_in(negated.into_iter().flatten()));
+    if let Some(other) = alike.one(context.db()).await? {
+        let problem = format!("must not be told from `{}` by `{NOT}`, with which predicates begin", other.name);
+        draft.error("name", problem);
+    }
+    Ok(())
 }
 
 /// The definitions whose entity type has no custom fields any more.

@@ -54,7 +54,6 @@ use std::sync::Arc;
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
-use crate::auth::SignedIn;
 use crate::auth::session::{self, Found};
 use crate::context::State;
 use crate::error::{Error, Result};
@@ -157,12 +156,8 @@ impl Panel {
             return Ok(answer);
         }
         let Some(found) = found else { return sign_in::needed(state, request, &asked).await };
-        let visit = self.visit(state, asked, found.user).await?;
+        let visit = Visit::new(self, state, asked, found.user).await?;
         self.inside(request, &visit, &segments).await
-    }
-
-    async fn visit<'v>(&'v self, state: &'v Arc<State>, asked: Asked, user: Arc<SignedIn>) -> Result<Visit<'v>> {
-        Visit::new(state, &self.api, &self.locales, &self.remembered, asked, user).await
     }
 
     async fn inside(&self, request: &mut Request, visit: &Visit<'_>, segments: &[&str]) -> Result<Answer> {

@@ -189,7 +189,7 @@ async fn resume(
         is_page: true,
         ..Asked::default()
     };
-    let visit = panel.visit(state, asked, found.user).await?;
+    let visit = Visit::new(panel, state, asked, found.user).await?;
     forms::again(&visit, &place, &decode(draft)?, Some(kept()), StatusCode::OK).await.map(Some)
 }
 

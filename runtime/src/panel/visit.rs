@@ -9,11 +9,11 @@ use salvo::http::StatusCode;
 use serde_json::Value;
 
 use super::api::{self, Api, Reply};
-use super::locale::{Locale, Locales};
+use super::locale::Locale;
 use super::memory::Remembered;
 use super::said::Said;
 use super::token::Token;
-use super::{cookie, words};
+use super::{Panel, cookie, words};
 use crate::auth::SignedIn;
 use crate::catalog::Entry;
 use crate::context::State;
@@ -104,17 +104,10 @@ impl Asked {
 }
 
 impl<'v> Visit<'v> {
-    pub async fn new(
-        state: &'v Arc<State>,
-        api: &'v Api,
-        locales: &Locales,
-        remembered: &'v Remembered,
-        asked: Asked,
-        user: Arc<SignedIn>,
-    ) -> Result<Visit<'v>> {
+    pub async fn new(panel: &'v Panel, state: &'v Arc<State>, asked: Asked, user: Arc<SignedIn>) -> Result<Visit<'v>> {
         let token = Token::of(state, &user.mark())?;
-        let locale = locales.current(state).await?;
-        Ok(Visit { state, asked, user, locale, token, api, remembered })
+        let locale = panel.locales.current(state).await?;
+        Ok(Visit { state, asked, user, locale, token, api: &panel.api, remembered: &panel.remembered })
     }
 
     /// Whether the user may read a resource's records, as far as permissions say.

@@ -16,7 +16,7 @@ use crate::query::hint;
 /// How long the secret before a rotation signs beside the new one.
 const BOTH_SIGN: TimeDelta = TimeDelta::hours(24);
 /// So many one user may have.
-pub const MOST: u64 = 100;
+const MOST: u64 = 100;
 /// What stands for every event.
 const EVERY: &str = "*";
 
