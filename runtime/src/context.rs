@@ -155,7 +155,7 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn read(&self, sql: Sql) -> Result<Rows> {
+    pub async fn read(&self, sql: Sql) -> Result<Arc<Rows>> {
         self.state.db.rows(self.connection, sql).await
     }
 

@@ -1,13 +1,13 @@
 //! An attachment as a record: what is known of a file. Its bytes are elsewhere.
 
 use charter_macros::Resource;
-use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
 use super::presentation::Presentation;
 use super::storage::Part;
 use super::{leftover, upload};
 use crate::crud::{BoxFuture, Context, Route};
+use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;
 use crate::record::{Cell, Shape, write_text};
@@ -72,7 +72,7 @@ fn computed<'a>(
     context: &'a Context<'a>,
     field: &'static FieldMeta,
     shape: &'a Shape,
-    rows: &'a [QueryResult],
+    rows: &'a [Row<'a>],
 ) -> BoxFuture<'a, Result<Vec<Vec<u8>>>> {
     Box::pin(async move {
         let missing = |name: &str| Error::internal(format!("`{name}` was not read"));
@@ -84,7 +84,7 @@ fn computed<'a>(
         };
         let base_url = context.state().base_url();
         let mut values = Vec::with_capacity(rows.len());
-        for row in rows {
+        for row in rows.iter().copied() {
             let Some(media_type) = Cell::new(row, media_type)?.text()? else {
                 values.push(b"null".to_vec());
                 continue;

@@ -14,6 +14,7 @@ use sea_orm::QueryResult;
 use super::action::ActionHandler;
 use super::changes::Changes;
 use crate::context::Context;
+use crate::db::Row;
 use crate::error::Result;
 use crate::idempotency::{Key, Once};
 use crate::meta::{FieldMeta, ResourceMeta};
@@ -30,12 +31,8 @@ pub type RecordHook = for<'a> fn(&'a Context<'a>, &'a QueryResult) -> BoxFuture<
 /// Which records the caller may see; `None` for all.
 pub type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
 /// Makes the JSON of a computed field for each of the rows, which hold the columns that it is made of.
-pub type ComputeHook = for<'a> fn(
-    &'a Context<'a>,
-    &'static FieldMeta,
-    &'a Shape,
-    &'a [QueryResult],
-) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
+pub type ComputeHook =
+    for<'a> fn(&'a Context<'a>, &'static FieldMeta, &'a Shape, &'a [Row<'a>]) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
 /// Creates a record from a multipart body, and answers what a create does: with a key what the first one did.
 pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>, Option<Key>) -> BoxFuture<'a, Result<Once>>;
 

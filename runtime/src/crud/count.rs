@@ -1,15 +1,14 @@
 //! The total of a list: exact, and counted only where nothing that is known leads to it; or, where that will do, about how
 //! many.
 
-use sea_orm::QueryResult;
 use serde_json::Value;
 
-use super::page::{Reading, length};
+use super::page::Reading;
 use crate::context::Context;
-use crate::db::{Dialect, Sql};
-use crate::error::Result;
+use crate::db::{Dialect, Row, Rows, Sql};
+use crate::error::{Error, Result};
 use crate::query::{Count, write_condition};
-use crate::record::write_from;
+use crate::record::{Cell, write_from};
 use crate::total::{self, Found, Matches, Question, Recent};
 
 /// What the statement that reads the rows is to tell of the total, as one more column.
@@ -46,6 +45,11 @@ impl Basis {
         Basis::Changes { tables, alone }
     }
 
+    /// How many columns it is.
+    pub(super) fn columns(&self) -> usize {
+        usize::from(!matches!(self, Basis::Unasked))
+    }
+
     pub(super) fn write(&self, sql: &mut Sql, table: &str) {
         match self {
             Basis::Unasked => {}
@@ -55,9 +59,9 @@ impl Basis {
     }
 }
 
-/// What the rows tell of their basis.
-pub(super) fn told(rows: &[QueryResult]) -> Result<Option<i64>> {
-    Ok(rows.first().map(|row| row.try_get("", BASIS)).transpose()?)
+/// What the rows of a page tell of their basis, behind the columns that are shown.
+pub(super) fn told(reading: Reading<'_>, rows: &Rows) -> Result<Option<i64>> {
+    rows.first().map_or(Ok(None), |row| Cell::new(row, reading.shape.columns.len())?.integer())
 }
 
 /// What is remembered of a statement. Nothing within a transaction, as what it has changed and not committed is nobody
@@ -66,21 +70,21 @@ pub(super) fn question(context: &Context<'_>, sql: &Sql) -> Option<Question> {
     if context.transaction().is_none() { Question::of(sql) } else { None }
 }
 
-/// The total, from what a row told of it, or else by asking.
+/// The total, from what the page's so many rows told of it, or else by asking.
 pub(super) async fn count(
     context: &Context<'_>,
     reading: Reading<'_>,
     basis: &Basis,
-    rows: &[QueryResult],
+    (told, shown): (Option<i64>, i64),
 ) -> Result<i64> {
-    let told = told(rows)?;
     if let (Basis::Live, Some(total)) = (basis, told) {
         return Ok(total);
     }
     let sql = counting(context, reading, basis);
     let Basis::Changes { alone, .. } = basis else {
         let rows = context.read(sql).await?;
-        return Ok(rows.first().map(|row| row.try_get("", BASIS)).transpose()?.unwrap_or(0));
+        let Some(row) = rows.first() else { return Ok(0) };
+        return Ok(Cell::new(row, 0)?.integer()?.unwrap_or(0));
     };
     let question = question(context, &sql);
     let known = &context.state().totals;
@@ -108,13 +112,13 @@ pub(super) async fn count(
         }
     }
     if is_estimated(context, reading) {
-        return estimate(context, reading, rows).await;
+        return estimate(context, reading, shown).await;
     }
     let rows = context.read(counting(context, reading.narrowed(context).await?, basis)).await?;
     let Some(row) = rows.first() else { return Ok(0) };
-    let total = row.try_get("", "total")?;
+    let total = integer(row, 1)?;
     if let Some(question) = question {
-        known.put(question, row.try_get("", BASIS)?, total);
+        known.put(question, integer(row, 0)?, total);
     }
     Ok(total)
 }
@@ -125,13 +129,15 @@ pub(super) fn is_estimated(context: &Context<'_>, reading: Reading<'_>) -> bool 
 }
 
 /// How many records PostgreSQL's planner believes that the condition finds; at least those that are there to be seen.
-async fn estimate(context: &Context<'_>, reading: Reading<'_>, rows: &[QueryResult]) -> Result<i64> {
+async fn estimate(context: &Context<'_>, reading: Reading<'_>, shown: i64) -> Result<i64> {
     let mut sql = Sql::new(context.state().db.dialect(), "EXPLAIN (FORMAT JSON) SELECT t.\"id\"");
     write_found(&mut sql, reading);
-    let told: Option<Value> = context.read(sql).await?.first().map(|row| row.try_get_by_index(0)).transpose()?;
-    let believed = told.and_then(|told| told[0]["Plan"]["Plan Rows"].as_f64()).unwrap_or_default();
-    let before = if rows.is_empty() || reading.cursor.is_some() { 0 } else { reading.plan.offset() };
-    Ok((believed as i64).max(before.saturating_add(length(rows))))
+    let rows = context.read(sql).await?;
+    let told = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.json())?;
+    let told: Value = serde_json::from_str(told.unwrap_or("null")).map_err(Error::internal)?;
+    let believed = told[0]["Plan"]["Plan Rows"].as_f64().unwrap_or_default();
+    let before = if shown == 0 || reading.cursor.is_some() { 0 } else { reading.plan.offset() };
+    Ok((believed as i64).max(before.saturating_add(shown)))
 }
 
 /// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.
@@ -142,8 +148,9 @@ pub(super) fn counting(context: &Context<'_>, reading: Reading<'_>, basis: &Basi
     if let Basis::Changes { .. } = basis {
         sql.push(", COUNT(*) AS \"total\"");
         write_found(&mut sql, reading);
+        return sql.of_columns(2);
     }
-    sql
+    sql.of_columns(1)
 }
 
 /// Reads the ids of every record that the condition finds. Nothing when they are too many, or could not be carried on
@@ -157,14 +164,13 @@ async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> R
     sql.push(" AS \"found\" FROM (SELECT t.\"id\"");
     write_found(&mut sql, reading.narrowed(context).await?);
     sql.push(&format!(" LIMIT {}) AS m", total::MOST_MATCHES + 1));
-    let rows = context.read(sql).await?;
+    let rows = context.read(sql.of_columns(5)).await?;
     let Some(row) = rows.first() else { return Ok(None) };
-    let lasting: Option<bool> = row.try_get("", "lasting")?;
-    if !lasting.unwrap_or(false) || row.try_get::<i64>("", "total")? > total::MOST_MATCHES {
+    let lasting = Cell::new(row, 2)?.boolean()?.unwrap_or(false);
+    if !lasting || integer(row, 3)? > total::MOST_MATCHES {
         return Ok(None);
     }
-    let (snapshot, found): (String, Option<String>) = (row.try_get("", "snapshot")?, row.try_get("", "found")?);
-    Ok(Matches::read(row.try_get("", BASIS)?, &snapshot, found.as_deref()))
+    Ok(Matches::read(integer(row, 0)?, text(row, 1)?.unwrap_or_default(), text(row, 4)?))
 }
 
 /// The matches of now, from those of before and from what changed since. Nothing when that is too much, or not known any
@@ -189,18 +195,26 @@ async fn carry(
         Dialect::Sqlite => " AND t.\"id\" IN (SELECT \"id\" FROM charter_changed)",
     });
     sql.push(") AS \"found\" FROM charter_recent");
-    let rows = context.read(sql).await?;
+    let rows = context.read(sql.of_columns(5)).await?;
     let Some(row) = rows.first() else { return Ok(None) };
-    if !row.try_get::<Option<bool>>("", "complete")?.unwrap_or(false) {
+    if !Cell::new(row, 2)?.boolean()?.unwrap_or(false) {
         return Ok(None);
     }
     let carried = matches.carry(&Recent {
-        changes: row.try_get("", BASIS)?,
-        snapshot: row.try_get("", "snapshot")?,
-        changed: row.try_get("", "changed")?,
-        found: row.try_get("", "found")?,
+        changes: integer(row, 0)?,
+        snapshot: text(row, 1)?.unwrap_or_default(),
+        changed: text(row, 3)?,
+        found: text(row, 4)?,
     });
     Ok(carried.filter(|matches| matches.total() <= total::MOST_MATCHES))
+}
+
+fn integer(row: Row<'_>, position: usize) -> Result<i64> {
+    Cell::new(row, position)?.integer()?.ok_or_else(|| Error::internal("a total that is none"))
+}
+
+fn text<'r>(row: Row<'r>, position: usize) -> Result<Option<&'r str>> {
+    Cell::new(row, position)?.text()
 }
 
 /// `SELECT` the state that the statement sees.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use sea_orm::QueryResult;
 use serde_json::value::RawValue;
 
 use super::include::Related;
 use crate::catalog::Entry;
+use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::meta::Kind;
 use crate::record::{Cell, Shape, write_value};
@@ -81,14 +81,7 @@ impl Csv {
     }
 
     /// Writes the line of a record.
-    pub fn write(
-        &self,
-        out: &mut Vec<u8>,
-        shape: &Shape,
-        row: &QueryResult,
-        beside: &Related,
-        index: usize,
-    ) -> Result<()> {
+    pub fn write(&self, out: &mut Vec<u8>, shape: &Shape, row: Row<'_>, beside: &Related, index: usize) -> Result<()> {
         let (begun, mut json) = (out.len(), Vec::new());
         // The custom fields are one object, read once for all of their columns.
         let mut custom: Option<HashMap<Cow<'_, str>, &RawValue>> = None;

@@ -17,7 +17,7 @@ use super::page::{self, Reading};
 use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::custom_field;
-use crate::db::{Connection, Takes};
+use crate::db::{Connection, Row, Takes};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::IncludeMeta;
 use crate::query::Request;
@@ -247,9 +247,10 @@ impl Takes for Writer {
     async fn take(&mut self, connection: &Connection, rows: Vec<QueryResult>) -> Result<usize> {
         let context = Context::new(&self.state, &self.caller, connection);
         let entry = context.catalog().get(self.resource);
+        let rows: Vec<Row<'_>> = rows.iter().map(Row::from).collect();
         let related = include::load(&context, entry, &self.shape, &rows, &self.includes).await?;
         let out = &mut self.written;
-        for (index, row) in rows.iter().enumerate() {
+        for (index, row) in rows.iter().copied().enumerate() {
             match &self.csv {
                 Some(csv) => csv.write(out, &self.shape, row, &related, index)?,
                 None => {

@@ -82,14 +82,14 @@ pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
         record.push(if record.is_empty() { b'{' } else { b',' });
         record.extend_from_slice(column.key.as_bytes());
         if !column.source.is_own(column.name) {
-            write_value(&mut record, column, Cell::new(found, next)?)?;
+            write_value(&mut record, column, Cell::new(&**found, next)?)?;
             next += 1;
         } else if let Some(value) = changes.get(column.name) {
             write_loose(&mut record, column.source.field, &positive(store::storable(column.source.field, value)?));
         } else {
             let position = own(entry).position(|field| field.name == column.name);
             let position = position.ok_or_else(|| Error::internal(format!("the row has no `{}`", column.name)))?;
-            write_value(&mut record, column, Cell::new(found, position)?)?;
+            write_value(&mut record, column, Cell::new(&**found, position)?)?;
         }
     }
     record.push(b'}');

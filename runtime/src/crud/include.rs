@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-
-use sea_orm::QueryResult;
+use std::sync::Arc;
 
 use super::store;
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::{Rows, Sql};
+use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
 use crate::query::write_condition;
@@ -94,7 +93,7 @@ pub async fn load(
     context: &Context<'_>,
     entry: &Entry,
     shape: &Shape,
-    rows: &[QueryResult],
+    rows: &[Row<'_>],
     includes: &[&'static IncludeMeta],
 ) -> Result<Related> {
     let mut related = Related::default();
@@ -149,9 +148,9 @@ fn limited<'t>(target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
 }
 
 /// The ids in a column of the rows.
-fn integers(rows: &[QueryResult], shape: &Shape, name: &str) -> Result<Vec<Option<i64>>> {
+fn integers(rows: &[Row<'_>], shape: &Shape, name: &str) -> Result<Vec<Option<i64>>> {
     let position = shape.position(name).ok_or_else(|| Error::internal(format!("`{name}` was not read")))?;
-    rows.iter().map(|row| Cell::new(row, position)?.integer()).collect()
+    rows.iter().map(|row| Cell::new(*row, position)?.integer()).collect()
 }
 
 /// The record that each id names, or null.
@@ -161,7 +160,7 @@ async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option
     wanted.dedup();
     let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
     if !wanted.is_empty() {
-        for row in &*select(context, target, shape, "id", &wanted, None).await? {
+        for row in select(context, target, shape, "id", &wanted, None).await?.iter() {
             if let Some(id) = key(shape, row, "id")? {
                 found.insert(id, object(shape, row)?);
             }
@@ -191,7 +190,7 @@ async fn many(
                 format!("would bring more than {MOST_RELATED} {plural} (`{name}`): ask for fewer records a page");
             return Err(Error::invalid("include", problem));
         }
-        for row in &*rows {
+        for row in rows.iter() {
             if let Some(id) = key(&shape, row, by)? {
                 let list = lists.entry(id).or_default();
                 list.push(if list.is_empty() { b'[' } else { b',' });
@@ -211,7 +210,7 @@ async fn many(
 async fn polymorphic(
     context: &Context<'_>,
     shape: &Shape,
-    rows: &[QueryResult],
+    rows: &[Row<'_>],
     via: &str,
     type_field: &str,
     include: &IncludeMeta,
@@ -220,7 +219,7 @@ async fn polymorphic(
     let position = shape.position(type_field).ok_or_else(|| Error::internal(format!("`{type_field}` was not read")))?;
     let mut types = Vec::with_capacity(rows.len());
     for row in rows {
-        types.push(Cell::new(row, position)?.text()?);
+        types.push(Cell::new(*row, position)?.text()?);
     }
     let mut values = vec![b"null".to_vec(); rows.len()];
     let mut names: Vec<&str> = types.iter().flatten().copied().collect();
@@ -246,7 +245,7 @@ async fn select(
     by: &str,
     ids: &[i64],
     limit: Option<usize>,
-) -> Result<Rows> {
+) -> Result<Arc<Rows>> {
     // What the caller may not see by itself is not seen beside another record either.
     if let Some(permission) = target.meta.read_permission {
         context.caller().need_permission(permission)?;
@@ -259,15 +258,15 @@ async fn select(
     sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids).push(" AND ");
     write_condition(&mut sql, &visible);
     sql.push(&format!(" ORDER BY t.\"id\"{}", limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default()));
-    context.read(sql).await
+    context.read(sql.of_columns(shape.columns.len())).await
 }
 
-fn key(shape: &Shape, row: &QueryResult, name: &str) -> Result<Option<i64>> {
+fn key(shape: &Shape, row: Row<'_>, name: &str) -> Result<Option<i64>> {
     let position = shape.position(name).ok_or_else(|| Error::internal(format!("`{name}` was not read")))?;
     Cell::new(row, position)?.integer()
 }
 
-fn object(shape: &Shape, row: &QueryResult) -> Result<Vec<u8>> {
+fn object(shape: &Shape, row: Row<'_>) -> Result<Vec<u8>> {
     let mut out = vec![b'{'];
     write_record(&mut out, shape, row)?;
     out.push(b'}');
@@ -279,13 +278,13 @@ async fn custom_field_values(
     context: &Context<'_>,
     entry: &Entry,
     shape: &Shape,
-    rows: &[QueryResult],
+    rows: &[Row<'_>],
 ) -> Result<Vec<Vec<u8>>> {
     let definitions = custom_field::load(context.db(), entry.meta.plural).await?;
     let position = shape.position("custom_fields").ok_or_else(|| Error::internal("`custom_fields` was not read"))?;
     let mut values = Vec::with_capacity(rows.len());
     for row in rows {
-        let text = Cell::new(row, position)?.json()?.unwrap_or("{}");
+        let text = Cell::new(*row, position)?.json()?.unwrap_or("{}");
         let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).map_err(Error::internal)?;
         let list: Vec<_> = definitions
             .iter()

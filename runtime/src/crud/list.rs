@@ -8,11 +8,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
 use super::export::{Exported, Format};
+use super::include::{self, Related};
 use super::page::{self, Page, Reading};
-use super::{explain, export, include, restore, store};
+use super::{explain, export, restore, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
+use crate::db::Row;
 use crate::error::{Error, FieldErrors, Result};
 use crate::query::{Condition, Count, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
 use crate::record::write_record;
@@ -120,40 +122,52 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         let exported = export::export(context, reading, format, columns, ask.head).await?;
         return Ok(Listed::All(format, exported));
     }
-    let Page { rows, total, next } = page::read(context, reading).await?;
+    let page = page::read(context, reading).await?;
+    let rows = page.rows();
     let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
+    let body = written(reading, &page, (&rows, &related), view.as_ref())?;
+    let link = match cursor {
+        Some(_) => link(ask, page.next.as_deref())?,
+        None => None,
+    };
+    Ok(Listed::Page { body, link })
+}
 
+/// `{"<plural>": [...], "meta": {...}}`
+fn written(
+    reading: Reading<'_>,
+    page: &Page,
+    (rows, related): (&[Row<'_>], &Related),
+    view: Option<&View>,
+) -> Result<Vec<u8>> {
+    let Reading { entry, shape, plan, cursor, .. } = reading;
     let mut out = Vec::with_capacity(256 + rows.len() * 512);
     out.extend_from_slice(b"{\"");
     out.extend_from_slice(entry.meta.plural.as_bytes());
     out.extend_from_slice(b"\":[");
     for (index, row) in rows.iter().enumerate() {
         out.extend_from_slice(if index > 0 { b",{" } else { b"{" });
-        write_record(&mut out, &shape, row)?;
+        write_record(&mut out, shape, *row)?;
         related.write(&mut out, index);
         out.push(b'}');
     }
     out.extend_from_slice(b"],\"meta\":{");
-    if let Some(total) = total {
+    if let Some(total) = page.total {
         let name = if plan.count == Count::Estimate { "total_estimate" } else { "total" };
         let _ = write!(out, "\"{name}\":{total},");
     }
     let _ = write!(out, "\"per_page\":{}", plan.per_page);
-    match (cursor, &next) {
+    match (cursor, &page.next) {
         (None, _) => drop(write!(out, ",\"page\":{}", plan.page)),
         // A cursor has no character that JSON escapes.
         (Some(_), Some(next)) => drop(write!(out, ",\"next_cursor\":\"{next}\"")),
         (Some(_), None) => out.extend_from_slice(b",\"next_cursor\":null"),
     }
-    if let Some(view) = &view {
+    if let Some(view) = view {
         let _ = write!(out, ",\"view\":{}", view.meta());
     }
     out.extend_from_slice(b"}}");
-    let link = match cursor {
-        Some(_) => link(ask, next.as_deref())?,
-        None => None,
-    };
-    Ok(Listed::Page { body: out, link })
+    Ok(out)
 }
 
 /// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with what the request said beside its cursor.

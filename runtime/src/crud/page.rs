@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use sea_orm::QueryResult;
 use tokio::sync::OnceCell;
 
-use super::count::{BASIS, Basis, count, counting, is_estimated};
+use super::count::{BASIS, Basis, count, counting, is_estimated, told};
 use super::recall;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
-use crate::db::{Dialect, Rows, Sql};
+use crate::db::{Dialect, Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::query::condition::Target;
 use crate::query::{Condition, Cursor, Plan, Position, Stretch, write_condition};
@@ -19,7 +18,10 @@ use crate::total;
 
 /// What a list answers of.
 pub struct Page {
-    pub rows: Rows,
+    /// Its rows, as they were read: one part after another.
+    parts: Vec<Arc<Rows>>,
+    /// How many rows of these it has.
+    shown: usize,
     /// How many records the request finds, or about how many if that is what it asked; none when it did not ask.
     pub total: Option<i64>,
     /// The cursor of the last row, where the page has one and there are more records.
@@ -92,44 +94,55 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
     let (plan, basis) = (reading.plan, Basis::of(reading));
     let Some((cursor, place)) = reading.cursor else {
         let (rows, total) = recall::numbered(context, reading, &basis).await?;
-        return Ok(Page { rows, total, next: None });
+        return Ok(Page { shown: rows.len(), parts: vec![rows], total, next: None });
     };
     // One more than the page holds tells whether there is another.
     let wanted = plan.per_page + 1;
-    let mut rows: Vec<QueryResult> = Vec::new();
+    let (mut parts, mut found): (Vec<Arc<Rows>>, i64) = (Vec::new(), 0);
     let stretches = reading.stretches();
     for part in reading.parts(&stretches, wanted) {
-        let (missing, reading) = (wanted - length(&rows), reading.narrowed(context).await?);
+        let (missing, reading) = (wanted - found, reading.narrowed(context).await?);
         let Part::Behind { place, .. } = part else { continue };
         let part = Part::Behind { place, most: missing };
-        rows.extend(select(context, reading, &basis, part).all(context.db()).await?);
-        if length(&rows) == wanted {
+        let rows = context.read(select(context, reading, &basis, part)).await?;
+        found += length(&rows);
+        parts.push(rows);
+        if found == wanted {
             break;
         }
     }
     let total = match &basis {
         Basis::Unasked => None,
-        _ if place.is_none() && length(&rows) < wanted => Some(length(&rows)),
-        basis => Some(count(context, reading, basis, &rows).await?),
-    };
-    let mut next = None;
-    if length(&rows) == wanted {
-        rows.pop();
-        if let Some(last) = rows.last() {
-            let first = reading.shape.columns.len() + usize::from(!matches!(basis, Basis::Unasked));
-            next = Some(cursor.write(last, reading.id(last)?, first)?);
+        _ if place.is_none() && found < wanted => Some(found),
+        basis => {
+            let any = parts.iter().find(|rows| !rows.is_empty());
+            let told = any.map_or(Ok(None), |rows| told(reading, rows))?;
+            Some(count(context, reading, basis, (told, found)).await?)
         }
+    };
+    let mut page = Page { shown: found.min(plan.per_page) as usize, parts, total, next: None };
+    if found == wanted
+        && let Some(last) = page.rows().last().copied()
+    {
+        let first = reading.shape.columns.len() + basis.columns();
+        page.next = Some(cursor.write(last, reading.id(last)?, first)?);
     }
-    Ok(Page { rows: Arc::new(rows), total, next })
+    Ok(page)
 }
 
-pub(super) fn length(rows: &[QueryResult]) -> i64 {
+impl Page {
+    pub fn rows(&self) -> Vec<Row<'_>> {
+        self.parts.iter().flat_map(|rows| rows.iter()).take(self.shown).collect()
+    }
+}
+
+pub(super) fn length(rows: &Rows) -> i64 {
     i64::try_from(rows.len()).unwrap_or(i64::MAX)
 }
 
 impl<'p> Reading<'p> {
     /// The id of a row.
-    pub(super) fn id(self, row: &QueryResult) -> Result<i64> {
+    pub(super) fn id(self, row: Row<'_>) -> Result<i64> {
         let place = self.shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
         Cell::new(row, place)?.integer()?.ok_or_else(|| Error::internal("a record has no id"))
     }
@@ -181,8 +194,10 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
         basis.write(&mut sql, entry.meta.table);
         sql.push(" AS ").name(BASIS);
     }
+    let mut columns = shape.columns.len() + basis.columns();
     if let Part::Behind { .. } = part {
         plan.ranking().write_values(&mut sql);
+        columns += plan.ranking().forms().count();
     }
     // SQLite reads whole rows before it sorts them. Of the many that the index of a custom field may find it takes the
     // ids first, which are in the index.
@@ -199,7 +214,7 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
         shape.write_tables(&mut sql, &sources);
         write_part(&mut sql, condition, plan, part, deep);
     }
-    sql
+    sql.of_columns(columns)
 }
 
 /// Whether the page is so far from the first record, by id, that it is worth finding the block in which it begins.

@@ -3,7 +3,7 @@
 //! To find the page of a filtered list may take long, to read records by their ids never does. A page that was found is
 //! remembered by its ids, and is the same for as long as no record has changed that the list finds.
 
-use sea_orm::QueryResult;
+use std::sync::Arc;
 
 use super::count::{Basis, count, counting, question, told};
 use super::page::{Part, Reading, length, select};
@@ -17,7 +17,7 @@ pub(super) async fn numbered(
     context: &Context<'_>,
     reading: Reading<'_>,
     basis: &Basis,
-) -> Result<(Rows, Option<i64>)> {
+) -> Result<(Arc<Rows>, Option<i64>)> {
     let statement = select(context, reading, basis, Part::Numbered);
     let page = if is_lasting(reading, basis) { question(context, &statement) } else { None };
     let recalled = match &page {
@@ -32,7 +32,7 @@ pub(super) async fn numbered(
     let narrowed = reading.narrowed(context).await?;
     let rows = context.read(select(context, narrowed, basis, Part::Numbered)).await?;
     if let Some(page) = page
-        && let Some(changes) = told(&rows)?
+        && let Some(changes) = told(reading, &rows)?
     {
         context.state().totals.keep_page(page, changes, rows.iter().map(|row| reading.id(row)).collect::<Result<_>>()?);
     }
@@ -42,7 +42,7 @@ pub(super) async fn numbered(
     let total = match (basis, shown(reading, &rows).or(learned)) {
         (Basis::Unasked, _) => None,
         (_, Some(total)) => Some(total),
-        (basis, None) => Some(count(context, reading, basis, &rows).await?),
+        (basis, None) => Some(count(context, reading, basis, (told(reading, &rows)?, length(&rows))).await?),
     };
     Ok((rows, total))
 }
@@ -54,7 +54,7 @@ fn is_lasting(reading: Reading<'_>, basis: &Basis) -> bool {
 }
 
 /// The total, where the page is not full and so tells it.
-fn shown(reading: Reading<'_>, rows: &[QueryResult]) -> Option<i64> {
+fn shown(reading: Reading<'_>, rows: &Rows) -> Option<i64> {
     let (found, plan) = (length(rows), reading.plan);
     (found < plan.per_page && (found > 0 || plan.page == 1)).then(|| plan.offset() + found)
 }
@@ -62,7 +62,7 @@ fn shown(reading: Reading<'_>, rows: &[QueryResult]) -> Option<i64> {
 /// What the page that was found before comes to.
 enum Recalled {
     /// It is the same: its records as they are now, and the total.
-    Page(Rows, i64),
+    Page(Arc<Rows>, i64),
     /// It may be another; this is the total.
     Total(i64),
     Nothing,
@@ -73,17 +73,17 @@ async fn recall(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, page
     let known = &context.state().totals;
     let Some(kept) = known.page(page) else { return Ok(Recalled::Nothing) };
     let rows = context.read(select(context, reading, basis, Part::Known(&kept.ids))).await?;
-    let Some(changes) = told(&rows)? else { return Ok(Recalled::Nothing) };
+    let Some(changes) = told(reading, &rows)? else { return Ok(Recalled::Nothing) };
     if changes != kept.changes {
         // What is learned of the total says which records changed since.
-        let total = count(context, reading, basis, &rows).await?;
+        let total = count(context, reading, basis, (Some(changes), length(&rows))).await?;
         let same = question(context, &counting(context, reading, basis))
             .is_some_and(|question| known.is_untouched(&question, kept.changes, changes));
         return Ok(if same { Recalled::Page(rows, total) } else { Recalled::Total(total) });
     }
     let total = match shown(reading, &rows) {
         Some(total) => total,
-        None => count(context, reading, basis, &rows).await?,
+        None => count(context, reading, basis, (Some(changes), length(&rows))).await?,
     };
     Ok(Recalled::Page(rows, total))
 }

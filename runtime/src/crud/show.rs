@@ -7,7 +7,7 @@ use sea_orm::QueryResult;
 use super::{include, restore, store, version};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::db::Sql;
+use crate::db::{Found, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta};
 use crate::query::{Condition, Planner, parse, write_condition};
@@ -54,7 +54,7 @@ impl Read {
     pub fn plain(entry: &Entry, row: &QueryResult) -> Result<Read> {
         let mut record = Vec::with_capacity(1024);
         record.push(b'{');
-        write_record(&mut record, &entry.single, row)?;
+        write_record(&mut record, &entry.single, row.into())?;
         record.push(b'}');
         Ok(Read::whole(record))
     }
@@ -122,9 +122,10 @@ async fn read(
     sql.push(" WHERE ");
     write_condition(&mut sql, condition);
     let position = shape.position("id").unwrap_or_default();
-    let Some(row) = context.state().db.row(context.db(), sql, id, position).await? else { return Ok(None) };
-    let row = &*row;
-    let related = include::load(context, entry, &shape, std::slice::from_ref(row), includes).await?;
+    let sql = sql.of_columns(shape.columns.len());
+    let found = context.state().db.record(context.db(), sql, id, position).await?;
+    let Some(row) = found.as_ref().and_then(Found::row) else { return Ok(None) };
+    let related = include::load(context, entry, &shape, &[row], includes).await?;
     let mut record = Vec::with_capacity(1024);
     record.push(b'{');
     write_record(&mut record, &shape, row)?;

@@ -2,6 +2,7 @@
 //!
 //! - `charter_fold(text)`: the text without regard to case, for every script. The order and the substring predicates
 //!   compare what it answers, so that both databases find and sort alike.
+//! - `charter_rows(...)`: all rows of a statement as one value (`packed`).
 //! - `charter_decimal(text)`: a decimal custom field as an integer scaled by 10^8; NULL when it is not a number.
 
 use std::ptr::NonNull;
@@ -9,6 +10,7 @@ use std::ptr::NonNull;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
+use super::packed;
 use crate::number::{self, CUSTOM_PLACES, Scaled};
 
 /// Text without regard to case: lower case, and one letter for both small sigmas, whose choice depends on what follows.
@@ -40,7 +42,8 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
         }))
-    })
+    })?;
+    packed::register(&connection)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ impl Statement {
         }
         let _ = write!(text, "1::bigint AS \"{PLACE}\"){}", self.rest);
         let values = row.iter().chain(&self.beside).cloned().collect();
-        Sql { dialect: Dialect::Postgres, text, values }
+        Sql { values, ..Sql::new(Dialect::Postgres, text) }
     }
 
     /// Runs it with each of these rows, and answers what it answers for each.

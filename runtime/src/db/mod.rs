@@ -9,6 +9,8 @@ mod functions;
 mod gather;
 mod given;
 mod limit;
+mod packed;
+mod rows;
 mod statement;
 mod together;
 
@@ -37,9 +39,11 @@ pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
 pub use given::{GIVEN, Given, PLACE};
 pub use limit::LIFTED;
+pub use packed::{PackedRow, Stored};
+pub use rows::{Found, Row, Rows};
 pub use statement::{Operand, Sql};
+pub use together::Company;
 use together::Together;
-pub use together::{Company, Rows};
 
 use crate::error::{Error, Result};
 

@@ -13,6 +13,8 @@ pub struct Sql {
     pub dialect: Dialect,
     pub text: String,
     pub values: Vec<Value>,
+    /// How many columns its rows have, where that was said.
+    pub(super) columns: usize,
 }
 
 /// What stands for a value in a statement.
@@ -26,7 +28,7 @@ pub enum Operand<'e> {
 
 impl Sql {
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Sql {
-        Sql { dialect, text: text.into(), values: Vec::new() }
+        Sql { dialect, text: text.into(), values: Vec::new(), columns: 0 }
     }
 
     /// Appends text as it is.

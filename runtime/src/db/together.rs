@@ -1,8 +1,5 @@
-//! What requests ask together: rows by their ids; and, on PostgreSQL, the rows of the very same statement, and statements
-//! about rows that they give.
-//!
-//! A row of SQLite is one request's alone. To read a value of it may change how SQLite keeps that value, so that no two
-//! threads may do so at once, whatever the driver's types say.
+//! What requests ask together: rows by their ids, the rows of the very same statement, and, on PostgreSQL, statements about
+//! rows that they give.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,16 +8,15 @@ use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 
 use super::connection::Connection;
 use super::gather::{Gather, Item};
+use super::rows::{Found, Rows};
 use super::{Db, Dialect, Given, Sql};
 use crate::error::{Error, Result};
-
-/// The rows of a statement, which others may have asked for too.
-pub type Rows = Arc<Vec<QueryResult>>;
 
 /// Those who ask.
 #[derive(Debug, Default)]
 pub(super) struct Together {
-    same: Arc<Gather<Same, Rows>>,
+    same: Arc<Gather<Same, Arc<Rows>>>,
+    records: Arc<Gather<i64, Option<Found>>>,
     rows: Arc<Gather<i64, Option<Arc<QueryResult>>>>,
     given: Arc<Gather<Arc<[Value]>, Option<QueryResult>>>,
 }
@@ -39,22 +35,54 @@ pub enum Company {
 }
 
 impl Db {
-    /// The rows that a statement reads. On PostgreSQL those who ask for the very same while it is read are answered together
-    /// by the next.
-    pub async fn rows(&self, connection: &Connection, sql: Sql) -> Result<Rows> {
+    /// The rows that a statement reads. Those who ask for the very same while it is read are answered together by the next,
+    /// where its rows may be shared.
+    pub async fn rows(&self, connection: &Connection, sql: Sql) -> Result<Arc<Rows>> {
         let pool = match connection {
-            Connection::Pool(pool) if self.dialect == Dialect::Postgres => pool.clone(),
-            _ => return Ok(Arc::new(sql.all(connection).await?)),
+            Connection::Pool(pool) if sql.is_shared() => pool.clone(),
+            _ => return Ok(Arc::new(sql.rows(connection).await?)),
         };
         let kind = sql.written_out().into();
         let read = move |those: Vec<Same>| {
-            let (pool, sql) = (pool.clone(), sql.clone());
+            let (pool, sql) = (Connection::Pool(pool.clone()), sql.clone());
             async move {
-                let rows = Arc::new(pool.query_all_raw(sql.statement()).await?);
+                let rows = Arc::new(sql.rows(&pool).await?);
                 Ok::<_, DbErr>(vec![rows; those.len()])
             }
         };
         self.together.same.ask(kind, Same, read).await
+    }
+
+    /// The row of `t` with an id that `sql` finds, which ends in a condition, to be read only. `position`: that of the id in
+    /// the row.
+    pub async fn record(
+        &self,
+        connection: &Connection,
+        mut sql: Sql,
+        id: i64,
+        position: usize,
+    ) -> Result<Option<Found>> {
+        let pool = match connection {
+            // What is asked of this caller alone nobody else asks.
+            Connection::Pool(pool) if sql.values.is_empty() && sql.is_shared() => pool.clone(),
+            _ => {
+                sql.push(" AND t.\"id\" = ").bind(id);
+                return Ok(Found::new(Arc::new(sql.rows(connection).await?), 0));
+            }
+        };
+        sql.push(" AND ");
+        let kind: Arc<str> = sql.text.as_str().into();
+        let find = move |ids: Vec<i64>| {
+            let (pool, mut sql) = (Connection::Pool(pool.clone()), sql.clone());
+            async move {
+                sql.among("t.\"id\"", &ids);
+                let rows = Arc::new(sql.rows(&pool).await?);
+                let found = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
+                let answer = |id| Found::new(rows.clone(), found.iter().position(|known| known == id)?);
+                Ok::<_, DbErr>(ids.iter().map(answer).collect())
+            }
+        };
+        self.together.records.ask(kind, id, find).await
     }
 
     /// The row of `t` with an id that `sql` finds, which ends in a condition. `position`: that of the id in the row.

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 use rust_decimal::Decimal;
-use sea_orm::{QueryResult, Value};
+use sea_orm::Value;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::condition::Condition;
 use super::order::{Form, Position, Ranking};
 use super::sql::write_condition;
-use crate::db::{Dialect, Sql};
+use crate::db::{Dialect, Row, Sql};
 use crate::error::{Error, Result};
 use crate::record::Cell;
 
@@ -91,7 +91,7 @@ impl<'p> Cursor<'p> {
     ///
     /// # Errors
     /// 422 under `cursor` when its values are too long.
-    pub fn write(self, row: &QueryResult, id: i64, first: usize) -> Result<String> {
+    pub fn write(self, row: Row<'_>, id: i64, first: usize) -> Result<String> {
         let mut values = Vec::new();
         for (index, form) in self.ranking.forms().enumerate() {
             values.push(form.json(self.dialect, Cell::new(row, first + index)?)?);

@@ -1,4 +1,4 @@
-//! One value of a row, read straight from the driver: no intermediate value, no copy of text.
+//! One value of a row, read straight from where it was received: no intermediate value, no copy of text.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
@@ -8,6 +8,8 @@ use sea_orm::sqlx::sqlite::SqliteRow;
 use sea_orm::sqlx::{Column, Database, Decode, Postgres, Row, Sqlite, TypeInfo, ValueRef};
 use uuid::Uuid;
 
+use super::stored;
+use crate::db::{PackedRow, Row as AnyRow, Stored};
 use crate::error::{Error, Result};
 
 /// The value at a position of a row, of either database.
@@ -21,6 +23,8 @@ pub struct Cell<'r> {
 enum RowRef<'r> {
     Postgres(&'r PgRow),
     Sqlite(&'r SqliteRow),
+    /// Of SQLite too.
+    Packed(PackedRow<'r>),
 }
 
 type Answer<T> = Result<Option<T>>;
@@ -38,11 +42,14 @@ fn present<'r, D: Database>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) 
 impl<'r> Cell<'r> {
     /// # Errors
     /// A row that is of neither database.
-    pub fn new(row: &'r QueryResult, position: usize) -> Result<Cell<'r>> {
-        let row = match (row.try_as_pg_row(), row.try_as_sqlite_row()) {
-            (Some(row), _) => RowRef::Postgres(row),
-            (_, Some(row)) => RowRef::Sqlite(row),
-            _ => return Err(Error::internal("a row of an unknown database")),
+    pub fn new(row: impl Into<AnyRow<'r>>, position: usize) -> Result<Cell<'r>> {
+        let row = match row.into() {
+            AnyRow::Packed(row) => RowRef::Packed(row),
+            AnyRow::Driver(row) => match (row.try_as_pg_row(), row.try_as_sqlite_row()) {
+                (Some(row), _) => RowRef::Postgres(row),
+                (_, Some(row)) => RowRef::Sqlite(row),
+                _ => return Err(Error::internal("a row of an unknown database")),
+            },
         };
         Ok(Cell { row, position })
     }
@@ -60,76 +67,70 @@ impl<'r> Cell<'r> {
         Cell::new(row, column.map_err(Error::internal)?)
     }
 
-    fn read<T>(&self) -> Answer<T>
+    /// As the driver reads it, or as `stored` does.
+    fn read<T>(&self, stored: impl FnOnce(Stored<'r>) -> Result<T>) -> Answer<T>
     where
         T: Decode<'r, Postgres> + Decode<'r, Sqlite>,
     {
         match self.row {
             RowRef::Postgres(row) => decode::<Postgres, T>(row.try_get_raw(self.position)),
             RowRef::Sqlite(row) => decode::<Sqlite, T>(row.try_get_raw(self.position)),
+            RowRef::Packed(row) => match row.value(self.position) {
+                None => Err(Error::internal(format!("a row without a column {}", self.position))),
+                Some(Stored::Null) => Ok(None),
+                Some(value) => stored(value).map(Some),
+            },
         }
     }
 
     pub fn text(&self) -> Answer<&'r str> {
-        self.read()
+        self.read(stored::text)
     }
 
     pub fn boolean(&self) -> Answer<bool> {
-        self.read()
+        self.read(|value| Ok(stored::integer(value)? != 0))
     }
 
     /// A whole number of any width.
     pub fn integer(&self) -> Answer<i64> {
-        match self.row {
-            RowRef::Sqlite(_) => self.read(),
-            RowRef::Postgres(row) => {
-                let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
-                let wide = match value.type_info().name() {
-                    "INT4" => <i32 as Decode<'_, Postgres>>::decode(value).map(i64::from),
-                    "INT2" => <i16 as Decode<'_, Postgres>>::decode(value).map(i64::from),
-                    _ => <i64 as Decode<'_, Postgres>>::decode(value),
-                };
-                wide.map(Some).map_err(Error::internal)
-            }
-        }
+        let RowRef::Postgres(row) = self.row else { return self.read(stored::integer) };
+        let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
+        let wide = match value.type_info().name() {
+            "INT4" => <i32 as Decode<'_, Postgres>>::decode(value).map(i64::from),
+            "INT2" => <i16 as Decode<'_, Postgres>>::decode(value).map(i64::from),
+            _ => <i64 as Decode<'_, Postgres>>::decode(value),
+        };
+        wide.map(Some).map_err(Error::internal)
     }
 
     /// A decimal times 10^places: `numeric` on PostgreSQL, that very integer on SQLite.
     pub fn scaled(&self, places: u32) -> Answer<i64> {
-        match self.row {
-            RowRef::Sqlite(_) => self.read(),
-            RowRef::Postgres(row) => {
-                let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
-                let mut decimal = <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
-                decimal.rescale(places);
-                i64::try_from(decimal.mantissa()).map(Some).map_err(Error::internal)
-            }
-        }
+        let RowRef::Postgres(row) = self.row else { return self.read(stored::integer) };
+        let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
+        let mut decimal = <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
+        decimal.rescale(places);
+        i64::try_from(decimal.mantissa()).map(Some).map_err(Error::internal)
     }
 
     pub fn time(&self) -> Answer<DateTime<Utc>> {
-        self.read()
+        self.read(stored::time)
     }
 
     pub fn date(&self) -> Answer<NaiveDate> {
-        self.read()
+        self.read(stored::date)
     }
 
     pub fn uuid(&self) -> Answer<Uuid> {
-        self.read()
+        self.read(stored::uuid)
     }
 
     /// The text of a JSON value.
     pub fn json(&self) -> Answer<&'r str> {
-        match self.row {
-            RowRef::Sqlite(_) => self.text(),
-            RowRef::Postgres(row) => {
-                let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
-                let bytes = value.as_bytes().map_err(Error::internal)?;
-                // jsonb's binary form is one byte of version before the text.
-                let text = bytes.strip_prefix(&[1]).unwrap_or(bytes);
-                std::str::from_utf8(text).map(Some).map_err(Error::internal)
-            }
-        }
+        let RowRef::Postgres(row) = self.row else { return self.text() };
+        let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
+        let bytes = value.as_bytes().map_err(Error::internal)?;
+        // jsonb's binary form is one byte of version before the text.
+        let text = bytes.strip_prefix(&[1]).unwrap_or(bytes);
+        std::str::from_utf8(text).map(Some).map_err(Error::internal)
     }
 }

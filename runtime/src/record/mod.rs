@@ -2,6 +2,7 @@
 
 mod cell;
 mod shape;
+mod stored;
 mod timestamp;
 mod writer;
 

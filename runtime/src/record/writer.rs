@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use sea_orm::{QueryResult, Value};
+use sea_orm::Value;
 
 use super::{Cell, Column, Shape, write_timestamp};
+use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind};
 use crate::number;
 
 /// Writes `"id":1,"name":"Lamp"`: the fields without the braces, so that includes can follow.
-pub fn write_record(out: &mut Vec<u8>, shape: &Shape, row: &QueryResult) -> Result<()> {
+pub fn write_record(out: &mut Vec<u8>, shape: &Shape, row: Row<'_>) -> Result<()> {
     let mut first = true;
     for (position, column) in shape.columns.iter().enumerate() {
         if column.hidden {

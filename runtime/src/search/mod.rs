@@ -12,6 +12,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub use install::{forget, keep, settle};
 use tokio::sync::Notify;
 
+use sea_orm::DbErr;
+
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
@@ -76,17 +78,15 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
     sql.push(" LIMIT (SELECT n + 1 FROM charter_most))) <= (SELECT n FROM charter_most) AS \"few\", ");
     write_kept(&mut sql, &index);
     sql.push(" AS \"kept\"");
-    let told = match context.read(sql).await {
-        Ok(rows) => {
-            rows.first().map(|row| Ok::<_, sea_orm::DbErr>((row.try_get("", "few")?, row.try_get("", "kept")?)))
-        }
+    let told = match context.read(sql.of_columns(2)).await {
+        Ok(rows) => rows.first().map(|row| Ok::<_, DbErr>((row.integer(0)? != 0, row.integer(1)? != 0))).transpose()?,
         Err(Error::Unavailable(what)) if what != INDEXED_ANEW => return Err(Error::Unavailable(what)),
         Err(error) => {
             tracing::error!(%error, index = &*index, "an index of substrings does not answer");
             None
         }
     };
-    match told.transpose()? {
+    match told {
         Some((true, true)) => Ok(Some(Condition::Candidates { index, expression }.and(condition.clone()))),
         Some((false, true)) => Ok(None),
         Some((_, false)) | None => {

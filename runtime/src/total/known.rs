@@ -197,12 +197,9 @@ mod tests {
             known.page(&question("page")).is_some_and(|page| page.changes == 7),
             "an older state tells nothing new"
         );
-        let recent = |changes, changed: &str, found: Option<&str>| Recent {
-            changes,
-            snapshot: String::new(),
-            changed: Some(changed.into()),
-            found: found.map(Into::into),
-        };
+        fn recent<'r>(changes: i64, changed: &'r str, found: Option<&'r str>) -> Recent<'r> {
+            Recent { changes, snapshot: "", changed: Some(changed), found }
+        }
         let matches = Matches::read(7, "", Some("1,2,3")).expect("they are numbers");
         let matches = matches.carry(&recent(9, "8,9", None)).expect("it is carried");
         known.keep(question("a"), matches.clone());

@@ -25,13 +25,13 @@ pub struct Matches {
 
 /// What a later statement says of the records that changed since.
 #[derive(Debug)]
-pub struct Recent {
+pub struct Recent<'r> {
     pub changes: i64,
-    pub snapshot: String,
+    pub snapshot: &'r str,
     /// Every one of them, with commas between; none when there are none.
-    pub changed: Option<String>,
+    pub changed: Option<&'r str>,
     /// Those that the question finds now.
-    pub found: Option<String>,
+    pub found: Option<&'r str>,
 }
 
 impl Matches {
@@ -57,10 +57,9 @@ impl Matches {
     }
 
     /// The matches in the later state. Nothing when what was read of it is not as it should be.
-    pub fn carry(&self, recent: &Recent) -> Option<Matches> {
-        let (changed, found) = (read(recent.changed.as_deref())?, read(recent.found.as_deref())?);
-        let mut matches =
-            Matches { changes: recent.changes, snapshot: recent.snapshot.as_str().into(), ..self.clone() };
+    pub fn carry(&self, recent: &Recent<'_>) -> Option<Matches> {
+        let (changed, found) = (read(recent.changed)?, read(recent.found)?);
+        let mut matches = Matches { changes: recent.changes, snapshot: recent.snapshot.into(), ..self.clone() };
         if !found.is_empty() || !matches.ids.is_disjoint(&changed) {
             matches.since = recent.changes;
             matches.ids -= changed;
@@ -133,12 +132,9 @@ mod tests {
 
     #[test]
     fn what_changed_goes_and_what_is_found_of_it_comes_back() {
-        let recent = |changed: Option<&str>, found: Option<&str>| Recent {
-            changes: 8,
-            snapshot: "1:2:".into(),
-            changed: changed.map(Into::into),
-            found: found.map(Into::into),
-        };
+        fn recent<'r>(changed: Option<&'r str>, found: Option<&'r str>) -> Recent<'r> {
+            Recent { changes: 8, snapshot: "1:2:", changed, found }
+        }
         let before = matches(7, "1,2,-3");
         assert_eq!(before.total(), 3);
         let after = before.carry(&recent(Some("2,-3,5"), Some("5,-3"))).expect("it is carried");

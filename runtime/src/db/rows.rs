@@ -1,0 +1,122 @@
+//! The rows that a statement read, which several requests may have asked for.
+
+use std::sync::Arc;
+
+use sea_orm::{DbErr, QueryResult, RuntimeErr};
+
+use super::packed::{MOST_COLUMNS, Packed, PackedRow, Stored, packing};
+use super::{Connection, Dialect, Sql};
+
+/// The rows of a statement.
+#[derive(Debug)]
+pub enum Rows {
+    /// As the driver has them. On SQLite they are one request's alone: to read a value may change how SQLite keeps it, so
+    /// that no two threads may do so at once, whatever the driver's types say.
+    Driver(Vec<QueryResult>),
+    Packed(Packed),
+}
+
+/// One of the rows.
+#[derive(Debug, Clone, Copy)]
+pub enum Row<'r> {
+    Driver(&'r QueryResult),
+    Packed(PackedRow<'r>),
+}
+
+/// A row that was found among others.
+#[derive(Debug, Clone)]
+pub struct Found {
+    rows: Arc<Rows>,
+    index: usize,
+}
+
+impl Sql {
+    /// Says how many columns its rows have. Of SQLite they may be shared then.
+    pub fn of_columns(mut self, columns: usize) -> Sql {
+        self.columns = columns;
+        self
+    }
+
+    /// Whether its rows may be read by several threads.
+    pub(super) fn is_shared(&self) -> bool {
+        self.dialect == Dialect::Postgres || self.is_packed()
+    }
+
+    fn is_packed(&self) -> bool {
+        self.dialect == Dialect::Sqlite && (1..=MOST_COLUMNS).contains(&self.columns)
+    }
+
+    pub(super) async fn rows(mut self, connection: &Connection) -> Result<Rows, DbErr> {
+        use sea_orm::ConnectionTrait;
+        if !self.is_packed() {
+            return Ok(Rows::Driver(connection.query_all_raw(self.statement()).await?));
+        }
+        let columns = self.columns;
+        self.text = packing(&self.text, columns);
+        let row = connection.query_one_raw(self.statement()).await?;
+        let bytes = row.map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or_default();
+        let packed = Packed::new(bytes, columns);
+        packed.map(Rows::Packed).ok_or_else(|| DbErr::Query(RuntimeErr::Internal("rows that are none".into())))
+    }
+}
+
+impl Rows {
+    pub fn len(&self) -> usize {
+        match self {
+            Rows::Driver(rows) => rows.len(),
+            Rows::Packed(rows) => rows.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn get(&self, index: usize) -> Option<Row<'_>> {
+        match self {
+            Rows::Driver(rows) => rows.get(index).map(Row::Driver),
+            Rows::Packed(rows) => rows.row(index).map(Row::Packed),
+        }
+    }
+
+    pub fn first(&self) -> Option<Row<'_>> {
+        self.get(0)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+impl Row<'_> {
+    /// The whole number at a position.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn integer(self, position: usize) -> Result<i64, DbErr> {
+        match self {
+            Row::Driver(row) => Ok(row.try_get_by_index(position)?),
+            Row::Packed(row) => match row.value(position) {
+                Some(Stored::Integer(number)) => Ok(number),
+                _ => Err(DbErr::Type(format!("no whole number at {position}"))),
+            },
+        }
+    }
+}
+
+impl Found {
+    pub(super) fn new(rows: Arc<Rows>, index: usize) -> Option<Found> {
+        (index < rows.len()).then_some(Found { rows, index })
+    }
+
+    /// Nothing is never answered: the row was there when it was found.
+    pub fn row(&self) -> Option<Row<'_>> {
+        self.rows.get(self.index)
+    }
+}
+
+impl<'r> From<&'r QueryResult> for Row<'r> {
+    fn from(row: &'r QueryResult) -> Row<'r> {
+        Row::Driver(row)
+    }
+}

@@ -1,0 +1,96 @@
+//! A value as SQLite stores it, in the type of its field: as the driver reads it too.
+
+use std::fmt::Display;
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::Stored;
+use crate::error::{Error, Result};
+
+/// How a time may be written that SQLite's own functions made, beside RFC 3339: all are of UTC.
+const TIMES: [&str; 4] = ["%F %T%.f", "%FT%T%.f", "%F %R", "%FT%R"];
+
+/// # Errors
+/// What is no text.
+pub fn text(value: Stored<'_>) -> Result<&str> {
+    match value {
+        Stored::Text(bytes) | Stored::Blob(bytes) => std::str::from_utf8(bytes).map_err(Error::internal),
+        other => Err(none("text", other.data_type())),
+    }
+}
+
+/// # Errors
+/// What is no whole number.
+pub fn integer(value: Stored<'_>) -> Result<i64> {
+    match value {
+        Stored::Integer(number) => Ok(number),
+        Stored::Real(number) => Ok(number as i64),
+        other => text(other)?.parse().map_err(Error::internal),
+    }
+}
+
+/// # Errors
+/// What is no time.
+pub fn time(value: Stored<'_>) -> Result<DateTime<Utc>> {
+    if let Stored::Integer(seconds) = value {
+        return DateTime::from_timestamp(seconds, 0).ok_or_else(|| none("time", seconds));
+    }
+    let text = text(value)?;
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Ok(time.to_utc());
+    }
+    let mut read = TIMES.iter().filter_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    read.next().map(|time| time.and_utc()).ok_or_else(|| none("time", text))
+}
+
+/// # Errors
+/// What is no day.
+pub fn date(value: Stored<'_>) -> Result<NaiveDate> {
+    text(value)?.parse().map_err(Error::internal)
+}
+
+/// # Errors
+/// What is no UUID.
+pub fn uuid(value: Stored<'_>) -> Result<Uuid> {
+    match value {
+        Stored::Blob(bytes) => Uuid::from_slice(bytes).map_err(Error::internal),
+        other => text(other)?.parse().map_err(Error::internal),
+    }
+}
+
+fn none(what: &str, stored: impl Display) -> Error {
+    Error::internal(format!("no {what} is stored, but {stored}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_in_each_form_in_which_it_may_be_stored() {
+        let expected: DateTime<Utc> = "2026-03-21T10:05:00Z".parse().unwrap();
+        for text in [
+            "2026-03-21T10:05:00+00:00",
+            "2026-03-21T12:05:00.000+02:00",
+            "2026-03-21 10:05:00Z",
+            "2026-03-21 10:05:00",
+            "2026-03-21T10:05:00.000",
+            "2026-03-21 10:05",
+        ] {
+            assert_eq!(time(Stored::Text(text.as_bytes())).unwrap(), expected, "{text}");
+        }
+        assert_eq!(time(Stored::Integer(expected.timestamp())).unwrap(), expected);
+        assert!(time(Stored::Text(b"soon")).is_err());
+    }
+
+    #[test]
+    fn what_has_another_type_is_an_error() {
+        assert!(text(Stored::Integer(1)).is_err());
+        assert!(text(Stored::Text(&[0xff])).is_err());
+        assert!(integer(Stored::Text(b"one")).is_err());
+        assert!(uuid(Stored::Blob(&[0; 15])).is_err());
+        assert!(date(Stored::Text(b"2026-02-30")).is_err());
+        assert_eq!(integer(Stored::Text(b"-7")).unwrap(), -7);
+    }
+}
