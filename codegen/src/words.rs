@@ -71,6 +71,7 @@ words! {
 
     /// Places in the life of a record where the application has its say.
     Hook {
+        Check = "check",
         BeforeSave = "before_save",
         AfterSave = "after_save",
         BeforeDelete = "before_delete",

@@ -125,7 +125,7 @@ pub enum Error {
     PreconditionFailed,
     /// 413: the body is over the limit, given in bytes.
     PayloadTooLarge(usize),
-    /// 415: the body is not of this type.
+    /// 415: the body cannot be read as what it is said to be; what to do about it.
     UnsupportedMediaType(&'static str),
     /// 416: a file of so many bytes, which ends before the part that was asked for.
     RangeNotSatisfiable(u64),
@@ -251,7 +251,7 @@ impl Error {
             Error::InProgress => "A request with the same Idempotency-Key is still under way.".into(),
             Error::PreconditionFailed => "The record is not in the version that the request is meant for.".into(),
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
-            Error::UnsupportedMediaType(wanted) => format!("Send the body as `{wanted}`."),
+            Error::UnsupportedMediaType(told) => (*told).into(),
             Error::RateLimited(seconds) => format!("Too many requests. Try again in {seconds} seconds."),
             Error::Invalid(errors) => {
                 let summary = errors.summary();

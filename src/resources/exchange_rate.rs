@@ -10,16 +10,18 @@ use super::generated::exchange_rate::{Behaviour, Column, ConvertInput, ConvertOu
 use super::generated::{currency, settings};
 
 impl Behaviour for Entity {
+    async fn check(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let positive = |rate: &Number| *rate > Number::ZERO;
+        if new_rate(draft).filter(positive).is_some_and(|rate| inverse(rate).is_none()) {
+            draft.error("rate", "is so large that its inverse rounds to nothing: give inverse_rate too");
+        }
+        Ok(())
+    }
+
     /// The inverse follows the rate unless it is given.
     async fn before_save(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        let before = draft.before.as_ref().map(|stored| stored.rate);
-        let rate_changed = draft.model.rate.is_set() && before != Some(*draft.model.rate.as_ref());
-        if rate_changed && !draft.model.inverse_rate.is_set() {
-            let rate = Number::from(*draft.model.rate.as_ref());
-            match inverse(rate) {
-                Some(inverse) => draft.model.inverse_rate = Set(inverse),
-                None => draft.error("rate", "is so large that its inverse rounds to nothing: give inverse_rate too"),
-            }
+        if let Some(inverse) = new_rate(draft).and_then(inverse) {
+            draft.model.inverse_rate = Set(inverse);
         }
         Ok(())
     }
@@ -44,6 +46,13 @@ impl Behaviour for Entity {
             at: input.at,
         })
     }
+}
+
+/// The rate, where it changes and its inverse is not given.
+fn new_rate(draft: &Draft<Entity>) -> Option<Number> {
+    let before = draft.before.as_ref().map(|stored| stored.rate);
+    let rate = draft.model.rate.is_set().then(|| *draft.model.rate.as_ref())?;
+    (before != Some(rate) && !draft.model.inverse_rate.is_set()).then(|| rate.into())
 }
 
 /// 1 divided by the rate, rounded half-even to 8 places; nothing when that is zero or cannot be stored.

@@ -100,6 +100,10 @@ async fn a_choice_needs_choices_and_nothing_else_has_them(server: Server) {
     admin.post("/custom_fields", body("choice", json!([]))).await.invalid("choices");
     admin.post("/custom_fields", body("choice", Value::Null)).await.invalid("choices");
     admin.post("/custom_fields", body("string", json!(["a"]))).await.invalid("choices");
+    for blank in [json!([""]), json!(["a", " "])] {
+        let answer = admin.post("/custom_fields", body("choice", blank)).await;
+        assert!(answer.invalid("choices").contains("blank"), "{}", answer.text);
+    }
     let twice = admin.post("/custom_fields", body("choice", json!(["a", "b", "a"]))).await;
     assert_eq!(twice.invalid("choices"), "name \"a\" twice");
     admin.put(&format!("/custom_fields/{}", choice["id"]), json!({ "choices": "" })).await.invalid("choices");
@@ -202,6 +206,9 @@ async fn a_required_field_is_required_of_new_records(server: Server) {
     let product = admin.post("/products", body).await.created("product");
     let path = format!("/products/{}", product["id"]);
     admin.put(&path, json!({ "custom_fields": { "power": "" } })).await.invalid("custom_fields.power");
+    define(&admin, "motto", "string", json!({ "required": true })).await;
+    let answer = admin.put(&path, json!({ "custom_fields": { "motto": "  " } })).await;
+    assert_eq!(answer.invalid("custom_fields.motto"), "must not be blank");
     // A record from before can be changed in other respects.
     admin.put(&format!("/products/{}", old["id"]), json!({ "name": "older" })).await.record("product");
 }

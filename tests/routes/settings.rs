@@ -45,6 +45,10 @@ async fn a_time_zone_is_one_that_there_is(server: Server) {
     for bad in ["Berlin", "Mars/Phobos", "europe/london", "UTC+1"] {
         admin.put("/settings", json!({ "timezone": bad })).await.invalid("timezone");
     }
+    // With whatever else is wrong.
+    let long = "x".repeat(300);
+    let answer = admin.put("/settings", json!({ "timezone": "Mars/Phobos", "company_name": long, "colour": 1 })).await;
+    assert_eq!(answer.invalid_fields(), ["colour", "company_name", "timezone"]);
     for known in ["Europe/London", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "UTC"] {
         assert_eq!(admin.put("/settings", json!({ "timezone": known })).await.record("settings")["timezone"], known);
     }

@@ -42,6 +42,8 @@ async fn a_tax_class_in_use_by_either_reference_cannot_be_deleted(server: Server
     for field in ["tax_class_id", "purchase_tax_class_id"] {
         let class = admin.post("/tax_classes", json!({ "name": field })).await.created("tax_class");
         admin.post("/products", json!({ "name": "x", field: class["id"] })).await.created("product");
-        admin.delete(&format!("/tax_classes/{}", class["id"])).await.refused(409, "conflict");
+        let answer = admin.delete(&format!("/tax_classes/{}", class["id"])).await;
+        let told = answer.refused(409, "conflict")["message"].to_string();
+        assert!(told.contains("Other records still refer to this one"), "{told}");
     }
 }

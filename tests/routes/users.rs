@@ -183,6 +183,9 @@ async fn roles_give_permissions_at_once(server: Server) {
     admin.put(&format!("/roles/{}", role["id"]), json!({ "permissions": [] })).await.record("role");
     client.get("/exchange_rates").await.refused(403, "permission_missing");
     admin.put(&path(&user), json!({ "role_ids": [999] })).await.invalid("role_ids");
+    let id = &role["id"];
+    let twice = admin.put(&path(&user), json!({ "role_ids": [id, id, id.to_string()] })).await.record("user");
+    assert_eq!(twice["role_ids"], json!([id]), "a list of ids names each once");
 }
 
 async fn two_creates_of_one_address_at_once_give_one_user(server: Server) {

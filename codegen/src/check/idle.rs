@@ -13,7 +13,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     let deletes = !resource.singleton && (acts || serves(&[Operation::Delete]));
     for point in &resource.hooks {
         let (runs, what, help) = match point.hook {
-            Hook::BeforeSave | Hook::AfterSave => (saves, "saves a record", "`operations` lacks `create` and `update`"),
+            Hook::Check | Hook::BeforeSave | Hook::AfterSave => {
+                (saves, "saves a record", "`operations` lacks `create` and `update`")
+            }
             Hook::BeforeDelete | Hook::AfterDelete if resource.singleton => {
                 (deletes, "deletes a record", "a singleton is never deleted")
             }

@@ -106,7 +106,7 @@ fn hook_function(hook: Hook) -> TokenStream {
     let name = ident(hook.word());
     let subject = match hook {
         Hook::Scope => return quote!(fn #name(context: &Context<'_>) -> Option<Condition>;),
-        Hook::BeforeSave => quote!(draft: &mut Draft<Entity>),
+        Hook::Check | Hook::BeforeSave => quote!(draft: &mut Draft<Entity>),
         Hook::AfterSave | Hook::BeforeDelete | Hook::AfterDelete | Hook::AfterCommit => quote!(record: &Model),
     };
     quote!(fn #name(context: &Context<'_>, #subject) -> impl Future<Output = Result<()>> + Send;)

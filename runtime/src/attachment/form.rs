@@ -58,7 +58,7 @@ pub struct Received {
 pub async fn read(storage: &Storage, upload: Upload<'_>, patience: Duration, digest: bool) -> Result<Form> {
     let boundary = multer::parse_boundary(&upload.content_type).map_err(|error| match error {
         multer::Error::NoBoundary => Error::Malformed("The Content-Type names no boundary.".into()),
-        _ => Error::UnsupportedMediaType("multipart/form-data"),
+        _ => Error::UnsupportedMediaType("Send the body as `multipart/form-data`."),
     })?;
     if upload.length.is_some_and(|length| length > MOST_BYTES + MOST_BESIDE) {
         return Err(Error::PayloadTooLarge(MOST_BYTES as usize));

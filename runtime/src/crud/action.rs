@@ -103,6 +103,8 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
         let mut given: Vec<_> =
             pairs.iter().map(|pair| (pair.name.clone(), Given::Text(pair.value.as_str().into()))).collect();
         given.retain(|(name, _)| !lists.iter().any(|(list, _)| list == name));
+        // Of a parameter that is sent twice the last counts, as in a list's.
+        given.reverse();
         given.extend(lists.iter().map(|(name, json)| (name.to_string(), Given::Nested(json))));
         input::read_parameters(fields, &given, context, &mut errors)?
     } else {

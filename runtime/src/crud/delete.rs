@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 use crate::event;
 use crate::query::Condition;
 
+/// What a reference that stands in the way comes to.
+const REFERRED_TO: &str = "Other records still refer to this one. Deleted ones that can be restored count too.";
+
 /// Deletes what goes with a record: its embedded records, and its attachments as if each were deleted by itself.
 async fn with_it(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     embedded::remove(context, entry, id).await?;
@@ -49,7 +52,10 @@ pub async fn delete(
     if !entry.meta.soft_delete {
         with_it(context, entry, id).await?;
     }
-    store::delete(context, entry, id).await?;
+    store::delete(context, entry, id).await.map_err(|error| match error {
+        Error::Conflict(_) => Error::Conflict(REFERRED_TO.into()),
+        other => other,
+    })?;
     if let Some(hook) = hooks.after_delete {
         hook(context, &row).await?;
     }

@@ -1,7 +1,7 @@
 //! A body against a resource's metadata: every field known, every value read, every problem collected.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rust_decimal::Decimal;
 use sea_orm::Value;
@@ -45,7 +45,7 @@ pub fn read(
         let Some(field) = entry.field(name).filter(|f| shown(f)) else {
             if name == entry.meta.name {
                 changes.errors.add(name.clone(), "must be an object");
-            } else if entry.include(name).is_none() {
+            } else if entry.include(name).is_none() && !(changes.before.is_some() && is_revealed(entry, name)) {
                 let known = entry.meta.fields.iter().filter(|f| writable(f)).map(|f| f.name);
                 changes.errors.add(
                     name.clone(),
@@ -69,6 +69,13 @@ pub fn read(
         }
     }
     Ok(())
+}
+
+/// Whether a name is of what is shown once, beside a record that was just made. A change may have it like all that was read;
+/// who makes a record with a secret of their own is told that it is not taken.
+fn is_revealed(entry: &Entry, name: &str) -> bool {
+    let by_actions = entry.meta.actions.iter().flat_map(|action| action.reveals);
+    entry.meta.reveals.iter().chain(by_actions).any(|(known, _)| *known == name)
 }
 
 /// Whether a text is sent back as it is stored.
@@ -154,10 +161,10 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
             Value::String(Some(text)) => Ok(serde_json::Value::String(text)),
             _ => Err("must be a string".into()),
         })?,
-        Kind::RefList { .. } => read_list(given, |element| match read_value(Kind::BigInt, element.scalar()?)? {
+        Kind::RefList { .. } => once(read_list(given, |element| match read_value(Kind::BigInt, element.scalar()?)? {
             Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
             _ => Err("must be an id".into()),
-        })?,
+        })?),
         Kind::Json => match given {
             Given::Nested(text) => {
                 let value = read_value(Kind::Json, text)?;
@@ -244,6 +251,17 @@ fn read_list(
         list.push(read(&Given::read(raw)).map_err(|problem| format!("{problem} (element {})", index + 1))?);
     }
     Ok(json(list.into()))
+}
+
+/// Who is named twice is named.
+fn once(mut list: Value) -> Value {
+    if let Value::Json(Some(list)) = &mut list
+        && let Some(ids) = list.as_array_mut()
+    {
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(id.as_i64()));
+    }
+    list
 }
 
 fn read_custom(field: &FieldMeta, given: &Given<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {

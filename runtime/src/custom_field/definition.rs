@@ -116,6 +116,14 @@ impl Rules for Entity {
             (false, false) => draft.error("choices", "belong to fields of the type choice"),
             _ => {}
         }
+        if choices
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|choice| choice.as_str().is_none_or(|text| text.trim().is_empty()))
+        {
+            draft.error("choices", "must not be blank: an empty text clears the field");
+        }
         let mut seen = HashSet::new();
         for choice in choices.as_array().into_iter().flatten().filter(|choice| !seen.insert(choice.to_string())) {
             draft.error("choices", format!("name {choice} twice"));

@@ -42,6 +42,9 @@ pub fn merge(
                 }
             }
             given => match read(definition, given) {
+                Ok(value) if definition.required && value.as_str().is_some_and(|text| text.trim().is_empty()) => {
+                    errors.add(key, "must not be blank");
+                }
                 Ok(value) => drop(merged.insert(name.clone(), value)),
                 Err(problem) => errors.add(key, problem),
             },

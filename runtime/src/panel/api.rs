@@ -13,6 +13,7 @@ use salvo::hyper;
 use salvo::{Request, Response, Service};
 use serde_json::Value;
 
+use super::listing::Listing;
 use crate::auth::Principal;
 use crate::context::State;
 use crate::crud;
@@ -100,6 +101,14 @@ impl Reply {
     /// # Errors
     /// What was refused.
     pub fn json(&self) -> Result<Value> {
+        if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
+    }
+
+    /// The records of a list that was answered.
+    ///
+    /// # Errors
+    /// What was refused.
+    pub fn listing(&self) -> Result<Listing<'_>> {
         if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
     }
 

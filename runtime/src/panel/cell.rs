@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::listing::Fields;
 use super::title::Titles;
 use super::visit::Visit;
 use super::{title, words, zone};
@@ -47,15 +48,26 @@ pub fn of(
     titles: &Titles,
     room: Room,
 ) -> Markup {
-    let value = &record[field.name];
-    let kind = kind(entry, field);
+    of_kind(visit, field, kind(entry, field), record, titles, room)
+}
+
+/// The same, of which the kind is known.
+pub fn of_kind(
+    visit: &Visit<'_>,
+    field: &'static FieldMeta,
+    kind: Kind,
+    record: &impl Fields,
+    titles: &Titles,
+    room: Room,
+) -> Markup {
+    let value = record.value(field.name);
     match kind {
         Kind::Ref { resource } => match value.as_i64() {
             Some(id) => reference(visit, visit.state.catalog.get(resource), id, titles),
             None => nothing(),
         },
         Kind::PolymorphicRef { type_field } => {
-            let target = record[type_field].as_str().and_then(|name| visit.state.catalog.by_type(name));
+            let target = record.value(type_field).as_str().and_then(|name| visit.state.catalog.by_type(name));
             match (value.as_i64(), target) {
                 (Some(id), Some(target)) => reference(visit, target, id, titles),
                 (Some(id), None) => html! { (id) },

@@ -6,16 +6,18 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::api::Reply;
-use super::cell::{self, Room};
+use super::cell;
 use super::columns::{self, Column};
 use super::condition::Wish;
+use super::listing::{Listing, Record};
 use super::place::Place;
+use super::row::Rows;
 use super::title::{self, Titles};
 use super::tools::Tool;
 use super::visit::Visit;
 use super::{deleted, filter, page, plot, see, tools, views, words};
 use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, Operation};
+use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, Predicate};
 use crate::server::Answer;
 
@@ -71,12 +73,10 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         }
         return Ok(page::with_status(visit, reply.status, &title, &list.refused(&reply, &titles)));
     }
-    let body = reply.json()?;
-    let empty = Vec::new();
-    let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
+    let listing = reply.listing()?;
     let referring: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
-    titles.extend(Titles::load(visit, &referring, records).await?);
-    let content = list.page(records, &body["meta"], &titles, &asked);
+    titles.extend(Titles::load(visit, &referring, &listing.records).await?);
+    let content = list.page(&listing, &titles, &asked);
     Ok(page::answer(visit, &title, &content))
 }
 
@@ -92,7 +92,7 @@ struct List<'l> {
 }
 
 impl List<'_> {
-    fn page(&self, records: &[Value], meta: &Value, titles: &Titles, asked: &str) -> Markup {
+    fn page(&self, Listing { records, meta }: &Listing<'_>, titles: &Titles, asked: &str) -> Markup {
         let total = meta["total"].as_i64();
         html! {
             (self.head(total, asked))
@@ -201,7 +201,7 @@ impl List<'_> {
         }
     }
 
-    fn table(&self, records: &[Value], titles: &Titles, total: Option<i64>) -> Markup {
+    fn table(&self, records: &[Record<'_>], titles: &Titles, total: Option<i64>) -> Markup {
         let (visit, place, entry) = (self.visit, self.place, self.place.entry);
         let served = |operation| visit.may(entry, operation);
         let of_deleted = self.wish.is_of_deleted();
@@ -210,7 +210,8 @@ impl List<'_> {
         let deletes = !of_deleted && served(Operation::Delete);
         let restores = of_deleted && deleted::may(visit, entry);
         let bulk = edits || deletes || restores;
-        let leading = self.first();
+        let mut rows = Rows::new(visit, place, self.shown, titles);
+        (rows.picks, rows.of_deleted) = (bulk, of_deleted);
         html! {
             form method="post" action={ (place.collection()) "/bulk" } data-bulk {
                 (page::token(visit))
@@ -220,10 +221,10 @@ impl List<'_> {
                     table .list {
                         thead { tr {
                             @if bulk { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows of this page"; } }
-                            @for (index, column) in self.shown.iter().enumerate() { (self.heading(column, index == leading)) }
+                            @for (column, leads) in rows.columns() { (self.heading(column, leads)) }
                         } }
                         tbody {
-                            @for record in records { (self.row(record, titles, bulk, leading)) }
+                            @for record in records { (rows.row(record)) }
                         }
                     }
                 }
@@ -260,75 +261,6 @@ impl List<'_> {
                     a href=(to.address(self.place)) { (column.label) @if up { " ↑" } @else if down { " ↓" } }
                 } @else { (column.label) }
             }
-        }
-    }
-
-    /// The column that says what a record is called.
-    fn first(&self) -> usize {
-        let named = title::field(self.place.entry).map(|field| field.name);
-        self.shown.iter().position(|column| Some(column.name.as_str()) == named).unwrap_or(0)
-    }
-
-    fn row(&self, record: &Value, titles: &Titles, bulk: bool, leading: usize) -> Markup {
-        let (place, entry) = (self.place, self.place.entry);
-        let id = record["id"].as_i64().unwrap_or_default();
-        let called = title::of(entry, record);
-        let path = place.of(id).path();
-        let href = if self.wish.is_of_deleted() { deleted::address(&path) } else { path };
-        html! {
-            tr data-row {
-                @if bulk { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (called) }; } }
-                @for (index, column) in self.shown.iter().enumerate() {
-                    td .number[cell::is_number(column.kind)] .lead[index == leading] {
-                        @if index == leading {
-                            a href=(href) data-open {
-                                @let text = record[column.name.as_str()].as_str().unwrap_or_default();
-                                @if text.trim().is_empty() { (called) } @else { (self.leading(column, record, titles)) }
-                            }
-                        } @else { (self.cell(column, record, titles)) }
-                    }
-                }
-            }
-        }
-    }
-
-    /// A link holds no link.
-    fn leading(&self, column: &Column, record: &Value, titles: &Titles) -> Markup {
-        match column.field.map(|field| field.kind) {
-            Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::RefList { .. } | Kind::Derived { .. })
-            | None => {
-                html! { (record[column.name.as_str()].as_str().unwrap_or_default()) }
-            }
-            Some(_) => self.cell(column, record, titles),
-        }
-    }
-
-    fn cell(&self, column: &Column, record: &Value, titles: &Titles) -> Markup {
-        let (visit, entry) = (self.visit, self.place.entry);
-        match (column.field, &column.custom) {
-            (Some(field), _) => {
-                let linked = match field.kind {
-                    Kind::Derived { via, .. } => entry.field(via).zip(record[via].as_i64()),
-                    _ => None,
-                };
-                let cell = cell::of(visit, entry, field, record, titles, Room::Table);
-                match linked {
-                    Some((FieldMeta { kind: Kind::Ref { resource }, .. }, id)) => {
-                        let target = visit.state.catalog.get(resource);
-                        let reached = title::is_reached(visit, target) && record[field.name].is_string();
-                        if reached {
-                            html! { a href={ "/" (target.meta.path) "/" (id) } { (cell) } }
-                        } else {
-                            cell
-                        }
-                    }
-                    _ => cell,
-                }
-            }
-            (None, Some(custom)) => {
-                cell::plain(visit, column.kind, &record["custom_fields"][custom.name.as_str()], Room::Table)
-            }
-            (None, None) => cell::nothing(),
         }
     }
 

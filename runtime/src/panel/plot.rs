@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
-use serde_json::Value;
 
+use super::listing::Fields;
 use super::place::Place;
 use super::visit::Visit;
 use super::{input, words};
@@ -120,14 +120,14 @@ pub fn fields(entry: &Entry) -> Vec<&'static str> {
 }
 
 /// How a number changed over time: one line for each that has the same words.
-pub fn lines(visit: &Visit<'_>, entry: &Entry, records: &[Value]) -> Markup {
+pub fn lines(visit: &Visit<'_>, entry: &Entry, records: &[impl Fields]) -> Markup {
     let Some(Lined { number, time, words }) = lined(entry) else { return html! {} };
     let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for record in records {
-        let at = record[time.name].as_str().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
-        let value = record[number.name].as_str().and_then(|text| text.parse::<f64>().ok());
+        let at = record.value(time.name).as_str().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
+        let value = record.value(number.name).as_str().and_then(|text| text.parse::<f64>().ok());
         let (Some(at), Some(value)) = (at, value) else { continue };
-        let name = words.iter().map(|field| input::text(&record[field.name])).collect::<Vec<_>>().join(" → ");
+        let name = words.iter().map(|field| input::text(record.value(field.name))).collect::<Vec<_>>().join(" → ");
         let point = (at.timestamp() as f64, value);
         match series.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push(point),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::columns::Column;
 use super::condition::Row;
+use super::listing::Fields;
 use super::place::Place;
 use super::visit::Visit;
 use super::{several, words};
@@ -32,8 +33,13 @@ pub fn field(entry: &Entry) -> Option<&'static FieldMeta> {
 
 /// What a record is called.
 pub fn of(entry: &Entry, record: &Value) -> String {
-    let named = field(entry).and_then(|field| record[field.name].as_str()).filter(|text| !text.trim().is_empty());
-    match (named, record["id"].as_i64()) {
+    by(field(entry), entry, record)
+}
+
+/// The same, of which the field is known.
+pub fn by(field: Option<&'static FieldMeta>, entry: &Entry, record: &impl Fields) -> String {
+    let named = field.and_then(|field| record.value(field.name).as_str()).filter(|text| !text.trim().is_empty());
+    match (named, record.value("id").as_i64()) {
         (Some(text), _) => text.to_string(),
         (None, Some(id)) => format!("{} {id}", entry.meta.label),
         (None, None) => entry.meta.label.to_string(),
@@ -49,19 +55,21 @@ impl Titles {
     ///
     /// # Errors
     /// When the database fails. What the user may not read has no title.
-    pub async fn load(visit: &Visit<'_>, fields: &[&'static FieldMeta], records: &[Value]) -> Result<Titles> {
+    pub async fn load(visit: &Visit<'_>, fields: &[&'static FieldMeta], records: &[impl Fields]) -> Result<Titles> {
         let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
         for field in fields {
             for record in records {
                 let target = match field.kind {
                     Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
-                    Kind::PolymorphicRef { type_field } => {
-                        record[type_field].as_str().and_then(|t| visit.state.catalog.by_type(t)).map(|e| e.meta.name)
-                    }
+                    Kind::PolymorphicRef { type_field } => record
+                        .value(type_field)
+                        .as_str()
+                        .and_then(|t| visit.state.catalog.by_type(t))
+                        .map(|e| e.meta.name),
                     _ => None,
                 };
                 let Some(target) = target else { continue };
-                let ids = match &record[field.name] {
+                let ids = match record.value(field.name) {
                     Value::Array(list) => list.iter().filter_map(Value::as_i64).collect(),
                     one => one.as_i64().into_iter().collect::<Vec<_>>(),
                 };

@@ -251,7 +251,7 @@ pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
             read_body(request, LONGEST_FORM).await?
         }
         None if request.body().is_none() => Default::default(),
-        _ => return Err(Error::UnsupportedMediaType("application/x-www-form-urlencoded")),
+        _ => return Err(Error::UnsupportedMediaType("Send the form as `application/x-www-form-urlencoded`.")),
     };
     let pairs = decode(std::str::from_utf8(&bytes).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?)?;
     if pairs.len() > MOST_FIELDS {

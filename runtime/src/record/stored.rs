@@ -37,11 +37,34 @@ pub fn time(value: Stored<'_>) -> Result<DateTime<Utc>> {
         return DateTime::from_timestamp(seconds, 0).ok_or_else(|| none("time", seconds));
     }
     let text = text(value)?;
+    if let Some(time) = as_we_write_it(text.as_bytes()) {
+        return Ok(time);
+    }
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Ok(time.to_utc());
     }
     let mut read = TIMES.iter().filter_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     read.next().map(|time| time.and_utc()).ok_or_else(|| none("time", text))
+}
+
+/// `2026-03-21T10:05:09.070+00:00`, as everything that the server writes; by hand, because a list has forty of these.
+fn as_we_write_it(text: &[u8]) -> Option<DateTime<Utc>> {
+    let (text, parts) = (text.strip_suffix(b"+00:00")?, text.split_at_checked(19)?.0);
+    let number = |from: usize, to: usize| {
+        let digits = parts.get(from..to)?;
+        digits.iter().try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + u32::from(digit - b'0')))
+    };
+    let between = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    let nanos = match text.get(19..)? {
+        [] => 0,
+        [b'.', digits @ ..] if digits.len() <= 9 && digits.iter().all(u8::is_ascii_digit) => {
+            digits.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0')) * 10_u32.pow(9 - digits.len() as u32)
+        }
+        _ => return None,
+    };
+    let day = NaiveDate::from_ymd_opt(number(0, 4)? as i32, number(5, 7)?, number(8, 10)?)?;
+    let time = day.and_hms_nano_opt(number(11, 13)?, number(14, 16)?, number(17, 19)?, nanos)?;
+    between.iter().all(|(at, sign)| parts[*at] == *sign).then(|| time.and_utc())
 }
 
 /// # Errors
@@ -72,6 +95,8 @@ mod tests {
         let expected: DateTime<Utc> = "2026-03-21T10:05:00Z".parse().unwrap();
         for text in [
             "2026-03-21T10:05:00+00:00",
+            "2026-03-21T10:05:00.000+00:00",
+            "2026-03-21T10:05:00.000000000+00:00",
             "2026-03-21T12:05:00.000+02:00",
             "2026-03-21 10:05:00Z",
             "2026-03-21 10:05:00",

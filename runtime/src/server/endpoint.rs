@@ -186,7 +186,18 @@ pub fn begin_upload(request: &mut Request) -> Upload<'_> {
 /// [`Error::Overloaded`] when the turn does not come again, [`Error::UnsupportedMediaType`] when it is something else, [`Error::PayloadTooLarge`] above `limit`
 /// bytes, [`Error::Malformed`] when it breaks off.
 pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
-    let said = media_type(request);
+    let said = media_type(request).and_then(|said| match said {
+        Some(mime) if !is_json(&mime) && !is_form(&mime) => Err(UNSUPPORTED),
+        said => Ok(said),
+    });
+    // What its head tells is answered before a client is asked for the rest.
+    let length = request.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if let (Err(told), Some(1..)) = (&said, length) {
+        return Err(Error::UnsupportedMediaType(told));
+    }
+    if length.is_some_and(|length| length > limit) {
+        return Err(Error::PayloadTooLarge(limit));
+    }
     let turn = request.extensions().get::<Turn>().cloned();
     let bytes = {
         let mut collecting = pin!(collect(request.body_mut(), limit));
@@ -202,21 +213,27 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
             (None, None) => collecting.await?,
         }
     };
-    let is_json = |mime: &Mime| mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json");
-    let is_form = |mime: &Mime| mime.essence_str() == "application/x-www-form-urlencoded";
     match said {
         _ if bytes.is_empty() => Ok(bytes),
-        Err(error) => Err(error),
+        Err(told) => Err(Error::UnsupportedMediaType(told)),
         // Some tools call everything a form until they are told; no form of ours begins like that.
-        Ok(Some(mime)) if is_form(&mime) && !bytes.starts_with(b"{") => form::to_json(&bytes).map(Bytes::from),
-        Ok(Some(mime)) if !is_json(&mime) => Err(unsupported()),
+        Ok(Some(mime)) if is_form(&mime) && bytes.starts_with(b"{") => Err(Error::UnsupportedMediaType(NO_FORM)),
+        Ok(Some(mime)) if is_form(&mime) => form::to_json(&bytes).map(Bytes::from),
         Ok(_) => Ok(bytes),
     }
 }
 
-fn unsupported() -> Error {
-    Error::UnsupportedMediaType("application/json` or `application/x-www-form-urlencoded")
+fn is_json(mime: &Mime) -> bool {
+    // Neither a patch of RFC 6902 nor one of RFC 7396, which mean something else by a null.
+    ["application/json", "application/vnd.api+json"].contains(&mime.essence_str())
 }
+
+fn is_form(mime: &Mime) -> bool {
+    mime.essence_str() == "application/x-www-form-urlencoded"
+}
+
+const UNSUPPORTED: &str = "Send the body as `application/json` or `application/x-www-form-urlencoded`.";
+const NO_FORM: &str = "The body is JSON, and its `Content-Type` says that it is a form: send it as `application/json`.";
 
 /// Whether a body is compressed, or coded in another way that is not read here.
 fn is_coded(request: &Request) -> bool {
@@ -227,15 +244,14 @@ fn is_coded(request: &Request) -> bool {
 /// What a body is said to be, if anything.
 ///
 /// # Errors
-/// [`Error::UnsupportedMediaType`] where that cannot be read here: it is compressed, in another encoding than UTF-8, or of a
-/// type that is none.
-fn media_type(request: &Request) -> Result<Option<Mime>> {
+/// Why that cannot be read here: it is compressed, in another encoding than UTF-8, or of a type that is none.
+fn media_type(request: &Request) -> Result<Option<Mime>, &'static str> {
     let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or_default().trim());
     if is_coded(request) {
-        return Err(unsupported());
+        return Err("Send the body as it is, without a `Content-Encoding`.");
     }
     let Some(said) = header("content-type").filter(|said| !said.is_empty()) else { return Ok(None) };
-    let mime: Mime = said.parse().map_err(|_| unsupported())?;
+    let mime: Mime = said.parse().map_err(|_| UNSUPPORTED)?;
     let readable = mime.get_param("charset").is_none_or(|charset| charset == "utf-8" || charset == "us-ascii");
-    if readable { Ok(Some(mime)) } else { Err(unsupported()) }
+    if readable { Ok(Some(mime)) } else { Err("Send the body in UTF-8.") }
 }

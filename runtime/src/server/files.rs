@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use salvo::http::{HeaderValue, StatusCode};
+use salvo::http::{HeaderValue, Method, StatusCode};
 use salvo::{Request, async_trait};
 
 use super::{Answer, Answers, headers, only_get};
@@ -28,7 +28,9 @@ impl Answers for Files {
         }
         // A part is of use only to who has the rest of these very bytes.
         let same = sent(header::IF_RANGE).is_none_or(|tag| tag.trim() == file.tag);
-        let range = match sent(header::RANGE).filter(|_| same) {
+        // A range is asked of GET alone (RFC 9110, section 14.2): who asks for the head learns how long the file is.
+        let whole = !same || request.method() != Method::GET;
+        let range = match sent(header::RANGE).filter(|_| !whole) {
             Some(text) => range(text, file.size)?,
             None => None,
         };

@@ -12,7 +12,7 @@ use crate::query::{Pair, decode};
 const DEEPEST: usize = 8;
 
 /// Reads a form. Of a name that is sent twice the last counts, unless it ends in `[]`, which adds to a list. What is
-/// numbered, as `people[0][id]`, is a list in the order of its numbers.
+/// numbered, as `people[0][id]`, is a list in the order of its numbers; `tags[]=` alone is a list of nothing.
 ///
 /// # Errors
 /// [`Error::Malformed`] when it cannot be decoded or a name contradicts one before it.
@@ -92,9 +92,11 @@ fn has(node: &Value, path: &[&str]) -> bool {
     }
 }
 
-/// Makes lists of the objects whose keys are numbers.
+/// Makes lists of the objects whose keys are numbers, and empties those of one empty text.
 fn number(node: &mut Value) {
     match node {
+        // How a form says that a list has no elements.
+        Value::Array(list) if matches!(&list[..], [Value::String(text)] if text.is_empty()) => list.clear(),
         Value::Array(list) => list.iter_mut().for_each(number),
         Value::Object(fields) => {
             fields.values_mut().for_each(number);
@@ -125,6 +127,8 @@ mod tests {
             ("name=a+b%21&name=c", r#"{"name":"c"}"#),
             ("task[subject]=x&task%5Btype%5D=1", r#"{"task":{"subject":"x","type":"1"}}"#),
             ("tags[]=a&tags[]=&tags[]=c", r#"{"tags":["a","","c"]}"#),
+            ("tags[]=&t[p][]=", r#"{"tags":[],"t":{"p":[]}}"#),
+            ("t[p][][id]=", r#"{"t":{"p":[{"id":""}]}}"#),
             ("t[p][][id]=3&t[p][][mute]=1&t[p][][id]=4", r#"{"t":{"p":[{"id":"3","mute":"1"},{"id":"4"}]}}"#),
             ("f[][in][]=1&f[][in][]=2&f[][x]=3&f[][x]=4", r#"{"f":[{"in":["1","2"],"x":"3"},{"x":"4"}]}"#),
             ("p[10][id]=b&p[2][id]=a", r#"{"p":[{"id":"a"},{"id":"b"}]}"#),

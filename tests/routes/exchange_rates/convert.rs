@@ -44,6 +44,10 @@ async fn a_direct_rate_converts(server: Server) {
     assert_eq!([&conversion["result"], &conversion["method"]], ["117.00", "direct"]);
     assert_eq!(conversion["path"], json!(["GBP", "EUR"]));
     assert!(is_offset_time(&conversion["at"]), "{conversion}");
+    // Of a parameter that is sent twice the last counts.
+    let twice = [("from", "JPY"), ("from", "GBP"), ("to", "EUR"), ("amount", "100")];
+    let answer = admin.list("/exchange_rates/convert", &twice).await;
+    assert_eq!(answer.record("conversion")["from"], "GBP");
 }
 
 async fn without_a_direct_rate_the_inverse_of_the_other_direction_converts(server: Server) {

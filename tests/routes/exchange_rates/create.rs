@@ -186,6 +186,10 @@ async fn a_rate_is_exact_up_to_eighteen_digits_and_never_rounded(server: Server)
 async fn a_rate_whose_inverse_rounds_to_nothing_needs_one_given(server: Server) {
     let problem = refused(&server.admin(), pair("GBP", "EUR", "9999999999"), "rate").await;
     assert!(problem.contains("inverse_rate"), "{problem}");
+    // With whatever else is wrong.
+    let body = with(pair("GBP", "EUR", "9999999999"), json!({ "source": "x".repeat(256) }));
+    let answer = server.admin().post("/exchange_rates", body).await;
+    assert_eq!(answer.invalid_fields(), ["rate", "source"]);
 }
 
 async fn a_rate_must_expire_after_it_takes_effect(server: Server) {

@@ -46,6 +46,9 @@ async fn a_webhook_is_created_and_its_secret_shown_once(server: Server) {
     let path = answer.header("location").and_then(|place| place.strip_prefix("/api/v1")).expect("a location");
     let read = admin.get(path).await.record("webhook");
     assert_eq!((keys(&read).contains(&"secret"), &read["url"]), (false, &body["url"]));
+    // What was answered can be sent back.
+    let changed = admin.put(path, created.clone()).await.record("webhook");
+    assert_eq!((&changed["url"], keys(&changed).contains(&"secret")), (&body["url"], false));
     assert_ne!(webhook(&admin, "https://example.com/", &["*"]).await["secret"], created["secret"]);
 }
 

@@ -1,0 +1,115 @@
+//! The rows of a list's table. What is the same for all of them is found once.
+
+use maud::{Markup, html};
+
+use super::cell::{self, Room};
+use super::columns::Column;
+use super::deleted;
+use super::listing::Fields;
+use super::place::Place;
+use super::title::{self, Titles};
+use super::visit::Visit;
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind};
+
+/// The columns of a table, and what its rows have in common.
+pub struct Rows<'l> {
+    visit: &'l Visit<'l>,
+    place: &'l Place<'l>,
+    cells: Vec<Cell<'l>>,
+    /// The field by which people know a record.
+    named: Option<&'static FieldMeta>,
+    titles: &'l Titles,
+    /// Whether a row can be chosen.
+    pub picks: bool,
+    /// Whether they are deleted records.
+    pub of_deleted: bool,
+}
+
+/// A column.
+struct Cell<'l> {
+    column: &'l Column,
+    /// Whether it leads to the record.
+    leads: bool,
+    /// Where a derived value is from: the field that refers to it, and the path of those records.
+    from: Option<(&'static str, &'static str)>,
+}
+
+impl<'l> Rows<'l> {
+    pub fn new(visit: &'l Visit<'l>, place: &'l Place<'l>, shown: &[&'l Column], titles: &'l Titles) -> Rows<'l> {
+        let named = title::field(place.entry);
+        let leads = leading(named, shown);
+        let cell = |(index, column): (usize, &&'l Column)| Cell {
+            column,
+            leads: index == leads,
+            from: column.field.and_then(|field| from(visit, place.entry, field)),
+        };
+        let cells = shown.iter().enumerate().map(cell).collect();
+        Rows { visit, place, cells, named, titles, picks: false, of_deleted: false }
+    }
+
+    /// The columns, and which of them leads to the record.
+    pub fn columns(&self) -> impl Iterator<Item = (&Column, bool)> {
+        self.cells.iter().map(|cell| (cell.column, cell.leads))
+    }
+
+    /// The row of a record.
+    pub fn row(&self, record: &impl Fields) -> Markup {
+        let id = record.value("id").as_i64().unwrap_or_default();
+        let called = title::by(self.named, self.place.entry, record);
+        let path = self.place.of(id).path();
+        let href = if self.of_deleted { deleted::address(&path) } else { path };
+        html! {
+            tr data-row {
+                @if self.picks { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (called) }; } }
+                @for cell in &self.cells {
+                    td .number[cell::is_number(cell.column.kind)] .lead[cell.leads] {
+                        @if cell.leads {
+                            a href=(href) data-open {
+                                @let text = record.value(&cell.column.name).as_str().unwrap_or_default();
+                                @if text.trim().is_empty() { (called) } @else { (self.leading(cell, record, text)) }
+                            }
+                        } @else { (self.value(cell, record)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A link holds no link.
+    fn leading(&self, cell: &Cell<'_>, record: &impl Fields, text: &str) -> Markup {
+        match cell.column.field.map(|field| field.kind) {
+            Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::RefList { .. } | Kind::Derived { .. })
+            | None => html! { (text) },
+            Some(_) => self.value(cell, record),
+        }
+    }
+
+    fn value(&self, Cell { column, from, .. }: &Cell<'_>, record: &impl Fields) -> Markup {
+        let Some(field) = column.field else {
+            let custom = column.custom.as_ref().map(|custom| &record.value("custom_fields")[custom.name.as_str()]);
+            return custom.map_or_else(cell::nothing, |value| cell::plain(self.visit, column.kind, value, Room::Table));
+        };
+        let shown = cell::of_kind(self.visit, field, column.kind, record, self.titles, Room::Table);
+        match from.and_then(|(via, path)| Some((record.value(via).as_i64()?, path))) {
+            Some((id, path)) if record.value(field.name).is_string() => {
+                html! { a href={ "/" (path) "/" (id) } { (shown) } }
+            }
+            _ => shown,
+        }
+    }
+}
+
+/// The column that says what a record is called.
+fn leading(named: Option<&'static FieldMeta>, shown: &[&Column]) -> usize {
+    let named = named.map(|field| field.name);
+    shown.iter().position(|column| Some(column.name.as_str()) == named).unwrap_or(0)
+}
+
+/// Where a derived value is from, if the user can go there.
+fn from(visit: &Visit<'_>, entry: &Entry, field: &'static FieldMeta) -> Option<(&'static str, &'static str)> {
+    let Kind::Derived { via, .. } = field.kind else { return None };
+    let Kind::Ref { resource } = entry.field(via)?.kind else { return None };
+    let target = visit.state.catalog.get(resource);
+    title::is_reached(visit, target).then_some((via, target.meta.path))
+}
