@@ -3,20 +3,13 @@
 use serde_json::json;
 
 use super::{PASSWORD, admin, invitation};
-use crate::support::{Browser, Database, Server, run};
+use crate::support::{Browser, Server, on_both};
 
 const CTRL: u32 = 2;
 
-/// Pages are the same on either database.
-macro_rules! by_keyboard {
-    ($($name:ident),* $(,)?) => {
-        mod sqlite { $(#[test] fn $name() { super::run(super::Database::Sqlite, super::$name); })* }
-    };
-}
-
 mod further;
 
-by_keyboard!(
+on_both!(
     one_signs_in_chooses_a_password_and_a_theme_and_signs_out,
     a_list_is_narrowed_sorted_leafed_through_and_kept_as_a_view,
     columns_are_chosen_and_moved_and_the_list_is_copied,

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::{CTRL, follow, go, names, press, products, reach, search, write};
 use crate::panel::{PASSWORD, admin};
-use crate::support::{Database, Receiver, Server, run};
+use crate::support::{Receiver, Server, on_both};
 
-by_keyboard!(
+on_both!(
     a_view_is_set_aside_for_everybody_and_copied,
     the_columns_of_a_view_are_chosen_and_moved,
     a_list_is_exported,
