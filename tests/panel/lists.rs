@@ -11,6 +11,7 @@ on_both!(
     columns_and_order_are_chosen_and_kept_in_a_view,
     a_view_is_shared_copied_and_goes_on_working,
     several_records_are_changed_and_deleted_after_what_will_happen_was_shown,
+    custom_fields_of_several_records_are_changed_as_their_form_has_them,
     what_is_seen_is_what_the_api_answers,
     a_list_that_cannot_be_asked_for_so_says_why,
     a_page_is_small,
@@ -248,6 +249,70 @@ async fn several_records_are_changed_and_deleted_after_what_will_happen_was_show
     let left = server.admin().get("/products").await;
     assert_eq!(left.column("products", "name"), [json!("Table")]);
     browser.is_clean();
+}
+
+async fn custom_fields_of_several_records_are_changed_as_their_form_has_them(server: Server) {
+    some(&server).await;
+    let client = server.admin();
+    for (name, kind, required) in
+        [("power", "integer", true), ("tested", "boolean", false), ("due_at", "timestamp", false)]
+    {
+        let field = json!({ "entity_type": "products", "name": name, "field_type": kind, "required": required });
+        client.post("/custom_fields", field).await.created("custom_field");
+    }
+    client.put("/products/1", json!({ "custom_fields": { "colour": "blue", "power": 60 } })).await.ok();
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/products?sort=id");
+    browser.press("[data-all]");
+    browser.follow("[data-bulk] [value=edit]");
+    browser.fill("#_field", "custom_fields.colour");
+    browser.follow(".record .primary");
+    assert_eq!(browser.text("#value"), "–\nred\nblue", "what can be chosen");
+    browser.fill("#value", "red");
+    browser.follow(".record .primary");
+    assert_eq!(browser.text("tbody"), "Lamp\tblue\tred\nLantern\t–\tred\nTable\t–\tred");
+    browser.follow("form .primary");
+    browser.sees("3 products were changed");
+    let product = client.get("/products/1").await.record("product");
+    assert_eq!(product["custom_fields"], json!({ "colour": "red", "power": 60 }), "and nothing else");
+    browser.is_clean();
+    // All that match, and what the kinds of values make of a form.
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let known = [("_all", "1"), ("_query", "q[name_cont]=la")];
+    let values = [
+        ("tested", "true", "Yes", json!(true)),
+        ("due_at", "2026-03-21T10:00:00", "2026", json!("2026-03-21T10:00:00.000Z")),
+        ("power", "1200", "1200", json!(1200)),
+        ("tested", "", "–", json!(null)),
+    ];
+    for (name, given, seen, stored) in values {
+        let (field, input) = (format!("custom_fields.{name}"), format!("custom_fields[{name}]"));
+        let value = [("_field", field.as_str()), (input.as_str(), given)];
+        let shown = admin.submit("/products/bulk", &[&known[..], &value, &[("_step", "preview")]].concat()).await;
+        shown.status(200).says("2 products will be changed").says(seen).says(&format!("name=\"{input}\""));
+        let progress = super::sweeps::progress(&shown);
+        let done = [("_step", "apply"), ("_progress", progress.as_str())];
+        let page = admin.submit("/products/bulk", &[&known[..], &value, &done].concat()).await;
+        page.status(200).says("2 products were changed");
+        let products = client.get("/products?sort=id").await.records("products");
+        let had: Vec<_> = products.iter().map(|product| product["custom_fields"][name].clone()).collect();
+        assert_eq!(had, [stored.clone(), stored, json!(null)], "{name}");
+    }
+    // What no record can have is said where it is asked for, with what was given.
+    for (name, given, said) in [
+        ("custom_fields.power", "much", "Power must be an integer"),
+        ("custom_fields.power", "", "Power is required"),
+        ("weight", "much", "Weight must be"),
+    ] {
+        let input = name.replace("custom_fields.power", "custom_fields[power]");
+        let value = [("_field", name), (input.as_str(), given), ("_step", "preview")];
+        admin
+            .submit("/products/bulk", &[&known[..], &value].concat())
+            .await
+            .status(422)
+            .says(said)
+            .says("id=\"value\"");
+    }
 }
 
 async fn what_is_seen_is_what_the_api_answers(server: Server) {

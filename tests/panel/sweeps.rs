@@ -27,7 +27,7 @@ async fn total(server: &Server, query: &str) -> i64 {
 }
 
 /// What a page hands on to the next.
-fn progress(page: &Page) -> String {
+pub fn progress(page: &Page) -> String {
     let rest = page.text.split("name=\"_progress\" value=\"").nth(1).unwrap_or_else(|| panic!("none: {}", page.text));
     rest.split('"').next().expect("an end").replace("&quot;", "\"").replace("&amp;", "&")
 }

@@ -1,16 +1,15 @@
 //! Many records changed, deleted or restored at once, step by step: what will happen is shown first.
 
 use maud::{Markup, html};
+use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::input::{self, Given};
+use super::change::{self, Change};
 use super::place::Place;
 use super::sweep::Sweep;
-use super::title::Titles;
 use super::visit::{Visit, field, sent_back};
-use super::{choice, page, see, sent, words};
+use super::{page, see, words};
 use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -37,30 +36,21 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
         }
         _ => {}
     }
-    let field = sent("_field").and_then(|name| changeable(place).into_iter().find(|field| field.name == name));
+    let mut changes = change::all(visit, place).await?;
+    let asked = sent("_field").and_then(|name| changes.iter().position(|change| change.name() == name));
+    let change = asked.map(|index| changes.swap_remove(index));
     let mut work = Work { visit, place, chosen, back: &back };
-    match (sent("_step").unwrap_or_default(), field) {
+    match (sent("_step").unwrap_or_default(), change) {
         ("delete", _) => work.about_to_delete().await,
         ("restore", _) => work.about_to_restore().await,
-        ("edit", None) => Ok(work.page("Change which field?", &work.choose_field())),
-        ("edit", Some(field)) => {
-            Ok(work.page(&format!("Change {}", words::field(field)), &work.give_value(field, None)))
-        }
-        ("preview", Some(field)) => work.about_to_change(field, form).await,
-        ("apply", Some(field)) => work.change(field, form).await,
+        ("edit", None) => Ok(work.page("Change which field?", &work.choose(&changes))),
+        ("edit", Some(change)) => Ok(work.ask(&change, &Value::Null, None)),
+        ("preview", Some(change)) => work.about_to_change(&change, form).await,
+        ("apply", Some(change)) => work.change(&change, form).await,
         ("apply-delete", _) => work.delete().await,
         ("apply-restore", _) => work.restore().await,
         _ => Err(Error::NotFound),
     }
-}
-
-/// The fields that can be the same for many records.
-fn changeable(place: &Place<'_>) -> Vec<&'static FieldMeta> {
-    let fits = |field: &&FieldMeta| {
-        sent::is_given(&place.of(0), field)
-            && !matches!(field.kind, Kind::Embedded { .. } | Kind::CustomFields | Kind::Json)
-    };
-    place.entry.meta.fields.iter().filter(fits).collect()
 }
 
 /// Which records are meant.
@@ -80,12 +70,16 @@ pub struct Work<'w> {
 
 impl Work<'_> {
     pub fn page(&self, title: &str, content: &Markup) -> Answer {
+        self.page_with(StatusCode::OK, title, content)
+    }
+
+    fn page_with(&self, status: StatusCode, title: &str, content: &Markup) -> Answer {
         let entry = self.place.entry;
         let content = html! {
             (page::head(&[(self.back.to_string(), words::plural(entry.meta))], &html! { (title) }, &html! {}))
             (content)
         };
-        page::answer(self.visit, title, &content)
+        page::with_status(self.visit, status, title, &content)
     }
 
     /// The way back without anything done.
@@ -124,51 +118,33 @@ impl Work<'_> {
         self.visit.locale.amounts.records(self.place.entry.meta, self.number())
     }
 
-    fn choose_field(&self) -> Markup {
+    fn choose(&self, changes: &[Change]) -> Markup {
         html! {
             form .record method="post" action=(self.action()) {
                 (self.carried("edit"))
                 div .field { label for="_field" { "Field to change in " (self.count()) }
-                    select #_field name="_field" { @for field in changeable(self.place) { option value=(field.name) { (words::field(field)) } } } }
+                    select #_field name="_field" { @for change in changes { option value=(change.name()) { (change.label()) } } } }
                 div .buttons { button .primary { "Next" } (self.cancel()) }
             }
         }
     }
 
-    fn give_value(&self, field: &'static FieldMeta, problem: Option<&str>) -> Markup {
-        let (value, titles) = (Value::Null, Titles::default());
-        let given = Given {
-            id: "value".into(),
-            name: field.name.into(),
-            required: false,
-            clearable: field.nullable,
-            value: &value,
-            choices: choice::of_field(self.visit, self.place.entry, field),
-            described: problem.map(|_| "value-error".into()),
-            invalid: problem.is_some(),
-            titles: &titles,
-            search: input::places(self.visit, Some(field)),
-            shown: None,
-            widget: None,
-        };
-        html! {
+    /// The page that asks for the new value; again, when the one that was given cannot be had.
+    pub fn ask(&self, change: &Change, value: &Value, problem: Option<&str>) -> Answer {
+        let label = change.label();
+        let content = html! {
             form .record method="post" action=(self.action()) novalidate {
                 (self.carried("preview"))
-                input type="hidden" name="_field" value=(field.name);
-                div .field { label for="value" { (words::field(field)) }
-                    (input::of(self.visit, field.kind, field.rules, &given))
-                    @if let Some(said) = problem { p .error #value-error { (said) } }
-                    p .help { "The new value of " (self.count()) @if field.nullable { "; leave it empty to clear it" } "." } }
+                input type="hidden" name="_field" value=(change.name());
+                div .field .invalid[problem.is_some()] { label for="value" { (label) }
+                    (change.input(self.visit, self.place, value, problem.is_some()))
+                    @if let Some(said) = problem { p .error #value-error { (label) " " (said) } }
+                    p .help { "The new value of " (self.count()) @if change.clearable() { "; leave it empty to clear it" } "." } }
                 div .buttons { button .primary { "Show what will happen" } (self.cancel()) }
             }
-        }
-    }
-
-    pub fn value(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Value> {
-        let fields = self.place.entry.meta.fields;
-        let pairs: Vec<Pair> = form.iter().filter(|pair| pair.name != "id").cloned().collect();
-        let mut record = sent::read(&self.visit.state.catalog, fields, &[], self.visit.locale.zone, &pairs, false)?;
-        Ok(record.remove(field.name).unwrap_or_default())
+        };
+        let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        self.page_with(status, &format!("Change {label}"), &content)
     }
 
     /// What the first portion begins with.
@@ -179,10 +155,10 @@ impl Work<'_> {
         }
     }
 
-    async fn change(&mut self, field: &'static FieldMeta, form: &[Pair]) -> Result<Answer> {
-        let (value, name) = (self.value(field, form)?, self.place.entry.meta.name);
-        let operation = |id: i64| json!({ "method": "update", "id": id, name: { field.name: value } });
-        self.apply(operation, "changed", "apply", again(field, form)).await
+    async fn change(&mut self, change: &Change, form: &[Pair]) -> Result<Answer> {
+        let (part, name) = (change.part(change.value(self.visit, self.place, form)?), self.place.entry.meta.name);
+        let operation = |id: i64| json!({ "method": "update", "id": id, name: part });
+        self.apply(operation, "changed", "apply", change.again(form)).await
     }
 
     async fn delete(&mut self) -> Result<Answer> {
@@ -288,28 +264,5 @@ impl Work<'_> {
             (sweep.progress.told(&self.visit.locale.amounts, self.place, done))
             p { a .button.primary href=(self.back) { "Look at the list again" } }
         }
-    }
-}
-
-/// The field and its new value, as the form before had them.
-pub fn again(field: &FieldMeta, form: &[Pair]) -> Markup {
-    html! {
-        input type="hidden" name="_field" value=(field.name);
-        @for pair in form.iter().filter(|pair| is_value(field, &pair.name)) { input type="hidden" name=(pair.name) value=(pair.value); }
-    }
-}
-
-fn is_value(field: &FieldMeta, name: &str) -> bool {
-    name.strip_prefix(field.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
-}
-
-/// Codes and ids come from a form as text.
-pub fn of_number(field: &FieldMeta, value: &Value) -> Value {
-    let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
-    match field.kind {
-        Kind::Code { .. } | Kind::Ref { .. } | Kind::Integer | Kind::BigInt => number.map_or(Value::Null, Value::from),
-        Kind::Boolean => value.as_str().map_or(Value::Null, |text| Value::Bool(text == "true")),
-        _ if value == "" => Value::Null,
-        _ => value.clone(),
     }
 }

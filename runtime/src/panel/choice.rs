@@ -6,6 +6,7 @@ use super::title::Titles;
 use super::visit::Visit;
 use super::{words, zone};
 use crate::catalog::{Catalog, Entry};
+use crate::custom_field::{CustomFieldType, Definition};
 use crate::meta::{FieldMeta, Kind};
 use crate::query::{Predicate, Reads};
 
@@ -26,6 +27,17 @@ pub fn of_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
         }
         _ => None,
     }
+}
+
+/// The kind of the input for a custom field, and its choices; nothing where its type is not known.
+pub fn of_custom(catalog: &Catalog, definition: &Definition) -> Option<(Kind, Option<Vec<Choice>>)> {
+    let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
+    // Three answers: yes, no, and none.
+    if kind == Kind::Boolean {
+        return Some((Kind::Enum { values: &[] }, of_kind(catalog, kind)));
+    }
+    let choices = || definition.choices.iter().map(|word| (word.clone(), word.clone())).collect();
+    Some((kind, (!definition.choices.is_empty()).then(choices)))
 }
 
 /// The choices of a column.

@@ -1,12 +1,12 @@
 //! What will happen to many records, shown before it does.
 
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::bulk::{Chosen, Work, again, of_number};
-use super::cell::{self, Room};
+use super::bulk::{Chosen, Work};
+use super::change::Change;
 use super::title::{self, Titles};
-use super::{deleted, several, words};
+use super::{deleted, several};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Operation};
 use crate::query::Pair;
@@ -70,18 +70,22 @@ impl Work<'_> {
         html! { ul .card .names { @for record in records { li { (title::of(self.place.entry, record)) } } @if let Some(more) = self.more(records) { li { (more) } } } }
     }
 
-    pub async fn about_to_change(&self, field: &'static FieldMeta, form: &[Pair]) -> Result<Answer> {
+    pub async fn about_to_change(&self, change: &Change, form: &[Pair]) -> Result<Answer> {
         let entry = self.place.entry;
         if !self.visit.may(entry, Operation::Update) {
             return Err(Error::PermissionMissing(String::new()));
         }
-        let value = self.value(field, form)?;
+        let value = change.value(self.visit, self.place, form)?;
+        let new = match change.foreseen(&value) {
+            Ok(new) => change.part(new),
+            Err(problem) => return Ok(self.ask(change, &value, Some(&problem))),
+        };
         let records = self.records("").await?;
-        let new = json!({ field.name: of_number(field, &value) });
-        let mut titles = Titles::load(self.visit, &[field], &records).await?;
-        titles.extend(Titles::load(self.visit, &[field], std::slice::from_ref(&new)).await?);
+        let fields: Vec<&'static FieldMeta> = change.field().into_iter().collect();
+        let mut titles = Titles::load(self.visit, &fields, &records).await?;
+        titles.extend(Titles::load(self.visit, &fields, std::slice::from_ref(&new)).await?);
         let found = self.found(&records);
-        let shown = |record: &Value| cell::of(self.visit, entry, field, record, &titles, Room::Table);
+        let shown = |record: &Value| change.cell(self.visit, self.place, record, &titles);
         let content = html! {
             div .notice { p { strong { (self.visit.locale.amounts.records(entry.meta, found)) " will be changed" } (self.manner(found)) } }
             (self.conditions().await?)
@@ -93,11 +97,11 @@ impl Work<'_> {
             form method="post" action=(self.action()) {
                 (self.carried("apply"))
                 (self.begin())
-                (again(field, form))
+                (change.again(form))
                 div .buttons { button .primary { "Change " (self.count()) } (self.cancel()) }
             }
         };
-        Ok(self.page(&format!("Change {} of {}?", words::field(field), self.count()), &content))
+        Ok(self.page(&format!("Change {} of {}?", change.label(), self.count()), &content))
     }
 
     /// How many there are of those that were chosen.

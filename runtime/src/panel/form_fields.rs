@@ -8,7 +8,7 @@ use super::form::Form;
 use super::input::{self, Given};
 use super::{choice, sent, words};
 use crate::catalog::Entry;
-use crate::custom_field::{CustomFieldType, Definition};
+use crate::custom_field::Definition;
 use crate::meta::{Access, FieldMeta, Kind};
 
 impl Form<'_> {
@@ -125,15 +125,9 @@ impl Form<'_> {
 
     pub fn custom(&self, definition: &Definition) -> Markup {
         const PLAIN: &FieldMeta = &FieldMeta { nullable: true, ..FieldMeta::new("", Kind::Text) };
-        let Some(kind) = CustomFieldType::from_name(&definition.field_type) else { return html! {} };
+        let Some((kind, choices)) = choice::of_custom(&self.visit.state.catalog, definition) else { return html! {} };
         let value = self.record["custom_fields"][definition.name.as_str()].clone();
-        let choices = (!definition.choices.is_empty())
-            .then(|| definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
-        let (kind, name) = (kind.kind(), format!("custom_fields.{}", definition.name));
-        // Three answers: yes, no, and none.
-        let choices = choices
-            .or_else(|| if kind == Kind::Boolean { choice::of_kind(&self.visit.state.catalog, kind) } else { None });
-        let kind = if kind == Kind::Boolean { Kind::Enum { values: &[] } } else { kind };
+        let name = format!("custom_fields.{}", definition.name);
         self.labelled(&definition.label, "", &name, kind, PLAIN, definition.required, &value, choices)
     }
 

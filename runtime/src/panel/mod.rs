@@ -11,6 +11,7 @@ mod api;
 mod asset;
 mod bulk;
 mod cell;
+mod change;
 mod choice;
 mod chooser;
 mod columns;
