@@ -103,6 +103,8 @@ pub struct Action {
     /// It answers a new record.
     pub creates: Option<Span>,
     pub event: Option<Word>,
+    /// The field that tells that it is done, `not` before it where it then is not.
+    pub until: Option<Word>,
     pub description: Option<Word>,
     /// No transaction is open while it runs.
     pub apart: Option<Span>,

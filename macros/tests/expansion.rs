@@ -37,6 +37,7 @@ mod everything {
         name = "close",
         on = "record",
         event = "closed",
+        until = "not notes",
         reveal(name = "code", description = "Closes it."),
         description = "Ends it."
     ))]
@@ -212,6 +213,7 @@ fn every_key_of_the_resource_arrives() {
             input: &[],
             output: ActionOutput::Record,
             event: Some("closed"),
+            until: Some(Until { field: "notes", is: false }),
             description: "Ends it.",
             apart: false,
             needs_write: false,
@@ -224,6 +226,7 @@ fn every_key_of_the_resource_arrives() {
             input: &[],
             output: ActionOutput::Created,
             event: None,
+            until: None,
             description: "",
             apart: false,
             needs_write: false,
@@ -236,6 +239,7 @@ fn every_key_of_the_resource_arrives() {
             input: everything::QuoteInput::FIELDS,
             output: ActionOutput::Fields { key: "quote", fields: everything::QuoteOutput::FIELDS },
             event: None,
+            until: None,
             description: "",
             apart: true,
             needs_write: true,

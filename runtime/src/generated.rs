@@ -17,7 +17,8 @@ pub use crate::decimal::Decimal;
 pub use crate::error::Result;
 pub use crate::meta::{
     Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, DefaultValue, Deprecated, DeprecationMeta, FieldMeta,
-    Filter, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under, Widget,
+    Filter, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under, Until,
+    Widget,
 };
 pub use crate::query::Condition;
 pub use crate::resource::{

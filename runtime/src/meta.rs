@@ -7,7 +7,7 @@ mod action;
 mod deprecation;
 mod widget;
 
-pub use action::{ActionMeta, ActionMethod, ActionOn, ActionOutput};
+pub use action::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Until};
 pub use deprecation::{Deprecated, DeprecationMeta};
 pub use widget::Widget;
 

@@ -15,6 +15,7 @@ on_both!(
     files_are_uploaded_shown_and_removed,
     files_beyond_those_of_a_page_are_counted_and_reached,
     a_record_is_made_by_keyboard_alone,
+    what_is_done_already_is_not_offered,
     times_are_those_of_the_company,
     what_is_not_touched_is_not_changed,
     every_field_of_every_resource_is_in_its_form,
@@ -197,6 +198,27 @@ async fn a_record_is_made_by_keyboard_alone(server: Server) {
     browser.key("Escape", 0);
     browser.until("!document.querySelector('#keys').open");
     browser.is_clean();
+}
+
+async fn what_is_done_already_is_not_offered(server: Server) {
+    let client = server.admin();
+    client.post("/activities", json!({ "subject": "Call" })).await.created("activity");
+    let (user, _) = server.user(&[], &["*"]).await;
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let (activity, person) = ("/activities/1".to_string(), format!("/users/{}", user["id"]));
+    for (path, action) in [(&activity, "complete"), (&person, "deactivate")] {
+        let button = format!("action=\"{path}/{action}\"");
+        admin.get(path).await.status(200).says(&button);
+        admin.submit(&format!("{path}/{action}"), &[]).await.status(303);
+        let page = admin.get(path).await;
+        assert!(!page.status(200).text.contains(&button), "{path}: {}", page.text);
+        page.says(&format!("{path}/edit"));
+        // Who has the page of before may press its button still.
+        admin.submit(&format!("{path}/{action}"), &[]).await.status(303);
+    }
+    // What is undone can be done again.
+    client.put(&activity, json!({ "status_id": 2001 })).await.ok();
+    admin.get(&activity).await.says("action=\"/activities/1/complete\"");
 }
 
 async fn times_are_those_of_the_company(server: Server) {

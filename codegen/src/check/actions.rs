@@ -1,9 +1,10 @@
 //! Actions: names that something else has already, answers without fields, and events of nothing.
 
+use super::queries;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Action, ActionOutput, Resource, Schema};
+use crate::model::{Access, Action, ActionOutput, Name, Resource, Schema, Shown};
 use crate::names;
-use crate::words::{ActionMethod, Hook, Operation};
+use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 
 /// What the plain operations emit.
 const PLAIN: &[&str] = &["created", "updated", "deleted"];
@@ -28,6 +29,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             problems.push(problem);
         }
         event(resource, action, problems);
+        until(resource, action, problems);
         if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record | ActionOutput::Created) {
             let what =
                 if matches!(action.output, ActionOutput::Record) { "change the record" } else { "create a record" };
@@ -54,6 +56,28 @@ fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
         return;
     };
     problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "no event of its own").help(help));
+}
+
+/// What tells that an action is done is told by the record that it runs on.
+fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
+    let Some(until) = &action.until else { return };
+    let field = until.value.strip_prefix("not ").unwrap_or(&until.value);
+    let name = Name { value: field.to_owned(), ..until.clone() };
+    let Some(field) = queries::named(resource, &name, "`until`", problems) else { return };
+    let (message, help) = if action.on == ActionOn::Collection {
+        (
+            format!("`{}` runs on the collection, where no record tells that it is done", action.name.value),
+            "drop `until`",
+        )
+    } else if field.access == Access::Secret || field.shown == Shown::Never {
+        (
+            format!("`{}` is not shown, so that nobody sees that `{}` is done", name.value, action.name.value),
+            "name another field",
+        )
+    } else {
+        return;
+    };
+    problems.push(Diagnostic::new(Code::ActionAnswer, until.span, message, "tells nothing").help(help));
 }
 
 fn free_name(action: &Action, problems: &mut Problems) {

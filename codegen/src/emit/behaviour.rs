@@ -34,8 +34,12 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
             let event = event.as_str();
             quote!(, event = #event)
         });
+        let until = action.until.as_ref().map(|until| {
+            let until = until.as_str();
+            quote!(, until = #until)
+        });
         let words = action.description.iter().map(|text| text.as_str()).map(|text| quote!(, description = #text));
-        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #(#words)*))
+        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #(#words)*))
     };
     resource.actions.iter().map(attribute).collect()
 }

@@ -41,6 +41,7 @@ pub fn actions(
             input: field::lower_all(&action.input, Shown::Always, surroundings, problems),
             output: output(action, on, surroundings, problems),
             event: action.event.clone(),
+            until: action.until.clone(),
             description: action.description.clone(),
             place: place(sources, action.name.span),
         }

@@ -245,6 +245,8 @@ pub struct Action {
     pub output: ActionOutput,
     /// What its event is called in place of `updated`.
     pub event: Option<Name>,
+    /// The field that tells that it is done already, as it is written: `completed`, `not is_active`.
+    pub until: Option<Name>,
     pub description: Option<Name>,
     /// `resources/exchange_rate.yaml:21`
     pub place: String,

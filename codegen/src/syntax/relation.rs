@@ -43,6 +43,7 @@ pub struct ActionSyntax {
     /// `output: created`
     pub creates: bool,
     pub event: Option<Name>,
+    pub until: Option<Name>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Name>,
 }
@@ -130,6 +131,7 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         output_span: mapping.key_span("output"),
         creates: word.is_some(),
         event: mapping.text("event"),
+        until: mapping.text("until"),
         deprecated: DeprecatedSyntax::of(&mut mapping),
         description: mapping.text("description"),
     };

@@ -14,7 +14,9 @@ use charter_runtime::generated::*;
 )]
 #[resource(write_permission = "users.manage")]
 #[resource(search("name", "email"))]
-#[resource(action(name = "deactivate", on = "record", method = "post"))]
+#[resource(
+    action(name = "deactivate", on = "record", method = "post", until = "not is_active")
+)]
 #[resource(
     action(
         name = "invite",

@@ -131,6 +131,7 @@ const OF_ACTION: &[&str] = &[
     "key",
     "creates",
     "event",
+    "until",
     "apart",
     "needs_write",
     "reveal",
@@ -139,8 +140,8 @@ const OF_ACTION: &[&str] = &[
 
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let (mut name, mut on, mut method, mut input) = (None, None, None, None);
-    let (mut output, mut key, mut creates, mut event, mut apart, mut needs_write, mut description) =
-        (None, None, None, None, None, None, None);
+    let (mut output, mut key, mut creates, mut event, mut until) = (None, None, None, None, None);
+    let (mut apart, mut needs_write, mut description) = (None, None, None);
     let mut reveals = Vec::new();
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
@@ -152,6 +153,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "key" => once(&mut key, text(part, problems), part, problems),
             "creates" => once(&mut creates, flag(part, problems), part, problems),
             "event" => once(&mut event, text(part, problems), part, problems),
+            "until" => once(&mut until, text(part, problems), part, problems),
             "apart" => once(&mut apart, flag(part, problems), part, problems),
             "needs_write" => once(&mut needs_write, flag(part, problems), part, problems),
             "reveal" => reveals.extend(reveal(part, problems)),
@@ -164,7 +166,21 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let name = needed(name, "name", entry, problems);
     let on = needed(on, "on", entry, problems);
     let (name, on) = (name?, on?);
-    Some(Action { name, on, method, input, output, key, creates, event, apart, needs_write, reveals, description })
+    Some(Action {
+        name,
+        on,
+        method,
+        input,
+        output,
+        key,
+        creates,
+        event,
+        until,
+        apart,
+        needs_write,
+        reveals,
+        description,
+    })
 }
 
 fn reveal(entry: &Entry, problems: &mut Problems) -> Option<(Word, Word)> {

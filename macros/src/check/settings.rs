@@ -165,6 +165,15 @@ fn actions(resource: &Resource, problems: &mut Problems) {
         {
             problems.report(name.span, "only an action that answers its record reveals something beside it");
         }
+        if let Some(until) = &action.until {
+            let field = until.text.strip_prefix("not ").unwrap_or(&until.text);
+            if action.on.text == "collection" {
+                problems.report(until.span, "an action on the collection has no record that tells that it is done");
+            } else if !resource.members.iter().any(|member| member.name().0 == field) {
+                let names = resource.members.iter().map(|member| member.name().0);
+                problems.report(until.span, format!("no field `{field}`{}", suggestion(field, names)));
+            }
+        }
         if let Some(event) = &action.event {
             snake_case(event, problems);
             if action.output.is_some() || action.creates.is_some() {

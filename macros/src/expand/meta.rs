@@ -336,6 +336,16 @@ fn action(action: &Action) -> TokenStream {
         _ => quote!(Record),
     };
     let event = optional(&action.event);
+    let until = match &action.until {
+        None => quote!(None),
+        Some(until) => {
+            let (field, is) = match until.text.strip_prefix("not ") {
+                Some(field) => (field, false),
+                None => (until.text.as_str(), true),
+            };
+            quote!(Some(::charter_runtime::generated::Until { field: #field, is: #is }))
+        }
+    };
     let description = action.description.as_ref().map_or("", |word| &word.text);
     let (apart, needs_write) = (action.apart.is_some(), action.needs_write.is_some());
     let reveals = reveals(&action.reveals);
@@ -348,6 +358,7 @@ fn action(action: &Action) -> TokenStream {
             input: #input,
             output: ::charter_runtime::generated::ActionOutput::#output,
             event: #event,
+            until: #until,
             apart: #apart,
             needs_write: #needs_write,
             reveals: #reveals,

@@ -18,6 +18,7 @@ use crate::view;
     name = "deactivate",
     on = "record",
     event = "deactivated",
+    until = "not is_active",
     description = "Stops the user: every token of theirs is refused from then on."
 ))]
 #[resource(action(

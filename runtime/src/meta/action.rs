@@ -14,6 +14,8 @@ pub struct ActionMeta {
     pub output: ActionOutput,
     /// What its event is called in place of `updated` when it changed the record: `deactivated`.
     pub event: Option<&'static str>,
+    /// What its record tells once it is done, so that it is not offered again.
+    pub until: Option<Until>,
     /// What it does, for people; empty where its name says it.
     pub description: &'static str,
     /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
@@ -22,6 +24,13 @@ pub struct ActionMeta {
     pub needs_write: bool,
     /// The secrets that its answer shows beside the record, this once, each with what it is.
     pub reveals: &'static [(&'static str, &'static str)],
+}
+
+/// A field that is so once an action is done: true, or there at all; or neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Until {
+    pub field: &'static str,
+    pub is: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,6 +50,21 @@ pub fn may(visit: &Visit<'_>, place: &Place<'_>, action: &ActionMeta) -> bool {
     }
 }
 
+/// Whether the record tells that it is done already.
+pub fn is_done(action: &ActionMeta, record: &Value) -> bool {
+    let Some((until, value)) = action.until.and_then(|until| Some((until, record.get(until.field)?))) else {
+        return false;
+    };
+    let is = match value {
+        Value::Null => false,
+        Value::Bool(is) => *is,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    };
+    is == until.is
+}
+
 /// What runs it, or leads to its form.
 pub fn button(visit: &Visit<'_>, place: &Place<'_>, action: &'static ActionMeta, version: &str) -> Markup {
     let label = words::action(action);

@@ -13,7 +13,7 @@ use super::{action, deleted, files, history, list, page, plot, related, see, wor
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType};
 use crate::error::Result;
-use crate::meta::{ActionOn, FieldMeta, Kind, Operation, Shown};
+use crate::meta::{ActionMeta, ActionOn, FieldMeta, Kind, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -34,7 +34,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let called = title::of(entry, &record);
     let version = reply.etag().unwrap_or_default().to_string();
     let content = html! {
-        (head(visit, place, title::parents(visit, place).await?, &called, &version))
+        (head(visit, place, title::parents(visit, place).await?, &called, &record, &version))
         div .columns {
             div .main-column {
                 (facts(visit, entry, &record, &titles))
@@ -88,12 +88,22 @@ fn is_said_already(entry: &Entry, field: &'static FieldMeta) -> bool {
     matches!(through, Some(Kind::Code { .. })) || (matches!(through, Some(Kind::Ref { .. })) && of == "name")
 }
 
-fn head(visit: &Visit<'_>, place: &Place<'_>, mut trail: Vec<(String, String)>, called: &str, version: &str) -> Markup {
+fn head(
+    visit: &Visit<'_>,
+    place: &Place<'_>,
+    mut trail: Vec<(String, String)>,
+    called: &str,
+    record: &Value,
+    version: &str,
+) -> Markup {
     let entry = place.entry;
+    let is_offered = |named: &ActionMeta| {
+        action::may(visit, place, named) && !action::is_answered_in_place(named) && !action::is_done(named, record)
+    };
     trail.push((place.collection(), words::plural(entry.meta)));
     let actions = html! {
         @for named in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record) {
-            @if action::may(visit, place, named) && !action::is_answered_in_place(named) { (action::button(visit, place, named, version)) }
+            @if is_offered(named) { (action::button(visit, place, named, version)) }
         }
         @if visit.may(entry, Operation::Update) { a .button.primary href={ (place.path()) "/edit" } data-edit { "Edit" } }
         details .menu {

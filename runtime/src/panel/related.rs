@@ -57,9 +57,25 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
         .filter_map(|name| columns.iter().find(|column| column.name == *name))
         .take(5)
         .collect();
+    // What one press does: a delivery is sent again.
+    let plain = |action: &&ActionMeta| {
+        let (on, by) = (action.on == ActionOn::Record, action.method == ActionMethod::Post);
+        on && by
+            && action.input.is_empty()
+            && !matches!(action.output, ActionOutput::Created)
+            && action::may(visit, place, action)
+    };
+    let acts: Vec<&ActionMeta> = entry.meta.actions.iter().filter(plain).collect();
+    let mut asked = columns::fields(entry, &shown);
+    for until in acts.iter().filter_map(|action| action.until) {
+        if !asked.split(',').any(|name| name == until.field) {
+            asked.push(',');
+            asked.push_str(until.field);
+        }
+    }
     let join = if all.contains('?') { '&' } else { '?' };
     let sort = if columns::is_log(entry) { "&sort=-id" } else { "" };
-    let query = format!("{all}{join}per_page={FEW}{sort}&fields={}", columns::fields(entry, &shown));
+    let query = format!("{all}{join}per_page={FEW}{sort}&fields={asked}");
     let reply = visit.get(&query).await?;
     if !reply.is_success() {
         return Ok(html! {});
@@ -74,15 +90,6 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
     let here = format!("_back={}", words::escape(&visit.asked.address()));
     let new = format!("{new}{}{here}", if new.contains('?') { '&' } else { '?' });
     let actions = [(Operation::Update, "Edit"), (Operation::Delete, "Delete")];
-    // What one press does: a delivery is sent again.
-    let plain = |action: &&ActionMeta| {
-        let (on, by) = (action.on == ActionOn::Record, action.method == ActionMethod::Post);
-        on && by
-            && action.input.is_empty()
-            && !matches!(action.output, ActionOutput::Created)
-            && action::may(visit, place, action)
-    };
-    let acts: Vec<&ActionMeta> = entry.meta.actions.iter().filter(plain).collect();
     Ok(html! {
         section .card {
             div .card-head {
@@ -105,7 +112,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
                             }
                             td .row-actions {
                                 a href=(one.path()) aria-label={ "Open " (title::of(entry, record)) } { "Open" }
-                                @for action in &acts {
+                                @for action in acts.iter().filter(|action| !action::is_done(action, record)) {
                                     " " form .one method="post" action={ (one.path()) "/" (action.name) } {
                                         (page::token(visit))
                                         input type="hidden" name="_back" value=(visit.asked.address());

@@ -8,7 +8,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::ActionAnswer,
         title: "an action without a whole answer",
         explanation: "An action on a record answers the record when it says nothing else. One on the collection has none, \
-            and says what it answers: `answer` is the key, `output` the fields under it; the two go together.",
+            and says what it answers: `answer` is the key, `output` the fields under it; the two go together. \
+            What tells that an action is done (`until`) is a field that its record answers.",
         wrong: "# resources/exchange_rate.yaml\nresource: exchange_rate\nactions:\n  convert: { on: collection, method: get }\n",
         right: "# resources/exchange_rate.yaml\nresource: exchange_rate\nactions:\n  convert:\n    on: collection\n    method: get\n    answer: conversion\n    output: { result: string(40) }\n",
     },

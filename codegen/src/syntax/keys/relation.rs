@@ -79,6 +79,13 @@ pub static ACTION: Table = Table {
             "event: deactivated",
             "For an action that changes its record: what its event is called in place of `<resource>.updated`.",
         ),
+        key(
+            "until",
+            Shape::Text,
+            "always",
+            "until: completed",
+            "For an action on a record: the field that tells that it is done already, being true or there at all, or `not` and the field that then is not. The panel offers the action until then.",
+        ),
         DEPRECATION,
         key(
             "description",
