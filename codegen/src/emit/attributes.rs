@@ -118,17 +118,19 @@ pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
         items.extend(writing(field));
     }
     items.extend(querying(resource, field));
-    // What people read stands in an attribute of its own: a long one is a line for each item.
-    let attributes = [items, words(field)].into_iter().filter(|items| !items.is_empty());
-    let attributes: TokenStream = attributes.map(|items| quote!(#[field(#(#items),*)])).collect();
+    let attributes = apart(items, field);
     (!attributes.is_empty()).then_some(attributes)
+}
+
+/// What people read stands in an attribute of its own: a long one is a line for each item.
+fn apart(items: Vec<TokenStream>, field: &Field) -> TokenStream {
+    let attributes = [items, words(field)].into_iter().filter(|items| !items.is_empty());
+    attributes.map(|items| quote!(#[field(#(#items),*)])).collect()
 }
 
 /// The attribute of a parameter or of a field of an answer.
 pub fn parameter(field: &Field) -> TokenStream {
-    let kind = kind(&field.kind);
-    let items = writing(field).into_iter().chain(words(field));
-    quote!(#[field(#kind #(, #items)*)])
+    apart([kind(&field.kind)].into_iter().chain(writing(field)).collect(), field)
 }
 
 /// The attribute of a field without a column.

@@ -83,7 +83,8 @@ pub struct TestOutput {
     pub delivered: bool,
     #[field(integer)]
     pub response_status: Option<i32>,
-    #[field(text, description = "What went wrong.")]
+    #[field(text)]
+    #[field(description = "What went wrong.")]
     pub error: Option<String>,
     #[field(integer)]
     pub duration_ms: i32,
@@ -91,7 +92,8 @@ pub struct TestOutput {
 
 #[derive(Clone, Debug, Input)]
 pub struct RotateInput {
-    #[field(decimal(4, 1), default = "24", above = "0", below = "100", example = "12")]
+    #[field(decimal(4, 1), default = "24", above = "0", below = "100")]
+    #[field(example = "12")]
     pub overlap_hours: Decimal<1>,
 }
 
