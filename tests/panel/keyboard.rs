@@ -203,6 +203,13 @@ async fn rows_are_chosen_changed_and_deleted_and_all_that_match(server: Server) 
     press(&mut browser, "main form .danger");
     browser.sees("30 products were deleted");
     assert_eq!(server.admin().get("/products").await.ok()["meta"]["total"], 0);
+    browser.open("/products");
+    follow(&mut browser, ".actions a[href*='deleted=only']");
+    browser.type_text("jx");
+    follow(&mut browser, "[data-bulk] [value=restore]");
+    follow(&mut browser, "main form .primary");
+    browser.sees("1 product was restored");
+    assert_eq!(server.admin().get("/products").await.ok()["meta"]["total"], 1);
     browser.is_clean();
 }
 

@@ -7,6 +7,7 @@ use crate::support::{Browser, Server, on_both};
 
 on_both!(
     conditions_are_built_from_the_fields_and_stand_in_the_address,
+    a_condition_is_whole_at_every_width,
     conditions_joined_by_or_are_those_of_the_api,
     columns_and_order_are_chosen_and_kept_in_a_view,
     a_view_is_shared_copied_and_goes_on_working,
@@ -93,6 +94,21 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     condition(&mut browser, 0, "cf.colour", "eq", "red");
     browser.follow("#filter-form .primary");
     browser.sees("meets these conditions");
+    browser.is_clean();
+}
+
+async fn a_condition_is_whole_at_every_width(server: Server) {
+    some(&server).await;
+    let Some(mut browser) = admin(&server).await else { return };
+    let cut = "(() => { const box = document.querySelector('#filter form').getBoundingClientRect(); \
+        return [...document.querySelectorAll('#filter .condition *')].filter(one => { \
+        const at = one.getBoundingClientRect(); return at.width > 1 && at.right > box.right + 1; }).length; })()";
+    for width in [390, 800, 1000, 1280] {
+        browser.size(width, 900);
+        browser.open("/products?q[weight_gt]=5&q[created_at_gt]=2026-01-01T10:00:00Z");
+        browser.unfold("#filter");
+        assert_eq!(browser.run(cut), 0, "{width}");
+    }
     browser.is_clean();
 }
 

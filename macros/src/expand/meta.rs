@@ -3,10 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::id_variant;
+use super::{action, id_variant};
 use crate::ast::{
-    Action, Computed, Deprecation, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says,
-    Target, Word,
+    Computed, Deprecation, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target,
+    Word,
 };
 use crate::names::{label, upper_camel};
 
@@ -55,8 +55,8 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let search = texts(&settings.search);
     let ordered = texts(&settings.ordered);
     let includes = settings.includes.iter().map(include);
-    let actions = settings.actions.iter().map(action);
-    let reveals = reveals(&settings.reveals);
+    let actions = settings.actions.iter().map(action::action);
+    let reveals = action::reveals(&settings.reveals);
     let deprecated = settings.deprecated.iter().map(deprecation);
     let id = id_variant(resource);
     quote! {
@@ -320,61 +320,6 @@ fn include(include: &Include) -> TokenStream {
     }
 }
 
-fn action(action: &Action) -> TokenStream {
-    let (name, on) = (&action.name.text, variant(&action.on.text));
-    let method = variant(action.method.as_ref().map_or("post", |word| &word.text));
-    let input = match &action.input {
-        None => quote!(&[]),
-        Some(ty) => quote!(<#ty as ::charter_runtime::generated::Input>::FIELDS),
-    };
-    let output = match (&action.output, &action.key) {
-        (Some(ty), Some(key)) => {
-            let key = &key.text;
-            quote!(Fields { key: #key, fields: <#ty as ::charter_runtime::generated::Output>::FIELDS })
-        }
-        _ if action.creates.is_some() => quote!(Created),
-        _ => quote!(Record),
-    };
-    let event = optional(&action.event);
-    let until = match &action.until {
-        None => quote!(None),
-        Some(until) => {
-            let (field, is) = match until.text.strip_prefix("not ") {
-                Some(field) => (field, false),
-                None => (until.text.as_str(), true),
-            };
-            quote!(Some(::charter_runtime::generated::Until { field: #field, is: #is }))
-        }
-    };
-    let description = action.description.as_ref().map_or("", |word| &word.text);
-    let (apart, needs_write) = (action.apart.is_some(), action.needs_write.is_some());
-    let reveals = reveals(&action.reveals);
-    quote! {
-        ::charter_runtime::generated::ActionMeta {
-            name: #name,
-            description: #description,
-            on: ::charter_runtime::generated::ActionOn::#on,
-            method: ::charter_runtime::generated::ActionMethod::#method,
-            input: #input,
-            output: ::charter_runtime::generated::ActionOutput::#output,
-            event: #event,
-            until: #until,
-            apart: #apart,
-            needs_write: #needs_write,
-            reveals: #reveals,
-        }
-    }
-}
-
-/// Secrets that an answer shows, each with what it is.
-fn reveals(reveals: &[(Word, Word)]) -> TokenStream {
-    let pairs = reveals.iter().map(|(name, description)| {
-        let (name, description) = (&name.text, &description.text);
-        quote!((#name, #description))
-    });
-    quote!(&[#(#pairs),*])
-}
-
 fn deprecation(said: &Deprecation) -> TokenStream {
     let (of, name, since) = (variant(said.of), &said.name.text, &said.since.text);
     let (sunset, instead) = (optional(&said.sunset), optional(&said.instead));
@@ -390,11 +335,11 @@ fn deprecation(said: &Deprecation) -> TokenStream {
 }
 
 /// The variant that a word of an attribute names: `read_only` is `ReadOnly`.
-fn variant(word: &str) -> proc_macro2::Ident {
+pub fn variant(word: &str) -> proc_macro2::Ident {
     proc_macro2::Ident::new(&upper_camel(word), proc_macro2::Span::call_site())
 }
 
-fn optional(word: &Option<Word>) -> TokenStream {
+pub fn optional(word: &Option<Word>) -> TokenStream {
     match word {
         None => quote!(::core::option::Option::None),
         Some(word) => {

@@ -119,11 +119,17 @@ impl Work<'_> {
     }
 
     fn choose(&self, changes: &[Change]) -> Markup {
+        let option = |change: &Change| html! { option value=(change.name()) { (change.label()) } };
         html! {
             form .record method="post" action=(self.action()) {
                 (self.carried("edit"))
                 div .field { label for="_field" { "Field to change in " (self.count()) }
-                    select #_field name="_field" { @for change in changes { option value=(change.name()) { (change.label()) } } } }
+                    select #_field name="_field" {
+                        @for change in changes.iter().filter(|change| change.field().is_some()) { (option(change)) }
+                        @if changes.iter().any(|change| change.field().is_none()) {
+                            optgroup label="Custom fields" { @for change in changes.iter().filter(|change| change.field().is_none()) { (option(change)) } }
+                        }
+                    } }
                 div .buttons { button .primary { "Next" } (self.cancel()) }
             }
         }

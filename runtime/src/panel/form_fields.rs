@@ -52,16 +52,9 @@ impl Form<'_> {
         let required = field.required && (self.place.is_list() || !is_hidden);
         let value = self.record.get(field.name).cloned().unwrap_or_default();
         let choices = choice::of_field(self.visit, self.place.entry, field);
-        self.labelled(
-            &words::field(field),
-            words::help(field),
-            field.name,
-            field.kind,
-            field,
-            required,
-            &value,
-            choices,
-        )
+        // A reference to one of several types is two inputs, and its help stands below the second.
+        let help = if matches!(field.kind, Kind::PolymorphicType { .. }) { "" } else { words::help(field) };
+        self.labelled(&words::field(field), help, field.name, field.kind, field, required, &value, choices)
     }
 
     #[expect(clippy::too_many_arguments, reason = "a field of a form has as many sides")]

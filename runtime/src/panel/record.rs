@@ -17,6 +17,9 @@ use crate::meta::{ActionMeta, ActionOn, FieldMeta, Kind, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
 
+/// What the service keeps of every record.
+const KEPT: [&str; 3] = ["id", "created_at", "updated_at"];
+
 /// The page of a record.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let entry = place.entry;
@@ -62,8 +65,11 @@ pub fn facts(visit: &Visit<'_>, entry: &Entry, record: &Value, titles: &Titles) 
             && !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. })
             && !is_said_already(entry, field)
     };
+    // What people wrote comes first, and behind it what every record has.
+    let (kept, written): (Vec<_>, Vec<_>) =
+        entry.meta.fields.iter().filter(is_fact).partition(|field| KEPT.contains(&field.name));
     html! {
-        @for (group, fields) in words::grouped(entry.meta.fields.iter().filter(is_fact)) {
+        @for (group, fields) in words::grouped(written.into_iter().chain(kept)) {
             @if !fields.is_empty() {
                 section .card aria-label=(if group.is_empty() { "Fields" } else { group }) {
                     @if !group.is_empty() { h2 { (group) } }

@@ -1,0 +1,64 @@
+//! Writes the metadata of actions.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::meta::{optional, variant};
+use crate::ast::{Action, Word};
+
+/// What is declared of one.
+pub fn action(action: &Action) -> TokenStream {
+    let (name, on) = (&action.name.text, variant(&action.on.text));
+    let method = variant(action.method.as_ref().map_or("post", |word| &word.text));
+    let input = match &action.input {
+        None => quote!(&[]),
+        Some(ty) => quote!(<#ty as ::charter_runtime::generated::Input>::FIELDS),
+    };
+    let output = match (&action.output, &action.key) {
+        (Some(ty), Some(key)) => {
+            let key = &key.text;
+            quote!(Fields { key: #key, fields: <#ty as ::charter_runtime::generated::Output>::FIELDS })
+        }
+        _ if action.creates.is_some() => quote!(Created),
+        _ => quote!(Record),
+    };
+    let event = optional(&action.event);
+    let until = until(action.until.as_ref());
+    let description = action.description.as_ref().map_or("", |word| &word.text);
+    let (apart, needs_write) = (action.apart.is_some(), action.needs_write.is_some());
+    let reveals = reveals(&action.reveals);
+    quote! {
+        ::charter_runtime::generated::ActionMeta {
+            name: #name,
+            description: #description,
+            on: ::charter_runtime::generated::ActionOn::#on,
+            method: ::charter_runtime::generated::ActionMethod::#method,
+            input: #input,
+            output: ::charter_runtime::generated::ActionOutput::#output,
+            event: #event,
+            until: #until,
+            apart: #apart,
+            needs_write: #needs_write,
+            reveals: #reveals,
+        }
+    }
+}
+
+/// Secrets that an answer shows, each with what it is.
+pub fn reveals(reveals: &[(Word, Word)]) -> TokenStream {
+    let pairs = reveals.iter().map(|(name, description)| {
+        let (name, description) = (&name.text, &description.text);
+        quote!((#name, #description))
+    });
+    quote!(&[#(#pairs),*])
+}
+
+/// The field that tells that it is done, and how.
+fn until(written: Option<&Word>) -> TokenStream {
+    let Some(written) = written else { return quote!(None) };
+    let (field, is) = match written.text.strip_prefix("not ") {
+        Some(field) => (field, false),
+        None => (written.text.as_str(), true),
+    };
+    quote!(Some(::charter_runtime::generated::Until { field: #field, is: #is }))
+}
