@@ -24,6 +24,7 @@ on_both!(
     values_of_a_former_type_stop_neither_writes_nor_indexes,
     a_choice_is_asked_for_without_regard_to_case,
     a_value_of_a_former_type_is_not_shown_as_one_of_the_new,
+    what_is_found_of_a_former_type_does_not_hang_on_the_database,
     a_beginning_is_found_up_to_the_last_character,
     a_negation_leaves_out_what_has_no_value,
 );
@@ -273,6 +274,29 @@ async fn values_of_a_former_type_stop_neither_writes_nor_indexes(server: Server)
         admin.put(&format!("/products/{}", made[0]), json!({ "name": field_type })).await.ok();
     }
     assert_eq!(ids_of(&admin, &[("q[cf.field_eq]", "5")]).await, [made[6]]);
+}
+
+async fn what_is_found_of_a_former_type_does_not_hang_on_the_database(server: Server) {
+    let admin = server.admin();
+    let mut definition = define(&admin, "field", "string").await;
+    let mut made = Vec::new();
+    for text in ["+1", "1e3", " 7", "5", "-0.5", "true"] {
+        made.push(add(&admin, json!(text)).await);
+    }
+    let found = async |field_type: &str, values: &[i64]| {
+        let found = ids_of(&admin, &[("q[cf.field_present]", "1"), ("sort", "id")]).await;
+        assert_eq!(found, values, "{field_type}");
+    };
+    for (field_type, expected) in [("decimal", vec![made[3], made[4]]), ("boolean", vec![])] {
+        admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+        definition = define(&admin, "field", field_type).await;
+        found(field_type, &expected).await;
+    }
+    let truth = add(&admin, json!(true)).await;
+    found("boolean", &[truth]).await;
+    admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+    define(&admin, "field", "decimal").await;
+    found("decimal again", &[made[3], made[4]]).await;
 }
 
 async fn a_value_of_a_former_type_is_not_shown_as_one_of_the_new(server: Server) {

@@ -28,6 +28,16 @@ fn text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
+/// Whether a number is written as decimal custom fields are stored, `-12.5`: what PostgreSQL's expression takes too.
+fn is_plain(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, places) = digits.split_once('.').unwrap_or((digits, "0"));
+    let fits = |digits: &str, most: usize| {
+        (1..=most).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    fits(whole, 18) && fits(places, CUSTOM_PLACES as usize)
+}
+
 /// Registers the functions on an open connection.
 pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<()> {
     // SAFETY: sqlx holds the connection locked for the length of this call and keeps it open afterwards;
@@ -38,7 +48,8 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
         Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
     })?;
     connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {
-        Ok(text(arguments.get_raw(0)).and_then(|text| match number::scale(&text, CUSTOM_PLACES) {
+        let text = text(arguments.get_raw(0)).filter(|text| is_plain(text));
+        Ok(text.and_then(|text| match number::scale(&text, CUSTOM_PLACES) {
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
         }))
@@ -48,7 +59,17 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::{fold, is_plain};
+
+    #[test]
+    fn a_decimal_is_what_is_stored_as_one() {
+        for text in ["0", "-12.5", "123456789012345678.00000001"] {
+            assert!(is_plain(text), "{text}");
+        }
+        for text in ["+1", "1e3", " 7", "7 ", "", "-", ".5", "5.", "1.123456789", "1234567890123456789", "true", "١"] {
+            assert!(!is_plain(text), "{text}");
+        }
+    }
 
     #[test]
     fn folding_ignores_case_in_every_script() {

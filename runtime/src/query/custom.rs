@@ -50,7 +50,9 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
                 CustomKind::Text | CustomKind::LongText | CustomKind::Time => {
                     format!("(CASE jsonb_typeof({json}) WHEN 'string' THEN {text} END COLLATE \"C\")")
                 }
-                CustomKind::Boolean => format!("(CASE {text} WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END)"),
+                CustomKind::Boolean => {
+                    format!("(CASE {json} WHEN 'true'::jsonb THEN TRUE WHEN 'false'::jsonb THEN FALSE END)")
+                }
                 // Decimals are text: every number is an integer of at most 18 digits.
                 CustomKind::Integer => format!("(CASE jsonb_typeof({json}) WHEN 'number' THEN {json}::numeric END)"),
                 CustomKind::Decimal => {
@@ -69,7 +71,9 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
                 }
                 CustomKind::Boolean => format!("(CASE {kind_of} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)"),
                 CustomKind::Integer => format!("(CASE {kind_of} WHEN 'integer' THEN {value} END)"),
-                CustomKind::Decimal => format!("charter_decimal({value})"),
+                CustomKind::Decimal => {
+                    format!("(CASE WHEN {kind_of} IN ('text', 'integer') THEN charter_decimal({value}) END)")
+                }
             }
         }
     }
