@@ -74,12 +74,25 @@ fn words_of_the_defaults_are_texts_in_quotes() {
 }
 
 #[test]
+fn a_permission_is_that_of_the_nearest_ancestor_that_says_it() {
+    let sources = Sources::from_texts([
+        ("resources/note.yaml", "resource: note\npermission: { read: secret.read, write: secret.write }\n"),
+        ("resources/line.yaml", "resource: line\nunder: note\npermission: { write: other.write }\n"),
+    ]);
+    let output = compile_sources(sources).unwrap_or_else(|report| panic!("{}", report.render()));
+    let text = output.file("line").unwrap().text();
+    assert!(text.contains("read_permission = \"secret.read\""), "{text}");
+    assert!(text.contains("write_permission = \"other.write\""), "{text}");
+}
+
+#[test]
 fn an_empty_folder_is_an_empty_index() {
     let output = compile_sources(Sources::from_texts([])).unwrap();
     assert_eq!(output.files().len(), 1);
 }
 
-/// Every golden case without each of its lines in turn, and cut off at every tenth byte.
+/// Every golden case without each of its lines in turn, cut off at every tenth byte, and with letters of several bytes
+/// put in there.
 #[test]
 fn no_text_ends_the_program() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -93,11 +106,33 @@ fn no_text_ends_the_program() {
         }
         for end in (0..text.len()).step_by(10).filter(|end| text.is_char_boundary(*end)) {
             render(&path, &text[..end]);
+            let (before, behind) = text.split_at(end);
+            for odd in ["–", "“x”", "ü: ", "–a: b"] {
+                render(&path, &format!("{before}{odd}{behind}"));
+            }
         }
     }
     for odd in [
-        "", "\n", "-", "- a", "a", "[", "{", "? a", "&a *a", "*a", "!!x", "\t", "a: b: c", "%YAML 9", "---\n---",
+        "",
+        "\n",
+        "-",
+        "- a",
+        "a",
+        "[",
+        "{",
+        "? a",
+        "&a *a",
+        "*a",
+        "!!x",
+        "\t",
+        "a: b: c",
+        "%YAML 9",
+        "---\n---",
         "\u{0}",
+        "a–b: c",
+        "“a”b: c",
+        "{ a: b, c: d–e: f }",
+        "{ a: “b”c: d }",
     ] {
         render("resources/odd.yaml", odd);
         render("resources/odd.yaml", &format!("resource: odd\nfields: {odd}\n"));

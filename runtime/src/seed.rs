@@ -11,7 +11,7 @@ use crate::context::{Context, State};
 use crate::crud::{Body, Transaction, insert_seed};
 use crate::db::Sql;
 use crate::error::{Error, Result};
-use crate::meta::{Kind, Rule};
+use crate::meta::{Access, FieldMeta, Kind, Rule};
 
 /// Inserts each resource's missing rows, found by its unique field, and the one row of every singleton. Rows that are
 /// there stay as the operator left them.
@@ -65,14 +65,15 @@ async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<Strin
 
 /// The field that tells the rows of reference data apart.
 fn natural_key(entry: &Entry) -> Result<&'static str> {
-    let unique = entry
-        .meta
-        .fields
-        .iter()
-        .find(|f| f.rules.contains(&Rule::Unique) && matches!(f.kind, Kind::String { .. } | Kind::Text));
-    unique
-        .map(|field| field.name)
+    let key = entry.meta.fields.iter().find(|field| tells_apart(field));
+    key.map(|field| field.name)
         .ok_or_else(|| Error::Internal(format!("{} has reference data but no unique field", entry.meta.name)))
+}
+
+/// Whether each record has a unique text there, and has it from its row: the check of the YAML takes the same field.
+fn tells_apart(field: &FieldMeta) -> bool {
+    let is_text = matches!(field.kind, Kind::String { .. } | Kind::Text);
+    is_text && field.rules.contains(&Rule::Unique) && !field.nullable && field.access != Access::ReadOnly
 }
 
 async fn known_keys(context: &Context<'_>, entry: &Entry, key: &str) -> Result<HashSet<String>> {
@@ -83,4 +84,21 @@ async fn known_keys(context: &Context<'_>, entry: &Entry, key: &str) -> Result<H
         keys.insert(row.try_get::<String>("", "key")?);
     }
     Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_told_apart_by_what_each_gives() {
+        let unique = || FieldMeta { rules: &[Rule::Unique], ..FieldMeta::new("code", Kind::Text) };
+        assert!(tells_apart(&unique()));
+        assert!(!tells_apart(&FieldMeta::new("code", Kind::Text)));
+        assert!(!tells_apart(&FieldMeta { kind: Kind::Integer, ..unique() }));
+        // A record may have none, and then the next start could not read the keys.
+        assert!(!tells_apart(&FieldMeta { nullable: true, ..unique() }));
+        // What the hook sets is in no row, so that every start would insert the row again.
+        assert!(!tells_apart(&FieldMeta { access: Access::ReadOnly, ..unique() }));
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::queries;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Action, ActionOutput, Name, Resource, Schema, Shown};
+use crate::model::{Access, Action, ActionOutput, Kind, Name, Resource, Schema, Shown};
 use crate::names;
 use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 
@@ -30,6 +30,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         }
         event(resource, action, problems);
         until(resource, action, problems);
+        in_the_query(action, problems);
         if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record | ActionOutput::Created) {
             let what =
                 if matches!(action.output, ActionOutput::Record) { "change the record" } else { "create a record" };
@@ -38,6 +39,18 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 .help("say what it answers with `answer` and `output`, or drop `method: get`");
             problems.push(problem);
         }
+    }
+}
+
+/// What a `get` takes stands in its address, where no JSON can stand.
+fn in_the_query(action: &Action, problems: &mut Problems) {
+    if action.method != ActionMethod::Get {
+        return;
+    }
+    for field in action.input.iter().filter(|field| matches!(field.kind, Kind::Json)) {
+        let message = format!("`{}` is json, and the query of a `get` cannot give it", field.name.value);
+        let problem = Diagnostic::new(Code::Contradiction, field.name.span, message, "never given");
+        problems.push(problem.help("drop `method: get`, or take its parts as parameters of their own"));
     }
 }
 

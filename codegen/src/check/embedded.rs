@@ -64,6 +64,20 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
         let help = format!("writing `{0}` emits `{0}.updated`, with what it holds", resource.name.value);
         return Some(problem.related(span, "said here").help(help));
     }
+    // A permission of a parent's is asked of what stands under it, and is said elsewhere.
+    let permissions = [&found.read_permission, &found.write_permission].into_iter().flatten();
+    if let Some(permission) = permissions.into_iter().find(|said| said.span.file == found.name.span.file) {
+        let message = format!("`{name}` has a permission, which nobody is asked for embedded records");
+        let help =
+            format!("who reads or writes `{0}` does so with what it holds: let `{0}` ask for it", resource.name.value);
+        return Some(problem(message, "has a permission").related(permission.span, "this one").help(help));
+    }
+    let of_records = [(found.attachments, "attachments"), (found.custom_fields, "custom fields")];
+    if let Some((_, what)) = of_records.iter().find(|(has, _)| *has) {
+        let problem = problem(format!("`{name}` has {what}, which embedded records do not"), "has them");
+        let help = format!("drop `{}: true`, or let `{}` have it", what.replace(' ', "_"), resource.name.value);
+        return Some(problem.related(found.name.span, "declared here").help(help));
+    }
     if let Some(detail) = found.fields.iter().find(|field| field.is_declared() && field.shown == Shown::Detail) {
         let message = format!("`{name}` has fields under `detail`, which embedded records do not show");
         let problem = problem(message, "has `detail`");

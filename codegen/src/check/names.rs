@@ -95,6 +95,8 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         "is a word of Rust, and cannot name a module"
     } else if name.value == emit::INDEX {
         "is the name of the generated index"
+    } else if name.value == emit::MIGRATIONS {
+        "is the name of the generated list of migrations"
     } else {
         return;
     };

@@ -24,13 +24,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             .help("write it: a list of rows, each a mapping from fields to values");
         problems.push(problem);
     }
-    let is_text = |field: &Field| matches!(field.kind, Kind::String { .. } | Kind::Text);
-    let tells_apart = |field: &&Field| field.rules.iter().any(|rule| rule.value == Rule::Unique) && is_text(field);
-    let key = resource.fields.iter().find(tells_apart);
+    let key = resource.fields.iter().find(|field| tells_apart(field));
     if key.is_none() {
         let message = format!("rows of `{}` could not be recognised when they are seeded again", resource.name.value);
         let problem = Diagnostic::new(Code::Seed, seed.name.span, message, "nothing tells the rows apart")
-            .help("mark the string field that does with `unique: true`");
+            .help("mark the string field that does with `unique: true`; each row gives it, so it is not `nullable`");
         problems.push(problem);
     }
     if let Some(root) = &seed.rows {
@@ -38,6 +36,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         rows(resource, key, root, &mut found);
         once_each(found, problems);
     }
+}
+
+/// Whether a field can tell rows apart at every start: a unique text that each record has, as its row gave it. The server
+/// takes the first of these as well.
+fn tells_apart(field: &Field) -> bool {
+    let is_unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
+    let is_text = matches!(field.kind, Kind::String { .. } | Kind::Text);
+    is_unique && is_text && !field.nullable && is_given(field)
 }
 
 /// A mistake of a whole file, as a column that is called otherwise, is told at the first of the rows that have it.
@@ -71,7 +77,7 @@ fn rows(resource: &Resource, key: Option<&Field>, root: &Node, problems: &mut Pr
             problems.push(Diagnostic::new(Code::Seed, item.span, message, "expected a mapping"));
             continue;
         };
-        row(resource, item, entries, problems);
+        row(resource, key, item, entries, problems);
         let named = key.and_then(|key| entries.iter().find(|entry| entry.key.value == key.name.value));
         let text = named.and_then(|entry| entry.value.scalar());
         if let (Some(key), Some(text)) = (key, text)
@@ -84,7 +90,7 @@ fn rows(resource: &Resource, key: Option<&Field>, root: &Node, problems: &mut Pr
 }
 
 /// One row: its fields are there and can be written, its values fit, and nothing is missing.
-fn row(resource: &Resource, item: &Node, entries: &[Entry], problems: &mut Problems) {
+fn row(resource: &Resource, key: Option<&Field>, item: &Node, entries: &[Entry], problems: &mut Problems) {
     for entry in entries {
         let name = entry.key.as_str();
         let Some(field) = resource.field(name) else {
@@ -108,9 +114,11 @@ fn row(resource: &Resource, item: &Node, entries: &[Entry], problems: &mut Probl
         let is_needed = field.required && field.default == Default::None;
         // Rows are sown at the start, when nobody calls.
         let no_caller = field.default == Default::Caller && !field.nullable;
-        if (is_needed || no_caller) && given.is_none_or(|entry| is_null(&entry.value)) {
+        let is_key = key.is_some_and(|key| key.name.value == field.name.value);
+        if (is_needed || no_caller || is_key) && given.is_none_or(|entry| is_null(&entry.value)) {
             let message = match no_caller {
                 true => format!("this row has no `{}`, and nobody calls who could be it", field.name.value),
+                false if is_key => format!("this row has no `{}`, which tells rows apart", field.name.value),
                 false => format!("this row has no `{}`, which must be given", field.name.value),
             };
             problems.push(Diagnostic::new(

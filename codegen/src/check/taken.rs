@@ -25,7 +25,8 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
         if resource.plural.value == other.plural.value {
             clash("plural", &resource.plural, other.plural.span, problems);
         }
-        if resource.table.value == other.table.value && resource.table.value != resource.plural.value {
+        // Equal plurals are told already, and make equal tables.
+        if resource.table.value == other.table.value && resource.plural.value != other.plural.value {
             clash("table", &resource.table, other.table.span, problems);
         }
         if resource.type_name == other.type_name {

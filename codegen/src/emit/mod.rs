@@ -16,6 +16,9 @@ use crate::output::{Generated, MARK};
 /// The name of the index.
 pub const INDEX: &str = "resources";
 
+/// The list of migrations, which `migrations.rs` writes beside the generated files.
+pub const MIGRATIONS: &str = "migrations";
+
 /// The crate that generated code names, beside whose modules no resource can stand.
 pub const RUNTIME: &str = "charter_runtime";
 

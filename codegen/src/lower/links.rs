@@ -70,12 +70,12 @@ impl Links {
         said.unwrap_or_else(last)
     }
 
-    /// The permissions of a nested resource are those of the nearest ancestor that says any: who may not read a record may
-    /// not read what stands under it.
+    /// The permissions of a nested resource, each by itself, are those of the nearest ancestor that says it: who may not
+    /// read a record may not read what stands under it, whatever writing that needs.
     pub fn permissions(&self, name: &str) -> Permissions {
-        let said =
-            self.line(name).map(|link| &link.permissions).find(|(read, write)| read.is_some() || write.is_some());
-        said.cloned().unwrap_or_default()
+        let read = self.line(name).find_map(|link| link.permissions.0.clone());
+        let write = self.line(name).find_map(|link| link.permissions.1.clone());
+        (read, write)
     }
 
     /// A resource and what it stands under, the nearest first. A circle of parents is reported by its own check; here it

@@ -169,7 +169,10 @@ impl Kind {
     pub fn is_comparable_with(&self, other: &Kind) -> bool {
         let family = |kind: &Kind| match kind {
             Kind::String { .. } | Kind::Text | Kind::Enum(_) => Some("text"),
-            Kind::Integer | Kind::BigInt | Kind::Decimal { .. } | Kind::Code(_) => Some("number"),
+            // Numbers of different types are different values to the server, which compares no two of them.
+            Kind::Integer | Kind::Code(_) => Some("integer"),
+            Kind::BigInt => Some("bigint"),
+            Kind::Decimal { .. } => Some("decimal"),
             Kind::Ref(_) | Kind::PolymorphicId { .. } => Some("id"),
             Kind::Timestamp(_) => Some("timestamp"),
             Kind::Date => Some("date"),

@@ -55,8 +55,15 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
         return Some(format!("line {} opens a bracket and does not close it", number + 1));
     }
     let written = text[start..at].trim_end();
-    let begin = written.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |before| before + 1);
-    let key = &written[begin..];
+    if let Some((before, value)) = written.rsplit_once(": ")
+        && text[at..].starts_with(": ")
+        && !value.is_empty()
+        && value.chars().all(|c| !c.is_whitespace() && !matches!(c, ')' | ']' | '}' | '"' | '\'' | '”'))
+    {
+        let name = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+        return Some(format!("a text with a colon stands in quotes: `{name}: \"{value}: …\"`"));
+    }
+    let key = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
     (!key.is_empty()).then(|| format!("a comma belongs before `{key}`"))
 }
 

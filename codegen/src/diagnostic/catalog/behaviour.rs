@@ -50,8 +50,9 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::Seed,
         title: "a seed that cannot be sown",
-        explanation: "A seed file stands beside the resource and is called `<resource>.seed.yaml`. Its rows are recognised by \
-            the fields that are unique, so that seeding again changes nothing; the resource needs such fields. Each row must be \
+        explanation: "A seed file stands beside the resource and is called `<resource>.seed.yaml`. Its rows are recognised by the \
+            first unique text that is neither nullable nor read-only and that each row gives, so that seeding again changes \
+            nothing; the resource needs such a field. Each row must be \
             one that a client could create: its fields are there, its values fit, and nothing that is required is missing.",
         wrong: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n",
         right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",

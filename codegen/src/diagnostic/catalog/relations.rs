@@ -32,7 +32,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::OtherField,
         title: "a field that cannot be compared",
         explanation: "`differs_from`, `after` and `not_before` name another field of the same record, or parameter of the \
-            same action, whose values are of the same kind.",
+            same action, whose values are of the same kind: a `bigint` is compared with no `integer`.",
         wrong: "# resources/activity.yaml\nresource: activity\nfields:\n  starts_at: { type: timestamp, nullable: true }\n  ends_at: { type: timestamp, nullable: true, not_before: start_at }\n",
         right: "# resources/activity.yaml\nresource: activity\nfields:\n  starts_at: { type: timestamp, nullable: true }\n  ends_at: { type: timestamp, nullable: true, not_before: starts_at }\n",
     },
