@@ -31,15 +31,17 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 /// Why a text is not a value of a kind, and what would be one. Lists and objects are left to the server.
 pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
     let (fits, reason, help) = match kind {
-        // Words are read without regard to case, where they are not the default itself.
-        Kind::Enum(words) if words.iter().any(|word| word.value.to_lowercase() == text.to_lowercase()) => {
+        // Words are read without regard to the case of ASCII, as by the server, where they are not the default itself.
+        Kind::Enum(words) if words.iter().any(|word| word.value.eq_ignore_ascii_case(text)) => {
             return Ok(());
         }
-        Kind::Timestamp(_) => (text.get(..10).is_some_and(date::is_day), "a point in time", "2026-03-21T10:00:00Z"),
+        Kind::Timestamp(_) => (date::is_instant(text), "a point in time", "2026-03-21T10:00:00Z"),
         Kind::Date => (date::is_day(text), "a day that there is", "2026-03-21"),
         Kind::Uuid => {
-            let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
-            (digits == 32, "a UUID", "0f8fad5b-d9cb-469f-a165-70867728950e")
+            let groups: Vec<&str> = text.split('-').collect();
+            let fits = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]) || text.len() == 32;
+            let digits = groups.concat().len() == 32 && groups.concat().bytes().all(|byte| byte.is_ascii_hexdigit());
+            (fits && digits, "a UUID", "0f8fad5b-d9cb-469f-a165-70867728950e")
         }
         Kind::Ref(_) | Kind::PolymorphicId { .. } => {
             let id = Number::read(text).filter(|number| is_whole(&Kind::BigInt, *number));

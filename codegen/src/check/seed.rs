@@ -147,11 +147,20 @@ fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
     let holds_many = field.kind.is_list()
         || matches!(field.kind, Kind::Json | Kind::CustomFields | Kind::Embedded { .. } | Kind::Unknown);
     match &node.value {
-        _ if is_null(node) || holds_many => None,
+        _ if is_null(node) => None,
+        Value::Scalar { .. } if field.kind.is_list() || field.kind == Kind::Json => {
+            let wanted = if field.kind.is_list() { "a list" } else { "an object or a list" };
+            let message = format!("`{name}` is {}, and takes {wanted}, not a single value", field.kind.described());
+            Some(problem(message, &format!("expected {wanted}")))
+        }
+        _ if holds_many => None,
         Value::Scalar { text, plain } => {
             if text.is_empty() {
                 let message = format!("`{name}` is empty, and may not be");
                 return (!field.nullable).then(|| problem(message, "empty"));
+            }
+            if field.required && text.trim().is_empty() {
+                return Some(problem(format!("`{name}` is blank, and must be given"), "blank"));
             }
             if field.kind.is_text() && *plain && is_typed(text) {
                 let message = format!("`{name}` is a text, and YAML reads `{text}` as something else");
