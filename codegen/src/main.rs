@@ -88,9 +88,9 @@ enum Format {
 
 fn main() -> ExitCode {
     // Cargo passes the name of a subcommand that is found in the path as its first argument; the alias does not.
-    let repeated = std::env::args().nth(1).is_some_and(|first| first == "charter");
+    let repeated = std::env::args_os().nth(1).is_some_and(|first| first == "charter");
     let arguments =
-        std::env::args().enumerate().filter(|(at, _)| !(repeated && *at == 1)).map(|(_, argument)| argument);
+        std::env::args_os().enumerate().filter(|(at, _)| !(repeated && *at == 1)).map(|(_, argument)| argument);
     let code = match Arguments::parse_from(arguments).command {
         Command::Check { folder, format, deny_warnings } => {
             compiled(&folder, |result| check(result, format, deny_warnings))

@@ -13,7 +13,10 @@ pub fn line(text: impl Display) {
 pub fn text(text: impl Display) {
     let mut out = std::io::stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
-        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => panic!("nothing can be printed: {problem}"),
+        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("nothing can be printed: {problem}");
+            std::process::exit(1);
+        }
         _ => {}
     }
 }

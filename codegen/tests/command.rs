@@ -108,6 +108,23 @@ fn nothing_breaks_where_nobody_reads_on() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_or_is_no_text_is_told() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = project("unprinted", GOOD);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
+    let child = command.arg("schema").current_dir(&folder).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let (_, err) = ends(child.wait_with_output().unwrap(), 1);
+    assert!(err.starts_with("nothing can be printed: "), "{err}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
+    let nowhere = std::ffi::OsStr::from_bytes(b"\xff");
+    let output = command.arg("check").arg("--dir").arg(nowhere).current_dir(&folder).output().unwrap();
+    let (_, err) = ends(output, 2);
+    assert!(err.starts_with("there is no folder"), "{err}");
+}
+
 #[test]
 fn check_as_json_has_the_places() {
     let folder = project("check_json", BAD);

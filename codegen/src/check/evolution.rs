@@ -59,6 +59,10 @@ fn backfill(field: &Field, problems: &mut Problems) {
             _ => Some((format!("`{text}` is not the id of a record"), "for example `1`".to_owned())),
         },
         (Default::Literal(text), kind) => literal(kind, text).err(),
+        (Default::Now, _) => Some((
+            "only a `timestamp` or a `date` has it".to_owned(),
+            "say a value; the text `now` stands in quotes".to_owned(),
+        )),
         _ => Some(("rows that are there know neither a caller nor a hook".to_owned(), "say a value".to_owned())),
     };
     if let Some((reason, help)) = refusal {

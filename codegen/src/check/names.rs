@@ -55,7 +55,10 @@ fn file_name(resource: &Resource, problems: &mut Problems) {
     if written != wanted {
         let message = format!("`{}` stands in `{written}`", resource.name.value);
         let problem = Diagnostic::new(Code::FileName, resource.name.span, message, "another name than the file's")
-            .help(format!("call the file `{wanted}`, or the resource `{}`", resource.stem));
+            .help(match resource.stem == resource.name.value || !names::is_snake_case(&resource.stem) {
+                true => format!("call the file `{wanted}`"),
+                false => format!("call the file `{wanted}`, or the resource `{}`", resource.stem),
+            });
         problems.push(problem);
     }
 }

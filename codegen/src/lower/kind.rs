@@ -136,7 +136,7 @@ impl Lowering<'_> {
         };
         match (element.word.as_str(), element.arguments.as_slice()) {
             ("string", _) => self.length(element).map(|max| Kind::StringList { max }),
-            ("ref", [target]) => Some(Kind::RefList(target.word.clone())),
+            ("ref", [target]) if target.span == target.word.span => Some(Kind::RefList(target.word.clone())),
             _ => {
                 let message = format!("a list cannot hold `{}`", element.word.value);
                 self.refuse(element.span, message, "not an element", help);
@@ -146,6 +146,11 @@ impl Lowering<'_> {
     }
 
     fn reference(&mut self) -> Option<Kind> {
+        if let Some(odd) = self.written.arguments.iter().find(|target| target.span != target.word.span) {
+            let message = format!("`{}` names a resource, which takes no arguments", odd.word.value);
+            self.refuse(odd.span, message, "not a name", &format!("write `{}`", odd.word.value));
+            return None;
+        }
         match self.written.arguments.as_slice() {
             [target] => Some(Kind::Ref(target.word.clone())),
             targets if self.written.alternatives => {
