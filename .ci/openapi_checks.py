@@ -35,6 +35,7 @@ BEYOND_SCHEMAS = re.compile(
             "must name at least one choice",
             "belong to fields of the type choice",
             "name \".*\" twice",
+            "must not be blank: an empty text clears the field",
             # How many there may be of all follows from how many there are.
             "and can have no more",
             "cannot be added: a user has at most",
