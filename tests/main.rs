@@ -3,6 +3,7 @@
 mod abilities;
 mod audit;
 mod authentication;
+mod bodies;
 mod budget;
 mod clients;
 mod commands;

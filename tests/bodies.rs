@@ -1,0 +1,90 @@
+//! Bodies: what they are said to be, how long they may be, and what their heads tell already.
+
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::support::{Answer, Server, on_both};
+
+on_both!(
+    another_content_type_is_415,
+    json_is_told_by_its_content_type_or_by_none,
+    a_body_over_the_limit_is_413,
+    a_head_that_tells_enough_is_answered_without_the_body,
+);
+
+async fn another_content_type_is_415(server: Server) {
+    let admin = server.admin();
+    for kind in [
+        "text/plain",
+        "application/xml",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/json5",
+        "application/merge-patch+json",
+        "application/json-patch+json",
+        "garbage",
+        "application/json; charset=latin1",
+    ] {
+        let answer = admin.send_bytes(Method::POST, "/products", Some(kind), r#"{"name":"x"}"#).await;
+        answer.refused(415, "unsupported_media_type");
+    }
+    let told = |answer: &Answer| answer.refused(415, "unsupported_media_type")["message"].to_string();
+    let form = Some("application/x-www-form-urlencoded");
+    let answer = admin.send_bytes(Method::POST, "/products", form, r#"{"name":"x"}"#).await;
+    assert!(told(&answer).contains("The body is JSON"), "{}", answer.text);
+    let latin = Some("application/json; charset=latin1");
+    let answer = admin.send_bytes(Method::POST, "/products", latin, r#"{"name":"x"}"#).await;
+    assert!(told(&answer).contains("UTF-8"), "{}", answer.text);
+    // Nor is what was compressed.
+    let answer = admin.with("content-encoding", "gzip").post("/products", json!({ "name": "x" })).await;
+    assert!(told(&answer).contains("Content-Encoding"), "{}", answer.text);
+    assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
+}
+
+async fn json_is_told_by_its_content_type_or_by_none(server: Server) {
+    let admin = server.admin();
+    for kind in [
+        Some("application/json"),
+        Some("application/json; charset=utf-8"),
+        Some("APPLICATION/JSON"),
+        Some("application/json; charset=UTF-8"),
+        Some("application/vnd.api+json"),
+        None,
+    ] {
+        let answer = admin.send_bytes(Method::POST, "/products", kind, r#"{"name":"x"}"#).await;
+        answer.created("product");
+    }
+}
+
+async fn a_body_over_the_limit_is_413(server: Server) {
+    let small = server.configured(|config| config.body_limit = 2048).await;
+    let admin = small.admin();
+    let body = |length: usize| {
+        let frame = r#"{"name":"x","description":""}"#;
+        format!(r#"{{"name":"x","description":"{}"}}"#, "d".repeat(length - frame.len()))
+    };
+    assert_eq!(body(2048).len(), 2048);
+    admin.post_text("/products", body(2048)).await.created("product");
+    let answer = admin.post_text("/products", body(2049)).await;
+    assert!(answer.refused(413, "payload_too_large")["message"].as_str().is_some_and(|m| m.contains("2048")));
+    let answer = admin.send_bytes(Method::PUT, "/products/1", Some("application/json"), body(100_000)).await;
+    answer.refused(413, "payload_too_large");
+    assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 1);
+}
+
+async fn a_head_that_tells_enough_is_answered_without_the_body(server: Server) {
+    let token = server.token(&["*"]).await;
+    for (kind, length, status) in [("application/json", 50_000_000, 413), ("text/plain", 10, 415)] {
+        let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
+        let head = format!(
+            "POST /api/v1/products HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {token}\r\nContent-Type: {kind}\r\n\
+             Content-Length: {length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("the server answers");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    }
+}
