@@ -35,8 +35,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// ```
 ///
 /// It declares `Entity`, `Column`, `PrimaryKey`, `Relation` and `ActiveModel` beside the struct and implements SeaORM's
-/// traits and `Resource` for them. Everything but the name has a default. docs/adding-a-resource.md lists the keys of
-/// `#[resource]`, `#[field]`, `#[derived]` and `#[embedded]`; `#[computed]` is for the platform's own resources.
+/// traits and `Resource` for them. Everything but the name has a default. A key that `#[resource]`, `#[field]`, `#[derived]`
+/// or `#[embedded]` does not know is answered with those that it knows; `#[computed]` is for the platform's own resources.
 #[proc_macro_derive(Resource, attributes(resource, field, derived, embedded, computed))]
 pub fn resource(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -1,8 +1,9 @@
 //! Tables and their indexes: what a migration does, in statements that both databases take.
 //!
 //! Names follow from what they name: `<table>_<columns>_idx`, `_key` when it is unique, `_trgm` for substrings, `_sort`
-//! for the order of text; `<table>_<column>_fkey` for a foreign key. A longer name than PostgreSQL takes is cut, and a
-//! fingerprint of the whole stands before its ending.
+//! for the order of text; `<table>_<column>_fkey` for a foreign key. A longer name of an index than PostgreSQL takes is cut,
+//! and a fingerprint of the whole stands before its ending. That of a foreign key PostgreSQL cuts itself: of two that begin
+//! with the same 63 letters it takes the first only.
 
 use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};

@@ -16,9 +16,10 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
     }
     open_quote(&text[..start])
         .or_else(|| lacks_colon(line))
+        .or_else(|| begins_oddly(text, at, problem))
         .or_else(|| brackets(text, start, at, problem))
         .or_else(|| in_quotes(problem))
-        .or_else(|| of_the_line(line))
+        .or_else(|| of_the_line(line, problem))
 }
 
 /// A quote that an earlier line opens and does not close.
@@ -38,6 +39,16 @@ fn lacks_colon(line: &str) -> Option<String> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let bracket = rest.trim_start().chars().next().filter(|first| matches!(first, '{' | '['))?;
     is_name.then(|| format!("a colon belongs behind `{name}`: `{name}: {bracket}…`"))
+}
+
+/// A text that begins with a sign that means something to YAML: `pattern: [A-Z]{3}`, `label: @home`.
+fn begins_oddly(text: &str, at: usize, problem: &str) -> Option<String> {
+    let goes_on = |c: char| !c.is_whitespace() && !matches!(c, ',' | ']' | '}' | '#');
+    let sign = match problem.strip_prefix("unexpected character: `") {
+        Some(rest) => rest.chars().next()?,
+        None => text[..at].ends_with(']').then_some('[').filter(|_| text[at..].starts_with(goes_on))?,
+    };
+    Some(format!("a text that begins with `{sign}` stands in quotes: `\"{sign}…\"`"))
 }
 
 /// A comma or a bracket that is missing, or a bracket too many.
@@ -67,8 +78,13 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
     (!key.is_empty()).then(|| format!("a comma belongs before `{key}`"))
 }
 
-/// A text in quotes with more behind it.
+/// A text in quotes with more behind it, or with an escape that is none.
 fn in_quotes(problem: &str) -> Option<String> {
+    if problem.contains("unknown escape character") {
+        return Some(
+            "a `\\` within double quotes begins an escape: within single quotes it is one, `'\\d+'`".to_owned(),
+        );
+    }
     let quoted = problem.strip_prefix("invalid trailing content after ")?;
     Some(match quoted.starts_with("single") {
         true => "a `'` within single quotes stands twice: `''`, and what follows the text needs a comma".to_owned(),
@@ -77,13 +93,16 @@ fn in_quotes(problem: &str) -> Option<String> {
 }
 
 /// A colon without its space, or a text that has one.
-fn of_the_line(line: &str) -> Option<String> {
+fn of_the_line(line: &str, problem: &str) -> Option<String> {
     let (key, rest) = line.trim().split_once(':')?;
     if key.is_empty() || key.contains(char::is_whitespace) {
         return None;
     }
     if rest.starts_with(['{', '[']) {
         return Some(format!("a space belongs behind the colon: `{key}: {}…`", &rest[..1]));
+    }
+    if problem.contains("expected ':'") && !rest.is_empty() && !rest.starts_with(' ') {
+        return Some(format!("a space belongs behind the colon: `{key}: {rest}`"));
     }
     let value = rest.trim_start();
     let is_plain = !value.starts_with(['"', '\'', '{', '[', '&', '*', '!', '|', '>', '#']);

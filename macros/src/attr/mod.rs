@@ -162,9 +162,6 @@ fn once_as<T>(place: &mut Option<T>, value: Option<T>, entry: &Entry, filled: &s
     }
 }
 
-/// A list of names that is longer than this helps nobody.
-const LISTED: usize = 400;
-
 /// An entry whose key is none of the known ones.
 fn unknown(entry: &Entry, known: &[&str], problems: &mut Problems) {
     match entry {
@@ -173,10 +170,7 @@ fn unknown(entry: &Entry, known: &[&str], problems: &mut Problems) {
         }
         _ => {
             let key = entry.key();
-            let mut help = suggestion(&key, known.iter().copied());
-            if help.len() > LISTED {
-                help = "; docs/adding-a-resource.md lists what there is".to_owned();
-            }
+            let help = suggestion(&key, known.iter().copied());
             problems.report(entry.span(), format!("there is no `{key}` here{help}"));
         }
     }

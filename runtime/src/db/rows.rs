@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sea_orm::{DbErr, QueryResult, RuntimeErr};
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, RuntimeErr};
 
 use super::packed::{MOST_COLUMNS, Packed, PackedRow, Stored, packing};
 use super::{Connection, Dialect, Sql};
@@ -46,8 +46,8 @@ impl Sql {
         self.dialect == Dialect::Sqlite && (1..=MOST_COLUMNS).contains(&self.columns)
     }
 
+    /// Reads its rows.
     pub(super) async fn rows(mut self, connection: &Connection) -> Result<Rows, DbErr> {
-        use sea_orm::ConnectionTrait;
         if !self.is_packed() {
             return Ok(Rows::Driver(connection.query_all_raw(self.statement()).await?));
         }
@@ -56,7 +56,7 @@ impl Sql {
         let row = connection.query_one_raw(self.statement()).await?;
         let bytes = row.map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or_default();
         let packed = Packed::new(bytes, columns);
-        packed.map(Rows::Packed).ok_or_else(|| DbErr::Query(RuntimeErr::Internal("rows that are none".into())))
+        packed.map(Rows::Packed).ok_or_else(|| DbErr::Query(RuntimeErr::Internal("what was read is no rows".into())))
     }
 }
 
@@ -109,7 +109,7 @@ impl Found {
         (index < rows.len()).then_some(Found { rows, index })
     }
 
-    /// Nothing is never answered: the row was there when it was found.
+    /// The row, which was there when it was found.
     pub fn row(&self) -> Option<Row<'_>> {
         self.rows.get(self.index)
     }

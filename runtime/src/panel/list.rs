@@ -11,7 +11,7 @@ use super::columns::{self, Column};
 use super::condition::Wish;
 use super::listing::{Listing, Record};
 use super::place::Place;
-use super::row::Rows;
+use super::table::Table;
 use super::title::{self, Titles};
 use super::tools::Tool;
 use super::visit::Visit;
@@ -210,8 +210,8 @@ impl List<'_> {
         let deletes = !of_deleted && served(Operation::Delete);
         let restores = of_deleted && deleted::may(visit, entry);
         let bulk = edits || deletes || restores;
-        let mut rows = Rows::new(visit, place, self.shown, titles);
-        (rows.picks, rows.of_deleted) = (bulk, of_deleted);
+        let mut table = Table::new(visit, place, self.shown, titles);
+        (table.picks, table.of_deleted) = (bulk, of_deleted);
         html! {
             form method="post" action={ (place.collection()) "/bulk" } data-bulk {
                 (page::token(visit))
@@ -221,10 +221,10 @@ impl List<'_> {
                     table .list {
                         thead { tr {
                             @if bulk { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows of this page"; } }
-                            @for (column, leads) in rows.columns() { (self.heading(column, leads)) }
+                            @for (column, leads) in table.columns() { (self.heading(column, leads)) }
                         } }
                         tbody {
-                            @for record in records { (rows.row(record)) }
+                            @for record in records { (table.row(record)) }
                         }
                     }
                 }

@@ -37,12 +37,13 @@ mod plot;
 mod recent;
 mod record;
 mod related;
-mod row;
+
 mod said;
 mod sent;
 mod several;
 mod sign_in;
 mod sweep;
+mod table;
 mod title;
 mod token;
 mod tools;

@@ -1,6 +1,6 @@
 //! Uploads that fail, wherever they fail, leave nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use charter_runtime::attachment;
@@ -79,10 +79,12 @@ async fn a_record_that_goes_meanwhile_leaves_nothing(server: Server) {
     assert_eq!(promised(&server.state).await, 0);
 }
 
-/// Promises that a file is deleted, and makes the folder for it.
-async fn promise(server: &Server, uuid: &str, after: TimeDelta) -> PathBuf {
+/// Makes the folder of a file, and promises that the file is deleted. What is due already the server's own sweeper may look
+/// at right away, so that the folder is there first, with what `fill` puts into it.
+async fn promise(server: &Server, uuid: &str, after: TimeDelta, fill: impl FnOnce(&Path)) -> PathBuf {
     let folder = server.state.config.data_dir.join("attachments").join(&uuid[..2]).join(uuid);
     std::fs::create_dir_all(&folder).expect("the folder can be written");
+    fill(&folder);
     let blob = match server.state.db.dialect() {
         Dialect::Postgres => format!("'{uuid}'"),
         Dialect::Sqlite => format!("x'{}'", uuid.replace('-', "")),
@@ -92,12 +94,15 @@ async fn promise(server: &Server, uuid: &str, after: TimeDelta) -> PathBuf {
     folder
 }
 
+fn stray(folder: &Path) {
+    std::fs::write(folder.join("file"), b"stray").expect("the folder can be written");
+}
+
 async fn a_file_that_cannot_be_deleted_keeps_no_other(server: Server) {
-    let first = promise(&server, "0a0a0a0a-0000-4000-8000-000000000000", TimeDelta::minutes(-2)).await;
-    let second = promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::minutes(-1)).await;
     // A folder where a file should be is not deleted as one.
-    std::fs::create_dir(first.join("file")).expect("the folder can be written");
-    std::fs::write(second.join("file"), b"stray").expect("the folder can be written");
+    let in_the_way = |folder: &Path| std::fs::create_dir(folder.join("file")).expect("the folder can be written");
+    let first = promise(&server, "0a0a0a0a-0000-4000-8000-000000000000", TimeDelta::minutes(-2), in_the_way).await;
+    let second = promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::minutes(-1), stray).await;
     attachment::sweep_once(&server.state).await.expect("it is swept");
     assert!(!second.join("file").exists());
     assert_eq!(promised(&server.state).await, 1);
@@ -112,8 +117,7 @@ async fn what_a_crash_leaves_is_swept_after_an_hour(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let uuid = attachment["uuid"].as_str().expect("a UUID");
-    let folder = promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1)).await;
-    std::fs::write(folder.join("file"), b"stray").expect("the folder can be written");
+    promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1), stray).await;
     server.state.clock.turn(Duration::from_secs(59 * 60));
     attachment::sweep_once(&server.state).await.expect("it is swept");
     assert_eq!(stored(&server).len(), 2);

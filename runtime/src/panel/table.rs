@@ -1,4 +1,4 @@
-//! The rows of a list's table. What is the same for all of them is found once.
+//! The table of a list. What is the same for all of its rows is found once.
 
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ use crate::catalog::Entry;
 use crate::meta::{FieldMeta, Kind};
 
 /// The columns of a table, and what its rows have in common.
-pub struct Rows<'l> {
+pub struct Table<'l> {
     visit: &'l Visit<'l>,
     place: &'l Place<'l>,
     cells: Vec<Cell<'l>>,
@@ -35,8 +35,8 @@ struct Cell<'l> {
     from: Option<(&'static str, &'static str)>,
 }
 
-impl<'l> Rows<'l> {
-    pub fn new(visit: &'l Visit<'l>, place: &'l Place<'l>, shown: &[&'l Column], titles: &'l Titles) -> Rows<'l> {
+impl<'l> Table<'l> {
+    pub fn new(visit: &'l Visit<'l>, place: &'l Place<'l>, shown: &[&'l Column], titles: &'l Titles) -> Table<'l> {
         let named = title::field(place.entry);
         let leads = leading(named, shown);
         let cell = |(index, column): (usize, &&'l Column)| Cell {
@@ -45,7 +45,7 @@ impl<'l> Rows<'l> {
             from: column.field.and_then(|field| from(visit, place.entry, field)),
         };
         let cells = shown.iter().enumerate().map(cell).collect();
-        Rows { visit, place, cells, named, titles, picks: false, of_deleted: false }
+        Table { visit, place, cells, named, titles, picks: false, of_deleted: false }
     }
 
     /// The columns, and which of them leads to the record.
