@@ -9,6 +9,7 @@ mod product {
     #[resource(action(name = "Close", on = "row", method = "put"), action(name = "convert", on = "collection", until = "id"))]
     #[resource(action(name = "merge", on = "record", output = "Merged"), action(name = "split", on = "record", key = "parts", needs_write, until = "not opne"))]
     #[resource(action(on = "record"), action(name = "split", on = "record", inptu = Split), action)]
+    #[resource(zebra = "x")]
     pub struct Model {
         pub id: i64,
     }
