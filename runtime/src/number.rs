@@ -21,6 +21,17 @@ pub enum Scaled {
     Above,
 }
 
+/// Whether a number is written out, `-12.5`, with at most so many digits before the point and behind it: none is left
+/// away, and nothing else stands there.
+pub fn is_written_out(text: &str, whole: usize, places: usize) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, "0"));
+    let fits = |digits: &str, most: usize| {
+        (1..=most).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    fits(before, whole) && fits(behind, places)
+}
+
 /// Reads decimal text (`-12.50`, `+3`, `.5`, `1e3`) and scales it by 10^places. `None` when it is not a number.
 ///
 /// Surrounding white space is ignored. Any number of digits is read; nothing is rounded.

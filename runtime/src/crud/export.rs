@@ -17,7 +17,7 @@ use super::page::{self, Reading};
 use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::custom_field;
-use crate::db::{Connection, Row, Takes};
+use crate::db::{Connection, Row, Sql, Takes};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::IncludeMeta;
 use crate::query::Request;
@@ -47,8 +47,10 @@ pub struct Exported {
     /// The name that the file should have.
     pub file_name: String,
     /// It ends with an error when not all of it could be written, which breaks the connection off.
-    pub body: BoxStream<'static, std::io::Result<Bytes>>,
+    pub body: ByteStream,
 }
+
+type ByteStream = BoxStream<'static, std::io::Result<Bytes>>;
 
 /// A piece of the way from the database to the client.
 enum Piece {
@@ -148,9 +150,8 @@ pub async fn export(
     let sql = page::all(context, reading).await?;
     // One block on its way, while the next one is written.
     let (sender, mut receiver) = mpsc::channel(1);
-    let state = context.shared().clone();
-    let mut writer = Writer {
-        state: state.clone(),
+    let writer = Writer {
+        state: context.shared().clone(),
         caller: context.caller().clone(),
         resource: entry.meta.name,
         shape: shape.clone(),
@@ -163,29 +164,8 @@ pub async fn export(
     };
     let request_id = context.request_id().unwrap_or("-").to_string();
     tokio::spawn(async move {
-        let _slot = slot;
-        let gone = writer.sender.clone();
-        let mut result = tokio::select! {
-            result = state.db.export(sql, FIRST, &mut writer) => result,
-            // The database may be at it for long before it gives the next record.
-            () = gone.closed() => Err(Error::Unavailable("the client has gone".into())),
-        };
-        if result.is_ok() {
-            result = writer.send().await;
-        }
-        let (resource, records, bytes) = (writer.resource, writer.records, writer.bytes);
-        let last = match result {
-            Ok(()) => {
-                tracing::info!(%request_id, resource, records, bytes, "exported");
-                Piece::End
-            }
-            Err(error) => {
-                tracing::warn!(%request_id, resource, records, bytes, %error, "an export broke off");
-                Piece::Failed(error)
-            }
-        };
-        // Nobody may wait for it.
-        let _ = timeout(STALL, writer.sender.send(last)).await;
+        writer.run(sql, &request_id).await;
+        drop(slot);
     });
     let patience = PATIENCE.min(context.state().config.request_timeout / 2);
     let first = match timeout(patience, receiver.recv()).await {
@@ -194,9 +174,14 @@ pub async fn export(
         Ok(first) => first,
         Err(_) => None,
     };
-    let rest = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await, receiver)));
+    Ok(Exported { file_name, body: body(first, receiver) })
+}
+
+/// The bytes of the pieces until the last one; what broke off ends in an error, so that no client takes it for all.
+fn body(first: Option<Piece>, rest: mpsc::Receiver<Piece>) -> ByteStream {
+    let rest = stream::unfold(rest, async |mut rest| Some((rest.recv().await, rest)));
     let pieces = stream::iter(first.map(Some)).chain(rest);
-    let body = pieces.scan(false, |over, piece| {
+    let bytes = pieces.scan(false, |over, piece| {
         let next = match piece {
             _ if *over => None,
             Some(Piece::Bytes(bytes)) => Some(Ok(bytes)),
@@ -209,7 +194,7 @@ pub async fn export(
         };
         std::future::ready(next)
     });
-    Ok(Exported { file_name, body: Box::pin(body) })
+    Box::pin(bytes)
 }
 
 /// Writes records, and sends them a block at a time.
@@ -228,6 +213,33 @@ struct Writer {
 }
 
 impl Writer {
+    /// Writes and sends all of it, and last of all how it ended.
+    async fn run(mut self, sql: Sql, request_id: &str) {
+        let gone = self.sender.clone();
+        let state = self.state.clone();
+        let mut result = tokio::select! {
+            result = state.db.export(sql, FIRST, &mut self) => result,
+            // The database may be at it for long before it gives the next record.
+            () = gone.closed() => Err(Error::Unavailable("the client has gone".into())),
+        };
+        if result.is_ok() {
+            result = self.send().await;
+        }
+        let Writer { resource, records, bytes, .. } = self;
+        let last = match result {
+            Ok(()) => {
+                tracing::info!(%request_id, resource, records, bytes, "exported");
+                Piece::End
+            }
+            Err(error) => {
+                tracing::warn!(%request_id, resource, records, bytes, %error, "an export broke off");
+                Piece::Failed(error)
+            }
+        };
+        // Nobody may wait for it.
+        let _ = timeout(STALL, self.sender.send(last)).await;
+    }
+
     async fn send(&mut self) -> Result<()> {
         if self.written.is_empty() {
             return Ok(());

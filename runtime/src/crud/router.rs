@@ -21,6 +21,7 @@ use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
 use crate::header;
+use crate::idempotency::Key;
 use crate::meta::Operation;
 use crate::query::Condition;
 use crate::server::{Answer, Endpoint, begin_upload, headers, read_body};
@@ -163,29 +164,41 @@ impl At {
         if !method.call.is_transaction() {
             return read(&context, entry, method.call, with).await;
         }
-        // What cannot be read needs no transaction.
-        let body = match method.call {
-            Call::Action(_) | Call::Bulk | Call::Restore => Body::default(),
-            Call::Operation(_) => Body::read(&bytes, Some(entry.meta.name))?,
-        };
-        let transaction = Transaction::begin_late(state).await?;
-        let inside = context.within(&transaction);
-        if let Some(key) = &mut key
-            && let Some(reply) = key.claim(&inside).await?
-        {
-            return headers::replayed(reply);
-        }
-        let (reply, reveals) = write(&inside, entry, method.call, with, &body).await?;
-        if let Some(key) = &key {
-            key.keep(&inside, &reply, reveals).await?;
-        }
-        transaction.commit(&context).await?;
-        let deletes = matches!(method.call, Call::Operation(Operation::Delete) | Call::Bulk);
-        if deletes && (entry.meta.attachments || entry.is_attached()) {
-            state.attachments.wake_sweeper();
-        }
-        headers::answer(reply)
+        in_transaction(&context, entry, method.call, with, key).await
     }
+}
+
+/// A call that writes, in a transaction of its own; with a key what the first one did.
+async fn in_transaction(
+    context: &Context<'_>,
+    entry: &Entry,
+    call: Call,
+    with: Arguments<'_>,
+    mut key: Option<Key>,
+) -> Result<Answer> {
+    // What cannot be read needs no transaction.
+    let body = match call {
+        Call::Action(_) | Call::Bulk | Call::Restore => Body::default(),
+        Call::Operation(_) => Body::read(with.bytes, Some(entry.meta.name))?,
+    };
+    let state = context.state();
+    let transaction = Transaction::begin_late(context.shared()).await?;
+    let inside = context.within(&transaction);
+    if let Some(key) = &mut key
+        && let Some(reply) = key.claim(&inside).await?
+    {
+        return headers::replayed(reply);
+    }
+    let (reply, reveals) = write(&inside, entry, call, with, &body).await?;
+    if let Some(key) = &key {
+        key.keep(&inside, &reply, reveals).await?;
+    }
+    transaction.commit(context).await?;
+    let deletes = matches!(call, Call::Operation(Operation::Delete) | Call::Bulk);
+    if deletes && (entry.meta.attachments || entry.is_attached()) {
+        state.attachments.wake_sweeper();
+    }
+    headers::answer(reply)
 }
 
 /// What an operation is called with.

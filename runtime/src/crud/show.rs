@@ -7,7 +7,7 @@ use sea_orm::QueryResult;
 use super::{include, restore, store, version};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::db::{Found, Sql};
+use crate::db::{SharedRow, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta};
 use crate::query::{Condition, Planner, parse, write_condition};
@@ -124,7 +124,7 @@ async fn read(
     let position = shape.position("id").unwrap_or_default();
     let sql = sql.of_columns(shape.columns.len());
     let found = context.state().db.record(context.db(), sql, id, position).await?;
-    let Some(row) = found.as_ref().and_then(Found::row) else { return Ok(None) };
+    let Some(row) = found.as_ref().and_then(SharedRow::row) else { return Ok(None) };
     let related = include::load(context, entry, &shape, &[row], includes).await?;
     let mut record = Vec::with_capacity(1024);
     record.push(b'{');

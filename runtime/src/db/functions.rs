@@ -28,14 +28,9 @@ fn text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Whether a number is written as decimal custom fields are stored, `-12.5`: what PostgreSQL's expression takes too.
-fn is_plain(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let (whole, places) = digits.split_once('.').unwrap_or((digits, "0"));
-    let fits = |digits: &str, most: usize| {
-        (1..=most).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
-    };
-    fits(whole, 18) && fits(places, CUSTOM_PLACES as usize)
+/// Whether a text is written as decimal custom fields are stored: what PostgreSQL's expression takes too.
+fn is_stored(text: &str) -> bool {
+    number::is_written_out(text, 18, CUSTOM_PLACES as usize)
 }
 
 /// Registers the functions on an open connection.
@@ -48,7 +43,7 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
         Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
     })?;
     connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {
-        let text = text(arguments.get_raw(0)).filter(|text| is_plain(text));
+        let text = text(arguments.get_raw(0)).filter(|text| is_stored(text));
         Ok(text.and_then(|text| match number::scale(&text, CUSTOM_PLACES) {
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
@@ -59,15 +54,15 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
 
 #[cfg(test)]
 mod tests {
-    use super::{fold, is_plain};
+    use super::{fold, is_stored};
 
     #[test]
     fn a_decimal_is_what_is_stored_as_one() {
         for text in ["0", "-12.5", "123456789012345678.00000001"] {
-            assert!(is_plain(text), "{text}");
+            assert!(is_stored(text), "{text}");
         }
         for text in ["+1", "1e3", " 7", "7 ", "", "-", ".5", "5.", "1.123456789", "1234567890123456789", "true", "١"] {
-            assert!(!is_plain(text), "{text}");
+            assert!(!is_stored(text), "{text}");
         }
     }
 

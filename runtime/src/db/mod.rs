@@ -40,7 +40,7 @@ pub use functions::fold;
 pub use given::{GIVEN, Given, PLACE};
 pub use limit::LIFTED;
 pub use packed::{PackedRow, Stored};
-pub use rows::{Found, Row, Rows};
+pub use rows::{Row, Rows, SharedRow};
 pub use statement::{Operand, Sql};
 pub use together::Company;
 use together::Together;

@@ -23,9 +23,9 @@ pub enum Row<'r> {
     Packed(PackedRow<'r>),
 }
 
-/// A row that was found among others.
+/// A row that was read together with those that others asked for.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct SharedRow {
     rows: Arc<Rows>,
     index: usize,
 }
@@ -104,9 +104,9 @@ impl Row<'_> {
     }
 }
 
-impl Found {
-    pub(super) fn new(rows: Arc<Rows>, index: usize) -> Option<Found> {
-        (index < rows.len()).then_some(Found { rows, index })
+impl SharedRow {
+    pub(super) fn new(rows: Arc<Rows>, index: usize) -> Option<SharedRow> {
+        (index < rows.len()).then_some(SharedRow { rows, index })
     }
 
     /// The row, which was there when it was found.

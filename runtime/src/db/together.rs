@@ -8,7 +8,7 @@ use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 
 use super::connection::Connection;
 use super::gather::{Gather, Item};
-use super::rows::{Found, Rows};
+use super::rows::{Rows, SharedRow};
 use super::{Db, Dialect, Given, Sql};
 use crate::error::{Error, Result};
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub(super) struct Together {
     same: Arc<Gather<Same, Arc<Rows>>>,
-    records: Arc<Gather<i64, Option<Found>>>,
+    records: Arc<Gather<i64, Option<SharedRow>>>,
     rows: Arc<Gather<i64, Option<Arc<QueryResult>>>>,
     given: Arc<Gather<Arc<[Value]>, Option<QueryResult>>>,
 }
@@ -61,13 +61,13 @@ impl Db {
         mut sql: Sql,
         id: i64,
         position: usize,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<SharedRow>> {
         let pool = match connection {
             // What is asked of this caller alone nobody else asks.
             Connection::Pool(pool) if sql.values.is_empty() && sql.is_shared() => pool.clone(),
             _ => {
                 sql.push(" AND t.\"id\" = ").bind(id);
-                return Ok(Found::new(Arc::new(sql.rows(connection).await?), 0));
+                return Ok(SharedRow::new(Arc::new(sql.rows(connection).await?), 0));
             }
         };
         sql.push(" AND ");
@@ -78,7 +78,7 @@ impl Db {
                 sql.among("t.\"id\"", &ids);
                 let rows = Arc::new(sql.rows(&pool).await?);
                 let found = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
-                let answer = |id| Found::new(rows.clone(), found.iter().position(|known| known == id)?);
+                let answer = |id| SharedRow::new(rows.clone(), found.iter().position(|known| known == id)?);
                 Ok::<_, DbErr>(ids.iter().map(answer).collect())
             }
         };

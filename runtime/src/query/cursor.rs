@@ -19,6 +19,7 @@ use super::order::{Form, Position, Ranking};
 use super::sql::write_condition;
 use crate::db::{Dialect, Row, Sql};
 use crate::error::{Error, Result};
+use crate::number;
 use crate::record::Cell;
 
 /// What the bytes begin with; another number would be another form.
@@ -143,8 +144,5 @@ impl Form {
 
 /// `-12.5`, of a length that PostgreSQL's `numeric` holds.
 fn is_number(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let (whole, places) = digits.split_once('.').unwrap_or((digits, "0"));
-    let fits = |digits: &str| (1..=40).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-    fits(whole) && fits(places)
+    number::is_written_out(text, 40, 40)
 }
