@@ -6,40 +6,56 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use syn::Type;
 
 use super::variant_of;
 use crate::ast::{Resource, Word};
 
+/// What the parts of an entity are made of.
+struct Parts<'r> {
+    model: &'r Ident,
+    /// By position: the columns' variants, and the fields of the struct with their types and names.
+    variants: Vec<Ident>,
+    idents: Vec<&'r Ident>,
+    types: Vec<&'r Type>,
+    names: Vec<&'r String>,
+    positions: Vec<usize>,
+}
+
 /// Writes the entity. When the struct has misuses, which were reported, only the declarations are real: `sound` is false.
 pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
-    let model = &resource.ident;
-    let mut variants: Vec<Ident> = Vec::new();
-    let (mut idents, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
-    for column in resource.columns() {
-        let variant = variant_of(column);
-        // What collides, or cannot be stored, was reported; declaring it would be an error of its own.
-        if variants.contains(&variant) || !column.known_type {
-            continue;
+    let parts = Parts::of(resource);
+    let declarations = declarations(&parts);
+    let entity = entity(&parts, &table(resource));
+    let column = column(&parts);
+    let model = model(&parts, sound);
+    let active_model = active_model(&parts);
+    quote!(#declarations #entity #column #model #active_model)
+}
+
+impl<'r> Parts<'r> {
+    fn of(resource: &'r Resource) -> Parts<'r> {
+        let mut variants: Vec<Ident> = Vec::new();
+        let (mut idents, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for column in resource.columns() {
+            let variant = variant_of(column);
+            // What collides, or cannot be stored, was reported; declaring it would be an error of its own.
+            if variants.contains(&variant) || !column.known_type {
+                continue;
+            }
+            variants.push(variant);
+            idents.push(&column.ident);
+            types.push(&column.ty);
+            names.push(&column.name);
         }
-        variants.push(variant);
-        idents.push(&column.ident);
-        types.push(&column.ty);
-        names.push(&column.name);
+        let positions = (0..names.len()).collect();
+        Parts { model: &resource.ident, variants, idents, types, names, positions }
     }
-    let positions: Vec<usize> = (0..names.len()).collect();
-    let table = table(resource);
-    let (assemble, into_active) = if sound {
-        (
-            quote! {
-                let mut source = source;
-                let model = #model { #(#idents: source.take()),* };
-                source.finish(model)
-            },
-            quote!(ActiveModel { #(#idents: ::charter_runtime::generated::ActiveValue::Unchanged(self.#idents)),* }),
-        )
-    } else {
-        (quote!(let _ = source; ::core::unimplemented!()), quote!(::core::unimplemented!()))
-    };
+}
+
+/// The types.
+fn declarations(parts: &Parts<'_>) -> TokenStream {
+    let Parts { variants, idents, types, .. } = parts;
     quote! {
         /// The table.
         #[derive(Clone, Copy, Debug, Default)]
@@ -58,7 +74,13 @@ pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
         /// A row of which some columns are set.
         #[derive(Clone, Debug)]
         pub struct ActiveModel { #(pub #idents: ::charter_runtime::generated::ActiveValue<#types>),* }
+    }
+}
 
+/// The table as a type.
+fn entity(parts: &Parts<'_>, table: &str) -> TokenStream {
+    let Parts { model, .. } = parts;
+    quote! {
         #[automatically_derived]
         impl ::charter_runtime::generated::Iden for Entity {
             fn unquoted(&self) -> &str { #table }
@@ -81,6 +103,13 @@ pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
             type Relation = Relation;
             type PrimaryKey = PrimaryKey;
         }
+    }
+}
+
+/// The columns, found by their position among the names.
+fn column(parts: &Parts<'_>) -> TokenStream {
+    let Parts { model, variants, .. } = parts;
+    quote! {
         #[automatically_derived]
         impl ::core::fmt::Debug for Column {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -124,6 +153,26 @@ pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
                 ::charter_runtime::generated::column_definition::<Entity>(*self)
             }
         }
+    }
+}
+
+/// A row as it is read.
+fn model(parts: &Parts<'_>, sound: bool) -> TokenStream {
+    let Parts { model, idents, names, positions, .. } = parts;
+    // Half a row cannot be made of a struct with misuses: what stands here then is never run.
+    let (assemble, into_active) = if sound {
+        (
+            quote! {
+                let mut source = source;
+                let model = #model { #(#idents: source.take()),* };
+                source.finish(model)
+            },
+            quote!(ActiveModel { #(#idents: ::charter_runtime::generated::ActiveValue::Unchanged(self.#idents)),* }),
+        )
+    } else {
+        (quote!(let _ = source; ::core::unimplemented!()), quote!(::core::unimplemented!()))
+    };
+    quote! {
         #[automatically_derived]
         impl ::charter_runtime::generated::Record for #model {
             const COLUMNS: &'static [&'static str] = &[#(#names),*];
@@ -183,6 +232,13 @@ pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
                 #into_active
             }
         }
+    }
+}
+
+/// A row of which some columns are set.
+fn active_model(parts: &Parts<'_>) -> TokenStream {
+    let Parts { model, idents, positions, .. } = parts;
+    quote! {
         #[automatically_derived]
         impl ::core::convert::From<#model> for ActiveModel {
             fn from(model: #model) -> ActiveModel {

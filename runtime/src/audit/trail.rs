@@ -31,16 +31,16 @@ async fn enter(context: &Context<'_>, entry: &Entry, action: &str, id: i64, diff
     sql.run(context.db()).await.map(drop)
 }
 
-/// What an entry says beside what happened to what, by column: the record, who changed it and in which request, the
+/// What an entry says beside what happened to what, and what each is called among other values: the record, who changed it and in which request, the
 /// difference, and when.
 pub fn values(context: &Context<'_>, id: i64, difference: &[u8]) -> [(&'static str, Value); 6] {
     [
-        ("record_id", id.into()),
-        ("user_id", context.caller().user_id.into()),
-        ("token_id", context.caller().token_id.into()),
-        ("request_id", context.request_id().map(str::to_string).into()),
-        ("changes", String::from_utf8_lossy(difference).into_owned().into()),
-        ("created_at", context.now().trunc_subsecs(0).into()),
+        ("charter_record", id.into()),
+        ("charter_user", context.caller().user_id.into()),
+        ("charter_token", context.caller().token_id.into()),
+        ("charter_request", context.request_id().map(str::to_string).into()),
+        ("charter_changes", String::from_utf8_lossy(difference).into_owned().into()),
+        ("charter_entered_at", context.now().trunc_subsecs(0).into()),
     ]
 }
 

@@ -7,7 +7,7 @@ use super::{references, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::{Company, GIVEN, Given, PLACE};
+use crate::db::{Company, GIVEN, Given, PLACE, Sql};
 use crate::error::Result;
 
 /// The record as it will be, and the id that it has or takes; `None` where it may not be so, or what was known of it is
@@ -22,7 +22,7 @@ pub async fn read(
     let shape = &entry.single;
     let mut given = Given::default();
     if let Some((id, version)) = as_found {
-        given.cell("id", id).cell("version", version);
+        given.cell("charter_id", id).cell("charter_version", version);
     }
     write_cells(&mut given, changes)?;
     let sql = &mut given.sql;
@@ -37,14 +37,14 @@ pub async fn read(
     let mut sound = Ok(false);
     shape.write_tables_over(sql, entry.meta.table, |sql| {
         sql.push("(SELECT ");
-        write_row(sql, entry, changes, as_found.is_some());
+        write_row(sql, changes, as_found.is_some());
         sql.push(", (");
         let value = |name: &str| column(changes, name);
-        sound = references::write_sound(sql, context, changes, value, as_found.map(|_| "g.\"id\""));
+        sound = references::write_sound(sql, context, changes, value, as_found.map(|_| "g.\"charter_id\""));
         sql.push(") AS \"charter_sound\", g.").name(PLACE).push(" FROM ").name(GIVEN).push(" AS g");
         if as_found.is_some() {
             sql.push(" JOIN ").name(entry.meta.table);
-            sql.push(" AS o ON o.\"id\" = g.\"id\" AND o.\"xmin\"::text = g.\"version\"");
+            sql.push(" AS o ON o.\"id\" = g.\"charter_id\" AND o.\"xmin\"::text = g.\"charter_version\"");
         }
         sql.push(")");
     });
@@ -67,38 +67,36 @@ pub async fn read(
     })
 }
 
-/// Gives the row what changes, by [`cell`].
+/// Gives the row what changes, by the fields' own names; whatever else a row has begins with `charter_`.
 pub fn write_cells(given: &mut Given, changes: &Changes) -> Result<()> {
     for (field, value) in changes.iter() {
-        given.cell(&cell(field.name), store::storable(field, value)?);
+        given.cell(field.name, store::storable(field, value)?);
     }
     Ok(())
 }
 
-/// What the new value of a field is called.
-pub fn cell(field: &str) -> String {
-    format!("new_{field}")
-}
-
 /// The expression of the value that a field will have.
 fn column(changes: &Changes, name: &str) -> String {
-    match changes.get(name) {
-        Some(_) => format!("g.\"{}\"", cell(name)),
-        None => format!("o.\"{name}\""),
-    }
+    format!("{}\"{name}\"", row(changes.get(name).is_some()))
+}
+
+/// Where the value of a field is: given, or in the row that was found.
+fn row(is_given: bool) -> &'static str {
+    if is_given { "g." } else { "o." }
 }
 
 /// Writes every column as it will be stored.
-fn write_row(sql: &mut crate::db::Sql, entry: &Entry, changes: &Changes, is_found: bool) {
+fn write_row(sql: &mut Sql, changes: &Changes, is_found: bool) {
     match is_found {
-        true => sql.push("g.\"id\""),
+        true => sql.push("g.\"charter_id\""),
         // Null where the table makes no ids itself. Which sequence it is is asked once for all rows.
-        false => sql.push(&format!(
-            "nextval((SELECT pg_get_serial_sequence('\"{}\"', 'id')::regclass)) AS \"id\"",
-            entry.meta.table
-        )),
+        false => sql
+            .push("nextval((SELECT pg_get_serial_sequence('\"")
+            .push(changes.meta.table)
+            .push("\"', 'id')::regclass))"),
     };
-    for field in entry.meta.fields.iter().filter(|field| field.is_column() && field.name != "id") {
-        sql.push(", ").push(&column(changes, field.name)).push(" AS ").name(field.name);
+    sql.push(" AS \"id\"");
+    for (field, given) in changes.all().filter(|(field, _)| field.is_column() && field.name != "id") {
+        sql.push(", ").push(row(given.is_some())).name(field.name);
     }
 }

@@ -58,9 +58,14 @@ impl Changes {
         self.values[position].as_ref()
     }
 
+    /// Every field, with the new value of its column if it is given one.
+    pub fn all(&self) -> impl Iterator<Item = (&'static FieldMeta, Option<&Value>)> {
+        self.meta.fields.iter().zip(self.values.iter().map(Option::as_ref))
+    }
+
     /// Every column that is given a value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static FieldMeta, &Value)> {
-        self.meta.fields.iter().zip(&self.values).filter_map(|(field, value)| Some((field, value.as_ref()?)))
+        self.all().filter_map(|(field, value)| Some((field, value?)))
     }
 
     /// Whether storing it changes nothing.

@@ -34,13 +34,13 @@ pub async fn keep(
     let mut given = Given::default();
     let id = match row {
         Row::New(id) => {
-            given.cell("id", id);
+            given.cell("charter_id", id);
             id
         }
         Row::Found { id, version, beside } => {
-            given.cell("id", id).cell("version", version);
+            given.cell("charter_id", id).cell("charter_version", version);
             if let Some(beside) = beside {
-                given.cell("beside", beside);
+                given.cell("charter_beside", beside);
             }
             id
         }
@@ -48,8 +48,8 @@ pub async fn keep(
     ahead::write_cells(&mut given, changes)?;
     let name = event::name(entry, cause.event);
     if entry.meta.events {
-        given.cell("body", event::body(&name, context.now(), &event::data(entry, changes, record.answer())?));
-        given.cell("told_at", context.now());
+        given.cell("charter_body", event::body(&name, context.now(), &event::data(entry, changes, record.answer())?));
+        given.cell("charter_told_at", context.now());
     }
     let mut difference = Vec::with_capacity(512);
     write_difference(&mut difference, changes)?;
@@ -64,7 +64,7 @@ pub async fn keep(
     let sql = &mut given.sql;
     if entry.meta.events {
         sql.push(", \"charter_told\" AS (");
-        event::write_insert(sql, name, Operand::Is("k.\"body\""), Operand::Is("k.\"told_at\""));
+        event::write_insert(sql, name, Operand::Is("k.\"charter_body\""), Operand::Is("k.\"charter_told_at\""));
         sql.push(" FROM \"charter_kept\" AS k)");
     }
     sql.push(", \"charter_entered\" AS (");
@@ -93,12 +93,12 @@ fn write_insert(given: &mut Given, changes: &Changes) {
     for name in &columns {
         sql.push(", ").name(name);
     }
-    sql.push(") OVERRIDING SYSTEM VALUE SELECT g.\"id\"");
+    sql.push(") OVERRIDING SYSTEM VALUE SELECT g.\"charter_id\"");
     for name in &columns {
-        sql.push(", g.").name(&ahead::cell(name));
+        sql.push(", g.").name(name);
     }
     sql.push(" FROM ").name(GIVEN).push(" AS g RETURNING \"id\"), \"charter_kept\" AS (SELECT g.* FROM ").name(GIVEN);
-    sql.push(" AS g JOIN \"charter_stored\" AS s ON s.\"id\" = g.\"id\")");
+    sql.push(" AS g JOIN \"charter_stored\" AS s ON s.\"id\" = g.\"charter_id\")");
 }
 
 /// A row that another transaction holds is left alone: those who go together would all wait for it.
@@ -106,16 +106,16 @@ fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: 
     let sql = &mut given.sql;
     sql.push(", \"charter_held\" AS MATERIALIZED (SELECT t.\"ctid\" AS \"charter_row\", g.* FROM ").name(GIVEN);
     sql.push(" AS g JOIN ").name(entry.meta.table);
-    sql.push(" AS t ON t.\"id\" = g.\"id\" WHERE t.\"xmin\"::text = g.\"version\"");
+    sql.push(" AS t ON t.\"id\" = g.\"charter_id\" WHERE t.\"xmin\"::text = g.\"charter_version\"");
     if is_beside {
         sql.push(" AND ");
         foreseen::write_beside(sql, entry);
-        sql.push(" = g.\"beside\"");
+        sql.push(" = g.\"charter_beside\"");
     }
     sql.push(" FOR NO KEY UPDATE OF t SKIP LOCKED), \"charter_kept\" AS (UPDATE ").name(entry.meta.table);
     sql.push(" AS t SET ");
     for (index, (field, _)) in changes.iter().enumerate() {
-        sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = h.").name(&ahead::cell(field.name));
+        sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = h.").name(field.name);
     }
-    sql.push(" FROM \"charter_held\" AS h WHERE t.\"ctid\" = h.\"charter_row\" AND t.\"id\" = h.\"id\" RETURNING h.*)");
+    sql.push(" FROM \"charter_held\" AS h WHERE t.\"ctid\" = h.\"charter_row\" AND t.\"id\" = h.\"charter_id\" RETURNING h.*)");
 }

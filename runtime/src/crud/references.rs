@@ -145,19 +145,18 @@ pub fn write_sound(
         Ok(())
     };
     for (field, given) in changes.iter() {
-        let value = value(field.name);
         match field.kind {
             Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. }
                 if *given != given.as_null() =>
             {
                 return Ok(false);
             }
-            Kind::Ref { resource } => write_there(sql, catalog.get(resource), "id", &value)?,
+            Kind::Ref { resource } => write_there(sql, catalog.get(resource), "id", &value(field.name))?,
             _ => {}
         }
         for rule in field.rules {
             if let Rule::Exists { resource, field: other } = rule {
-                write_there(sql, catalog.get(resource), other, &value)?;
+                write_there(sql, catalog.get(resource), other, &value(field.name))?;
             }
         }
     }

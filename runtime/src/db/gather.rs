@@ -2,7 +2,7 @@
 //! records wait for one of them to end, and go together with the next.
 //!
 //! Nobody waits for company: who comes while no statement is under way goes at once, and alone. Each is answered from a
-//! statement that began after it came.
+//! statement that began after it came. Where many wait for what takes long, a second statement goes beside the first.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,8 +16,8 @@ use tokio::time::timeout;
 
 use crate::error::{Error, Result};
 
-/// So many statements of one kind are under way at once.
-const LANES: usize = 1;
+/// So many statements of one kind are under way at once where many wait; else one.
+const LANES: usize = 2;
 /// So many go together at most, and so many bytes of what they give.
 const MOST: usize = 64;
 const MOST_BYTES: usize = 1 << 20;
@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(5);
 pub struct Gather<I, O> {
     lanes: Mutex<HashMap<Arc<str>, Lane<I, O>>>,
     patience: Duration,
+    /// So many are many.
+    crowd: usize,
 }
 
 /// What is asked for.
@@ -41,6 +43,13 @@ struct Lane<I, O> {
     waiting: Vec<Waiting<I, O>>,
 }
 
+impl<I, O> Lane<I, O> {
+    /// How many statements there should be for those who wait.
+    fn wanted(&self, crowd: usize) -> usize {
+        if self.waiting.len() < crowd { 1 } else { LANES }
+    }
+}
+
 /// Does what several want, and answers one for each.
 type Run<I, O> = Arc<dyn Fn(Vec<I>) -> BoxFuture<'static, Result<Vec<O>, DbErr>> + Send + Sync>;
 
@@ -51,13 +60,20 @@ struct Waiting<I, O> {
 
 impl<I, O> Default for Gather<I, O> {
     fn default() -> Self {
-        Gather { lanes: Mutex::default(), patience: PATIENCE }
+        Gather { lanes: Mutex::default(), patience: PATIENCE, crowd: usize::MAX }
     }
 }
 
 impl<I, O> std::fmt::Debug for Gather<I, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gather").finish_non_exhaustive()
+    }
+}
+
+impl<I, O> Gather<I, O> {
+    /// Where so many wait, another statement goes beside the one that is under way.
+    pub fn of_crowds(crowd: usize) -> Self {
+        Gather { crowd, ..Gather::default() }
     }
 }
 
@@ -88,7 +104,7 @@ impl<I: Item, O: Send + 'static> Gather<I, O> {
             Entry::Vacant(none) => none.insert(Lane { under_way: 0, waiting: Vec::new() }),
         };
         lane.waiting.push(waiting);
-        let goes = lane.under_way < LANES;
+        let goes = lane.under_way < lane.wanted(self.crowd);
         lane.under_way += usize::from(goes);
         goes
     }
@@ -119,7 +135,11 @@ impl<I: Item, O: Send + 'static> Place<I, O> {
             bytes += waiting.item.bytes();
             first || bytes <= MOST_BYTES
         };
-        let count = lane.waiting.iter().take(MOST).take_while(fits).count();
+        let count = match lane.under_way <= lane.wanted(self.gather.crowd) {
+            true => lane.waiting.iter().take(MOST).take_while(fits).count(),
+            // They go with the other one, when it comes back.
+            false => 0,
+        };
         let next: Vec<_> = lane.waiting.drain(..count).collect();
         if next.is_empty() {
             self.left = true;

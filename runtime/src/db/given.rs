@@ -23,22 +23,22 @@ pub const PLACE: &str = "charter_place";
 /// Statements with the same text and the same values beside their rows are one when they go together.
 #[derive(Debug)]
 pub struct Given {
-    columns: Vec<String>,
+    columns: Vec<&'static str>,
     /// What follows `WITH charter_given AS (...)`. The first values are those of the row.
     pub sql: Sql,
 }
 
 impl Default for Given {
     fn default() -> Given {
-        Given { columns: Vec::new(), sql: Sql::new(Dialect::Postgres, String::with_capacity(2048)) }
+        Given { columns: Vec::new(), sql: Sql::new(Dialect::Postgres, String::with_capacity(8 << 10)) }
     }
 }
 
 impl Given {
     /// Adds a cell to the row: all of them before anything else is bound.
-    pub fn cell(&mut self, column: &str, value: impl Into<Value>) -> &mut Given {
+    pub fn cell(&mut self, column: &'static str, value: impl Into<Value>) -> &mut Given {
         debug_assert_eq!(self.columns.len(), self.sql.values.len(), "a cell stands before other values");
-        self.columns.push(column.to_string());
+        self.columns.push(column);
         self.sql.values.push(value.into());
         self
     }
@@ -54,7 +54,7 @@ impl Given {
 /// A statement without its rows.
 #[derive(Debug)]
 pub(super) struct Statement {
-    columns: Vec<String>,
+    columns: Vec<&'static str>,
     rest: String,
     beside: Vec<Value>,
 }

@@ -13,12 +13,23 @@ use super::{Db, Dialect, Given, Sql};
 use crate::error::{Error, Result};
 
 /// Those who ask.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Together {
     same: Arc<Gather<Same, Arc<Rows>>>,
     records: Arc<Gather<i64, Option<SharedRow>>>,
     rows: Arc<Gather<i64, Option<Arc<QueryResult>>>>,
     given: Arc<Gather<Arc<[Value]>, Option<QueryResult>>>,
+}
+
+/// So many who write wait for one statement, and no more: the database takes long enough to store what they give that two
+/// of its processes do it sooner. What is only read is read sooner by one.
+const CROWD: usize = 12;
+
+impl Default for Together {
+    fn default() -> Together {
+        let (same, records, rows) = Default::default();
+        Together { same, records, rows, given: Arc::new(Gather::of_crowds(CROWD)) }
+    }
 }
 
 /// Somebody who asks for what the others ask for.

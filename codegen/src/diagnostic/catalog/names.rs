@@ -17,7 +17,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::ReservedName,
         title: "a name that is not free",
         explanation: "Every record has `id`, `created_at` and `updated_at`, and may have `deleted_at` and `custom_fields`. \
-            Every table of PostgreSQL has `xmin`, `ctid` and a few more. The platform has resources of its own (user, role, \
+            Every table of PostgreSQL has `xmin`, `ctid` and a few more, and what begins with `charter_` is Charter's. The platform has resources of its own (user, role, \
             token, custom_field, custom_view, webhook, attachment and others). A resource becomes a Rust module, so that a \
             word of Rust cannot name it. In a body the fields may stand under the name of their resource, and an action's \
             input under that of the action: no field has that name.",

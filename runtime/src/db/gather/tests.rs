@@ -9,6 +9,9 @@ use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 
 use super::*;
 
+/// So many do not wait for one statement.
+const CROWD: usize = 10;
+
 /// Nobody has to wait for so long.
 const LONG: Duration = Duration::from_secs(3_600);
 
@@ -73,7 +76,7 @@ struct Statement {
 
 impl Statement {
     fn new(patience: Duration) -> Statement {
-        let gather = Arc::new(Gather { lanes: Mutex::default(), patience });
+        let gather = Arc::new(Gather { patience, ..Gather::of_crowds(CROWD) });
         Statement { gather, ran: Arc::default(), turns: Arc::new(Semaphore::new(0)) }
     }
 
@@ -256,4 +259,29 @@ async fn a_panic_is_an_error_of_those_who_asked_and_of_nobody_after() {
     assert!(matches!(gather.ask("double".into(), 1, panics).await, Err(Error::Internal(_))));
     let works = |numbers: Vec<u32>| async { Ok(numbers) };
     assert_eq!(gather.ask("double".into(), 1, works).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn where_many_wait_a_second_statement_goes_beside_the_first_while_they_do() {
+    let statement = Statement::new(LONG);
+    let first = statement.begin(1);
+    settle().await;
+    let many: Vec<_> = (2..=10).map(|number| statement.begin(number)).collect();
+    settle().await;
+    assert_eq!(statement.ran(), [vec![1]], "nine are not many");
+    let tenth = statement.begin(11);
+    settle().await;
+    assert_eq!(statement.ran(), [vec![1], (2..=11).collect()]);
+    let few: Vec<_> = (20..=28).map(|number| statement.begin(number)).collect();
+    settle().await;
+    statement.turns.add_permits(1);
+    assert_eq!(first.await.unwrap().unwrap(), 2);
+    settle().await;
+    assert_eq!(statement.ran().len(), 2, "the few go when the second comes back");
+    statement.turns.add_permits(2);
+    for (number, asked) in (2..=11).chain(20..=28).zip(many.into_iter().chain([tenth]).chain(few)) {
+        assert_eq!(asked.await.unwrap().unwrap(), number * 2);
+    }
+    assert_eq!(statement.ran()[2], (20..=28).collect::<Vec<_>>());
+    assert!(statement.gather.lock().is_empty(), "nothing is kept of those who are gone");
 }
