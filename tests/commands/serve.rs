@@ -234,13 +234,24 @@ fn a_database_that_ends_idle_transactions_ends_no_start() {
     let Some(server) = postgres::server() else { return };
     let program = Program::new(Database::Sqlite);
     let mut command = program.command(&[]);
-    let ended = "options=-c%20idle_in_transaction_session_timeout%3D30";
+    let ended = "options=-c%20idle_in_transaction_session_timeout%3D150";
     command.env("CHARTER_DATABASE_URL", format!("{}?{ended}", server.create_database(None)));
     let serving = Serving::start(command, "More tokens:");
     assert_eq!(status(&serving, &token(&serving.banner), "/products"), 200);
     serving.signal("TERM");
     let said = serving.end();
     assert!(said.code == 0 && !said.err.contains("the lock of the start was lost"), "{said:?}");
+}
+
+/// Much of each would stay empty.
+#[test]
+fn its_memory_is_not_of_huge_pages() {
+    let program = Program::new(Database::Sqlite);
+    let serving = program.serve_first(&[]);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", serving.id())).expect("Linux tells");
+    // Linux tells it since 5.0.
+    let told = status.lines().find_map(|line| line.strip_prefix("THP_enabled:"));
+    assert!(told.is_none_or(|told| told.trim() == "0"), "{status}");
 }
 
 /// As on a full disk, or where whoever read it has gone.

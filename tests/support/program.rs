@@ -119,10 +119,14 @@ impl Serving {
         self.base_url.trim_start_matches("http://").parse().expect("an address")
     }
 
+    /// Its number as a process.
+    pub fn id(&self) -> u32 {
+        self.child.as_ref().map(Child::id).expect("it runs")
+    }
+
     /// Sends it a signal by its name.
     pub fn signal(&self, name: &str) {
-        let id = self.child.as_ref().map(Child::id).expect("it runs").to_string();
-        let status = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        let status = Command::new("kill").args([format!("-{name}"), self.id().to_string()]).status();
         assert!(status.expect("kill runs").success());
     }
 
