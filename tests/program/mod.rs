@@ -108,6 +108,26 @@ impl Program {
         answer(self.client.get(format!("{}/{path}", self.base_url)).bearer_auth(token)).await
     }
 
+    /// Signs the administrator in to the panel, and answers the session for [`Program::page`].
+    pub async fn session(&self) -> String {
+        let invited = self.run(&["user", "invite", "admin@example.com"]);
+        let (_, rest) = invited.split_once("/panel/invitation/").expect("a link");
+        let secret = rest.split_whitespace().next().expect("a secret");
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
+        let request = client.post(format!("{}/panel/invitation/{secret}", self.base_url));
+        let request = request.header("accept", "text/html").header("content-type", "application/x-www-form-urlencoded");
+        let answer = request.body("password=correct+horse+battery+staple").send().await.expect("the server answers");
+        let cookie = answer.headers().get("set-cookie").unwrap_or_else(|| panic!("no session: {answer:?}"));
+        let cookie = cookie.to_str().expect("text");
+        cookie.split(';').next().expect("a cookie has a value").to_string()
+    }
+
+    /// Reads a page of the panel, and answers the status and the text.
+    pub async fn page(&self, session: &str, path: &str) -> (u16, String) {
+        let request = self.client.get(format!("{}/{path}", self.base_url));
+        answer(request.header("accept", "text/html").header("cookie", session)).await
+    }
+
     pub async fn get(&self, path: &str) -> (u16, Value) {
         self.call(&self.token, Method::GET, path, None).await
     }

@@ -166,6 +166,23 @@ async fn a_path_of_its_own_has_the_same_tokens_and_errors() {
 }
 
 #[tokio::test]
+async fn the_first_page_of_the_panel_says_what_is_due() {
+    on_both(async |library| {
+        for (reader, due) in [("Ada", "2020-02-01"), ("Grace", "2099-02-01"), ("Joan", "2020-02-02")] {
+            let book = add_book(library, "Emma", "Jane Austen").await;
+            let lent = json!({ "book_id": book, "reader": reader, "lent_on": "2020-01-01", "due_on": due });
+            assert_eq!(library.post("loans", lent).await.0, 201);
+        }
+        assert_eq!(library.post("loans/3/give_back", json!({})).await.0, 200);
+        let (status, page) = library.page(&library.session().await, "").await;
+        assert_eq!(status, 200, "{page}");
+        let is_there = ["Loans due", "Ada", "Late", "Grace", "Joan"].map(|text| page.contains(text));
+        assert_eq!(is_there, [true, true, true, false, false], "{page}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn every_change_writes_an_event() {
     on_both(async |library| {
         let book = add_book(library, "Emma", "Jane Austen").await;

@@ -1,5 +1,6 @@
 //! The first page: whether all is well. What is due, what fails, how much there is, and how much is going on.
 
+use chrono::{DateTime, NaiveDate};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -10,13 +11,15 @@ use super::visit::Visit;
 use super::{cell, page, words};
 use crate::catalog::Entry;
 use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, Operation};
+use crate::meta::{ActionMeta, FieldMeta, Kind, Operation};
 use crate::query::Predicate;
 use crate::server::Answer;
 
-/// Times by which a record can be due, the best first.
-const DUE: &[&str] = &["due_at", "ends_at", "starts_at"];
+/// Times and dates by which a record can be due, the best first.
+const DUE: &[&str] = &["due_at", "due_on", "ends_at", "ends_on", "starts_at", "starts_on"];
 const FEW: usize = 8;
+/// The resource whose records may fail.
+const WEBHOOK: &str = "webhook";
 
 /// The page.
 pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
@@ -25,19 +28,20 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
     let mut due = Vec::new();
     let mut counts = Vec::new();
     for entry in catalog.entries().iter().filter(reached) {
-        if let Some((done, time)) = dated(entry) {
-            due.push(of_due(visit, entry, done, time).await?);
+        if let Some((open, time)) = dated(entry) {
+            due.push(of_due(visit, entry, &open, time).await?);
         }
         let body = visit.read(&format!("/{}?per_page=1&fields=id", entry.meta.path)).await?;
         counts.push((entry, body["meta"]["total"].as_i64().unwrap_or_default()));
     }
     let recent = Recent::load(visit).await?;
+    let has_webhooks = counts.iter().any(|(entry, total)| entry.meta.name == WEBHOOK && *total > 0);
     let content = html! {
         (page::head(&[], &html! { "Overview" }, &html! {}))
         div .columns {
             div .main-column {
                 @for list in due { (list) }
-                (webhooks(visit).await?)
+                @if has_webhooks { (webhooks(visit).await?) }
             }
             div .side-column {
                 // Changes of everything are for whom the trail of them is.
@@ -54,18 +58,28 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
     Ok(page::answer(visit, "Overview", &content))
 }
 
-/// A resource whose records are done at some time: a flag `completed`, and a time by which.
-fn dated(entry: &Entry) -> Option<(&'static FieldMeta, &'static FieldMeta)> {
-    let done = entry.field("completed").filter(|field| field.kind == Kind::Boolean)?;
-    let timed =
-        |field: &&FieldMeta| matches!(field.kind, Kind::Timestamp { .. }) && Predicate::Lt.allowed(field, field.kind);
-    let time = DUE.iter().filter_map(|name| entry.field(name).filter(timed)).next()?;
-    Some((done, time))
+/// A resource whose records are done by an action, with what is asked for those that are not, and the time by which they
+/// should be.
+fn dated(entry: &Entry) -> Option<(String, &'static FieldMeta)> {
+    let asked =
+        |name: &str, predicate: Predicate| entry.field(name).filter(|field| predicate.allowed(field, field.kind));
+    let open = |action: &ActionMeta| {
+        let done = action.until.filter(|until| until.is)?.field;
+        match entry.field(done)?.kind {
+            Kind::Boolean => asked(done, Predicate::Eq).map(|_| format!("q[{done}_eq]=false")),
+            _ => asked(done, Predicate::Null).map(|_| format!("q[{done}_null]=1")),
+        }
+    };
+    let is_time = |field: &&FieldMeta| matches!(field.kind, Kind::Timestamp { .. } | Kind::Date) && field.sortable;
+    let open = entry.meta.actions.iter().find_map(open)?;
+    let time = DUE.iter().find_map(|name| asked(name, Predicate::Lt).filter(is_time))?;
+    Some((open, time))
 }
 
-async fn of_due(visit: &Visit<'_>, entry: &Entry, done: &FieldMeta, time: &'static FieldMeta) -> Result<Markup> {
-    let tomorrow = (visit.state.clock.now() + chrono::TimeDelta::days(1)).format("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let conditions = format!("q[{}_eq]=false&q[{}_lt]={tomorrow}", done.name, time.name);
+async fn of_due(visit: &Visit<'_>, entry: &Entry, open: &str, time: &'static FieldMeta) -> Result<Markup> {
+    let tomorrow = visit.state.clock.now() + chrono::TimeDelta::days(1);
+    let tomorrow = tomorrow.format(if time.kind == Kind::Date { "%Y-%m-%d" } else { "%Y-%m-%dT%H:%M:%SZ" });
+    let conditions = format!("{open}&q[{}_lt]={tomorrow}", time.name);
     let named = title::field(entry).map_or(String::new(), |field| format!(",{}", field.name));
     let query = format!("{conditions}&sort={0}&per_page={FEW}&fields=id,{0}{named}", time.name);
     let body = visit.read(&format!("/{}?{query}", entry.meta.path)).await?;
@@ -87,8 +101,12 @@ async fn of_due(visit: &Visit<'_>, entry: &Entry, done: &FieldMeta, time: &'stat
 
 fn line(visit: &Visit<'_>, place: &Place<'_>, record: &Value, time: &'static FieldMeta) -> Markup {
     let one = place.of(record["id"].as_i64().unwrap_or_default());
-    let at = record[time.name].as_str().and_then(|at| chrono::DateTime::parse_from_rfc3339(at).ok());
-    let late = at.is_some_and(|at| at < visit.state.clock.now());
+    let at = record[time.name].as_str().unwrap_or_default();
+    let now = visit.state.clock.now();
+    let late = match time.kind {
+        Kind::Date => at.parse::<NaiveDate>().is_ok_and(|day| day < now.date_naive()),
+        _ => DateTime::parse_from_rfc3339(at).is_ok_and(|at| at < now),
+    };
     html! { tr {
         td .lead { a href=(one.path()) { (title::of(place.entry, record)) } }
         td { (cell::plain(visit, time.kind, &record[time.name], cell::Room::Table)) }
@@ -98,7 +116,7 @@ fn line(visit: &Visit<'_>, place: &Place<'_>, record: &Value, time: &'static Fie
 
 /// The webhooks that fail, or were disabled for it.
 async fn webhooks(visit: &Visit<'_>) -> Result<Markup> {
-    let entry = visit.state.catalog.get("webhook");
+    let entry = visit.state.catalog.get(WEBHOOK);
     let body = visit.read(&format!("/{}?q[failing_since_not_null]=1&per_page={FEW}", entry.meta.path)).await?;
     let empty = Vec::new();
     let failing = body[entry.meta.plural].as_array().unwrap_or(&empty);
