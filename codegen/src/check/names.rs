@@ -17,8 +17,8 @@ const LIST_META: &str = "meta";
 /// Columns that every table of PostgreSQL has.
 const SYSTEM: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
 
-/// What begins so stands beside columns and tables in the runtime's own statements.
-const RUNTIMES: &str = "charter_";
+/// So begins what stands beside columns and tables in the statements of the runtime.
+const OURS: &str = "charter_";
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     file_name(resource, problems);
@@ -89,8 +89,8 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         let problem = Diagnostic::new(Code::ReservedName, resource.plural.span, message, "not free");
         problems.push(problem.help("say another: `plural: …`"));
     }
-    if resource.table.value.starts_with(RUNTIMES) && name.value != emit::RUNTIME {
-        runtimes_own(&resource.table, problems);
+    if resource.table.value.starts_with(OURS) && name.value != emit::RUNTIME {
+        begins_as_ours(&resource.table, problems);
     }
     if resource.label.value.trim().is_empty() {
         let message = "a label is what people read, and cannot be empty";
@@ -128,8 +128,8 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
     } else if what == ScopeOf::Record && SYSTEM.contains(&name.as_str()) {
         let message = format!("`{}` is a column that every table of PostgreSQL has", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
-    } else if what == ScopeOf::Record && name.value.starts_with(RUNTIMES) {
-        runtimes_own(&name, problems);
+    } else if what == ScopeOf::Record && name.value.starts_with(OURS) {
+        begins_as_ours(&name, problems);
     } else if what == ScopeOf::Record && field.name.value == resource.name.value {
         let message = format!("`{0}` is the key under which a whole `{0}` stands in a body", name.value);
         let problem = Diagnostic::new(Code::ReservedName, name.span, message, "named as its resource");
@@ -141,8 +141,8 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
     }
 }
 
-fn runtimes_own(name: &Name, problems: &mut Problems) {
-    let message = format!("`{}` begins with `{RUNTIMES}`, as what Charter itself writes into statements", name.value);
+fn begins_as_ours(name: &Name, problems: &mut Problems) {
+    let message = format!("`{}` begins with `{OURS}`, as what Charter itself writes into statements", name.value);
     problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
 }
 

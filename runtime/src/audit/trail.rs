@@ -31,8 +31,8 @@ async fn enter(context: &Context<'_>, entry: &Entry, action: &str, id: i64, diff
     sql.run(context.db()).await.map(drop)
 }
 
-/// What an entry says beside what happened to what, and what each is called among other values: the record, who changed it and in which request, the
-/// difference, and when.
+/// What an entry says beside what happened to what, each with what it is called among other values: the record, who changed
+/// it and in which request, the difference, and when.
 pub fn values(context: &Context<'_>, id: i64, difference: &[u8]) -> [(&'static str, Value); 6] {
     [
         ("charter_record", id.into()),
