@@ -7,6 +7,7 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use sea_orm_migration::sea_query::{Alias, Expr, ExprTrait, PostgresQueryBuilder, Query, SqliteQueryBuilder};
 
 use crate::column::{Column, Literal};
+use crate::table::foreign_key;
 use crate::{Table, sqlite};
 
 /// What the names of the triggers begin with that count the records of a table.
@@ -43,7 +44,7 @@ impl Table<'_> {
     pub async fn rename_column(&self, from: &str, to: &str) -> Result<(), DbErr> {
         let table = self.name;
         self.run(&format!("ALTER TABLE \"{table}\" RENAME COLUMN \"{from}\" TO \"{to}\"")).await?;
-        let (before, after) = (format!("{table}_{from}_fkey"), format!("{table}_{to}_fkey"));
+        let (before, after) = (foreign_key(table, from), foreign_key(table, to));
         if self.database() == DbBackend::Sqlite {
             let constraint = |name: &str| format!("CONSTRAINT \"{name}\"");
             return self.edit(|text| text.replace(&constraint(&before), &constraint(&after))).await;
@@ -172,7 +173,7 @@ impl Table<'_> {
             return Ok(());
         };
         let (table, name) = (self.name, &to.name);
-        let key = format!("{table}_{name}_fkey");
+        let key = foreign_key(table, name);
         if !self.has_constraint(&key).await? {
             let leads = format!("REFERENCES \"{other}\" (\"id\") ON DELETE {action} NOT VALID");
             let foreign = format!("ADD CONSTRAINT \"{key}\" FOREIGN KEY (\"{name}\") {leads}");
@@ -295,7 +296,7 @@ fn changes_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     let alter = |what: String| format!("ALTER TABLE \"{table}\" {what}");
     let mut statements = Vec::new();
     if from.reference().is_some() && from.reference() != to.reference() {
-        statements.push(alter(format!("DROP CONSTRAINT IF EXISTS \"{table}_{name}_fkey\"")));
+        statements.push(alter(format!("DROP CONSTRAINT IF EXISTS \"{}\"", foreign_key(table, name))));
     }
     let (then, now) = (from.default_text(DbBackend::Postgres), to.default_text(DbBackend::Postgres));
     let (kind, old) = (to.type_text(), from.type_text());

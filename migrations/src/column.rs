@@ -24,6 +24,8 @@ mod storage;
 use sea_orm_migration::sea_orm::DbBackend;
 use sea_orm_migration::sea_query::{Alias, ColumnDef, Expr};
 
+use crate::table::foreign_key;
+
 /// The most characters that a word of an enumeration has.
 const WORD: u32 = 64;
 
@@ -237,7 +239,7 @@ impl Column {
         }
         if let Some(Reference { table: other, cascade }) = &self.references {
             let action = if *cascade { "CASCADE" } else { "RESTRICT" };
-            let key = format!("{table}_{}_fkey", self.name);
+            let key = foreign_key(table, &self.name);
             // Beside the column and not behind all of them: SQLite can add a column that refers only in this form.
             definition.extra(format!("CONSTRAINT \"{key}\" REFERENCES \"{other}\" (\"id\") ON DELETE {action}"));
         }

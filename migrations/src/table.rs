@@ -1,9 +1,8 @@
 //! Tables and their indexes: what a migration does, in statements that both databases take.
 //!
 //! Names follow from what they name: `<table>_<columns>_idx`, `_key` when it is unique, `_trgm` for substrings, `_sort`
-//! for the order of text; `<table>_<column>_fkey` for a foreign key. A longer name of an index than PostgreSQL takes is cut,
-//! and a fingerprint of the whole stands before its ending. That of a foreign key PostgreSQL cuts itself: of two that begin
-//! with the same 63 letters it takes the first only.
+//! for the order of text; `<table>_<column>_fkey` for a foreign key. A longer name than PostgreSQL takes is cut, and a
+//! fingerprint of the whole stands before its ending.
 
 use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
@@ -18,9 +17,6 @@ const DELETED_AT: &str = "deleted_at";
 
 /// The column that a table has whose rows are changed.
 const UPDATED_AT: &str = "updated_at";
-
-/// The length from which a name is cut: with a fingerprint and an ending it has the 63 bytes that PostgreSQL takes.
-const LONGEST: usize = 49;
 
 /// A table in the database that is being migrated.
 pub struct Table<'m> {
@@ -235,12 +231,7 @@ impl<'m> Table<'m> {
     }
 
     fn index_name(&self, columns: &[&str], ending: &str) -> String {
-        let name = format!("{}_{}", self.name, columns.join("_"));
-        // PostgreSQL would cut it without a word, and then take two long names with one beginning for the same.
-        match name.get(..LONGEST) {
-            Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
-            None => format!("{name}_{ending}"),
-        }
+        named(self.name, columns, ending)
     }
 
     pub(crate) fn database(&self) -> DbBackend {
@@ -279,6 +270,24 @@ impl Rows {
     fn condition(self) -> String {
         if self == Rows::Live { format!(" WHERE \"{DELETED_AT}\" IS NULL") } else { String::new() }
     }
+}
+
+/// The length from which a name is cut: with a fingerprint and an ending it has the 63 bytes that PostgreSQL takes.
+const LONGEST: usize = 49;
+
+/// What an index or a constraint over these columns is called. PostgreSQL would cut a longer name without a word, and then
+/// take two with one beginning for the same.
+fn named(table: &str, columns: &[&str], ending: &str) -> String {
+    let name = format!("{table}_{}", columns.join("_"));
+    match name.get(..LONGEST) {
+        Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
+        None => format!("{name}_{ending}"),
+    }
+}
+
+/// What a foreign key is called.
+pub(crate) fn foreign_key(table: &str, column: &str) -> String {
+    named(table, &[column], "fkey")
 }
 
 /// FNV-1a of a name: the same for ever, unlike the standard library's hashes.

@@ -183,17 +183,7 @@ impl Config {
     /// One line for every variable that is unknown and every value that cannot be read.
     pub fn read(matches: &ArgMatches, environment: impl Iterator<Item = (String, String)>) -> Result<Config, String> {
         let environment: Vec<(String, String)> = environment.filter(|(name, _)| name.starts_with("CHARTER_")).collect();
-        let mut problems = Vec::new();
-        for (name, _) in environment.iter().filter(|(name, _)| !name.starts_with(TEST_PREFIX)) {
-            if !SETTINGS.iter().any(|setting| setting.variable() == *name) {
-                let variables: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
-                let hint = crate::query::hint(name, variables.iter().map(String::as_str));
-                problems.push(format!("{name} is not a setting{hint}"));
-            }
-        }
-        for (name, _) in environment.iter().filter(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER)) {
-            problems.push(format!("{name} must be UTF-8"));
-        }
+        let mut problems = misnamed(&environment);
         let value = |flag: &str| -> String {
             let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
             let from_flag = matches.get_one::<String>(flag).cloned();
@@ -255,21 +245,7 @@ impl Config {
                 config.listen
             ));
         }
-        // None of these with its text, which may hold a password.
-        let unread = |error| format!("database-url cannot be read: {error}");
-        match config.database_url.split_once("://") {
-            Some(("sqlite", file)) if !file.split('?').next().unwrap_or_default().is_empty() => {
-                problems.extend(SqliteConnectOptions::from_str(&config.database_url).err().map(unread));
-            }
-            Some(("sqlite", _)) => problems.push("database-url must name a file behind sqlite://".into()),
-            Some(("postgres" | "postgresql", _)) if Url::parse(&config.database_url).is_ok() => {
-                problems.extend(PgConnectOptions::from_str(&config.database_url).err().map(unread));
-            }
-            Some(("postgres" | "postgresql", _)) => {
-                problems.push("database-url must be a URL such as postgres://user@host/database".into());
-            }
-            _ => problems.push("database-url must begin with sqlite:// or postgres://".into()),
-        }
+        problems.extend(wrong_database(&config.database_url));
         let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
         // Links are made by writing a path behind it, and pages lead to paths of the host.
         let is_bare = |url: &Url| {
@@ -306,6 +282,36 @@ impl Config {
             self.secret_key = Some(secret::kept(&self.data_dir).map_err(problem)?);
         }
         Ok(())
+    }
+}
+
+/// Variables that are no settings, or hold no text.
+fn misnamed(environment: &[(String, String)]) -> Vec<String> {
+    let variables: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
+    let unknown = |name: &&String| !name.starts_with(TEST_PREFIX) && !variables.contains(name);
+    let unknown = environment.iter().map(|(name, _)| name).filter(unknown).map(|name| {
+        let hint = crate::query::hint(name, variables.iter().map(String::as_str));
+        format!("{name} is not a setting{hint}")
+    });
+    let unread = environment.iter().filter(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER));
+    unknown.chain(unread.map(|(name, _)| format!("{name} must be UTF-8"))).collect()
+}
+
+/// What is wrong with the URL of a database, without its text, which may hold a password.
+fn wrong_database(url: &str) -> Option<String> {
+    let unread = |error| format!("database-url cannot be read: {error}");
+    match url.split_once("://") {
+        Some(("sqlite", file)) if !file.split('?').next().unwrap_or_default().is_empty() => {
+            SqliteConnectOptions::from_str(url).err().map(unread)
+        }
+        Some(("sqlite", _)) => Some("database-url must name a file behind sqlite://".into()),
+        Some(("postgres" | "postgresql", _)) if Url::parse(url).is_ok() => {
+            PgConnectOptions::from_str(url).err().map(unread)
+        }
+        Some(("postgres" | "postgresql", _)) => {
+            Some("database-url must be a URL such as postgres://user@host/database".into())
+        }
+        _ => Some("database-url must begin with sqlite:// or postgres://".into()),
     }
 }
 

@@ -33,12 +33,16 @@ const CUT_OFF: &str = "[...document.querySelectorAll('details.menu, details.tool
     const was = menu.open; menu.open = true; \
     const cut = [...menu.querySelectorAll('*')].some(one => { const at = one.getBoundingClientRect(); \
         return at.width > 1 && !one.closest('.scroll') && (at.left < -1 || at.right > 391); }); \
-    menu.open = was; return cut; }).map(menu => menu.innerText.slice(0, 40))";
+    menu.open = was; return cut; }).concat([...document.querySelectorAll('[popover]')].filter(menu => { menu.showPopover(); \
+    const at = menu.getBoundingClientRect(); menu.hidePopover(); return at.left < 0 || at.right > 391 || at.height < 40; })) \
+    .map(menu => menu.textContent.slice(0, 40))";
 
-/// Opens what is closed, and has axe-core judge all of it.
+/// Opens what is closed, the navigation of a phone too, and has axe-core judge all of it.
 const JUDGED: &str = "(() => { document.querySelectorAll('details').forEach(one => { one.open = true; }); \
-    return axe.run(document, { resultTypes: ['violations'] }).then(result => \
-    result.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))])); })()";
+    const closed = [...document.querySelectorAll('[popover]')].filter(one => !one.checkVisibility()); \
+    closed.forEach(one => one.showPopover()); \
+    return axe.run(document, { resultTypes: ['violations'] }).then(result => { closed.forEach(one => one.hidePopover()); \
+    return result.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]); }); })()";
 
 /// Who looks at pages, and what was found.
 struct Judge {

@@ -109,7 +109,7 @@ impl Lowering<'_> {
         let help = format!(
             "`decimal(p, s)`: at most p digits, p from 1 to {MOST_DIGITS}, of which s stand behind the point; for example `decimal(12, 2)`"
         );
-        let [precision, places] = self.written.arguments.as_slice() else {
+        let ([precision, places], false) = (self.written.arguments.as_slice(), self.written.alternatives) else {
             let message = "`decimal` needs its digits and its places";
             self.refuse(self.written.span, message, "how many?", &help);
             return None;

@@ -5,7 +5,7 @@
 //! looks at first (values that do not fit, rows without one) is in [`checks`](super::checks::checks).
 
 use super::step::{Step, Value};
-use super::table::{Column, ColumnKind, Index, IndexKind, Table};
+use super::table::{Column, ColumnKind, Index, IndexKind, Table, foreign_key};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -65,7 +65,7 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
 fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
     let (first, table, mut named) = match step {
         Step::RenameTable { from, to, singleton, referring } => {
-            let key = |column: &String| (format!("{from}_{column}_fkey"), format!("{to}_{column}_fkey"));
+            let key = |column: &String| (foreign_key(from, column), foreign_key(to, column));
             let mut named: Vec<(String, String)> = referring.iter().map(key).collect();
             if *singleton {
                 named.push((format!("{from}_id_check"), format!("{to}_id_check")));
@@ -76,7 +76,7 @@ fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
             (format!("ALTER TABLE \"{from}\" RENAME TO \"{to}\""), to, named)
         }
         Step::RenameColumn { table, from, to, refers } => {
-            let key = refers.then(|| (format!("{table}_{from}_fkey"), format!("{table}_{to}_fkey")));
+            let key = refers.then(|| (foreign_key(table, from), foreign_key(table, to)));
             let first = format!("ALTER TABLE \"{table}\" RENAME COLUMN \"{from}\" TO \"{to}\"");
             (first, table, key.into_iter().collect())
         }
@@ -162,8 +162,8 @@ fn definition(table: &str, column: &Column, dialect: Dialect) -> String {
 fn references(table: &str, column: &Column) -> Option<String> {
     let reference = column.reference.as_ref()?;
     let action = if reference.cascade { "CASCADE" } else { "RESTRICT" };
-    let (name, other) = (&column.name, &reference.table);
-    Some(format!("CONSTRAINT \"{table}_{name}_fkey\" REFERENCES \"{other}\" (\"id\") ON DELETE {action}"))
+    let (key, other) = (foreign_key(table, &column.name), &reference.table);
+    Some(format!("CONSTRAINT \"{key}\" REFERENCES \"{other}\" (\"id\") ON DELETE {action}"))
 }
 
 fn type_name(kind: &ColumnKind, dialect: Dialect) -> String {
@@ -256,7 +256,7 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     let alter = |what: String| format!("ALTER TABLE \"{table}\" {what}");
     let mut statements = Vec::new();
     if from.reference.is_some() && from.reference != to.reference {
-        statements.push(alter(format!("DROP CONSTRAINT IF EXISTS \"{table}_{name}_fkey\"")));
+        statements.push(alter(format!("DROP CONSTRAINT IF EXISTS \"{}\"", foreign_key(table, name))));
     }
     let (then, now) = (default(from, Postgres), default(to, Postgres));
     let another = from.kind != to.kind || then != now;
@@ -280,7 +280,7 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     }
     if let Some(reference) = to.reference.as_ref().filter(|_| from.reference != to.reference) {
         let action = if reference.cascade { "CASCADE" } else { "RESTRICT" };
-        let key = format!("{table}_{name}_fkey");
+        let key = foreign_key(table, name);
         let leads = format!("REFERENCES \"{}\" (\"id\") ON DELETE {action}", reference.table);
         statements.push(alter(format!("ADD CONSTRAINT \"{key}\" FOREIGN KEY (\"{name}\") {leads} NOT VALID")));
         statements.push(alter(format!("VALIDATE CONSTRAINT \"{key}\"")));

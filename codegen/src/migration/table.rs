@@ -2,9 +2,6 @@
 
 use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
 
-/// The length from which the name of an index is cut, as in `charter_migrations::Table`.
-const LONGEST: usize = 49;
-
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -161,17 +158,30 @@ impl Index {
             IndexKind::Search => "trgm",
             IndexKind::Order { .. } => "sort",
         };
-        let name = format!("{table}_{}", self.columns.join("_"));
-        match name.get(..LONGEST) {
-            Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
-            None => format!("{name}_{ending}"),
-        }
+        let columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        named(table, &columns, ending)
     }
 
     /// Whether SQLite has it too.
     pub fn is_everywhere(&self) -> bool {
         matches!(self.kind, IndexKind::Plain | IndexKind::Unique | IndexKind::Order { text: false, .. })
     }
+}
+
+/// The length from which a name is cut, as in `charter_migrations::Table`.
+const LONGEST: usize = 49;
+
+fn named(table: &str, columns: &[&str], ending: &str) -> String {
+    let name = format!("{table}_{}", columns.join("_"));
+    match name.get(..LONGEST) {
+        Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
+        None => format!("{name}_{ending}"),
+    }
+}
+
+/// What a foreign key is called.
+pub fn foreign_key(table: &str, column: &str) -> String {
+    named(table, &[column], "fkey")
 }
 
 /// FNV-1a, as the migrations have it.
@@ -221,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_indexes_are_those_of_the_migrations() {
+    fn names_are_those_of_the_migrations() {
         let index = |kind, columns: &[&str]| Index {
             kind,
             columns: columns.iter().map(|column| (*column).to_owned()).collect(),
@@ -235,5 +245,8 @@ mod tests {
             "{long}"
         );
         assert!(long.len() <= 63);
+        let key =
+            |letter| foreign_key("things_with_a_long_name", &format!("a_reference_with_a_very_long_name_{letter}_id"));
+        assert!(key('a') != key('b') && key('a').len() <= 63 && key('a').ends_with("_fkey"), "{}", key('a'));
     }
 }

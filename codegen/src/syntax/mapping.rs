@@ -257,6 +257,7 @@ fn as_set(problem: Diagnostic, name: &str, node: &Node) -> Diagnostic {
 /// Shows a single value as the list that it was to be.
 pub fn in_brackets(problem: Diagnostic, node: &Node, list: impl Fn(&str) -> String) -> Diagnostic {
     match &node.value {
+        Value::Scalar { .. } if node.is_null_word() => problem.help("leave the key out where there is nothing to say"),
         Value::Scalar { text, .. } => problem.help(format!("write `{}`", list(text))),
         _ => problem,
     }

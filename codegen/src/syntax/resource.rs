@@ -2,7 +2,7 @@
 
 use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
-use super::mapping::{self, Mapping, in_brackets, misshapen};
+use super::mapping::{self, Mapping, misshapen};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -218,8 +218,11 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
             _ => {
                 let what = format!("the filter of `{}`", entry.key.value);
                 let problem = misshapen(&entry.value, &what, "`all` or a list of predicates");
-                let list = |text: &str| format!("{}: [{text}]", entry.key.value);
-                mapping.problems.push(in_brackets(problem, &entry.value, list));
+                // Here `null` is a word: a predicate.
+                mapping.problems.push(match entry.value.scalar() {
+                    Some(word) => problem.help(format!("write `{}: [{}]`", entry.key.value, word.value)),
+                    None => problem,
+                });
                 return None;
             }
         };

@@ -87,11 +87,12 @@ impl Scanner<'_> {
             let depth = depth.checked_sub(1)?;
             found.arguments.push(self.expression(depth)?);
             while !self.eat(')') {
-                if self.eat('|') {
-                    found.alternatives = true;
-                } else if !self.eat(',') {
+                let or = self.eat('|');
+                let mixed = found.arguments.len() > 1 && or != found.alternatives;
+                if mixed || !or && !self.eat(',') {
                     return None;
                 }
+                found.alternatives = or;
                 found.arguments.push(self.expression(depth)?);
             }
         }

@@ -16,6 +16,7 @@ on_both! {
     indexes_of_expressions_go_before_what_they_know
     longer_text_writes_no_row_anew
     long_names_of_indexes_stay_apart
+    long_names_of_references_stay_apart
     the_order_of_a_list_is_read_from_its_index
 }
 
@@ -224,6 +225,24 @@ async fn long_names_of_indexes_stay_apart(database: Database) {
         3,
         "{schema}"
     );
+}
+
+/// PostgreSQL would cut both to the same 63 letters, and refuse the second.
+async fn long_names_of_references_stay_apart(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    Table::on(&manager, "others").create([id()]).await.unwrap();
+    let things = Table::on(&manager, "things_with_a_long_name");
+    let name = |what: &str| format!("a_reference_with_a_very_long_name_to_what_is_{what}");
+    let refers = |what: &str| reference(&name(what), "others").nullable();
+    things.create([id(), refers("near"), bigint(&name("far")).nullable()]).await.unwrap();
+    things.change(bigint(&name("far")).nullable(), refers("far")).await.unwrap();
+    things.rename_column(&name("near"), &name("here")).await.unwrap();
+    let wrong = |what: &str| format!("INSERT INTO things_with_a_long_name (id, {}) VALUES (1, 7)", name(what));
+    for what in ["here", "far"] {
+        assert!(database.run(&wrong(what)).await.is_err(), "{what}");
+    }
+    things.change(refers("here"), bigint(&name("here")).nullable()).await.unwrap();
+    database.run(&wrong("here")).await.unwrap();
 }
 
 /// In both directions, where rows have no value too. SQLite keeps no order of text.

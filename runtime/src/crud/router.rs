@@ -1,5 +1,6 @@
 //! The one handler behind every path: from an HTTP request to an operation and back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use salvo::http::StatusCode;
@@ -29,17 +30,25 @@ use crate::server::{Answer, Endpoint, begin_upload, headers, read_body};
 /// The only id that a singleton has.
 const SINGLETON: i64 = 1;
 
-/// Mounts every resource under `/api/v1`.
+/// Mounts every resource under `/api/v1`. Paths are tried one after another: those that begin with the same name hang
+/// together, so that a request passes a name for each resource and not every path of all.
 pub fn router(state: &Arc<State>) -> Router {
-    let mut router = Router::with_path("api/v1");
+    let mut roots: BTreeMap<String, Router> = BTreeMap::new();
     for (index, entry) in state.catalog.entries().iter().enumerate() {
         for place in places(&state.catalog, entry) {
             let path = path(&state.catalog, entry, place);
+            let (first, rest) = path.split_once('/').unwrap_or((&path, ""));
+            let root = roots.remove(first).unwrap_or_else(|| Router::with_path(first));
             let at = At { index, place, methods: methods(&state.catalog, entry, place) };
-            router = router.push(Router::with_path(path).goal(Endpoint::new(state.clone(), at)));
+            let end = Endpoint::new(state.clone(), at);
+            let root = match rest {
+                "" => root.goal(end),
+                _ => root.push(Router::with_path(rest).goal(end)),
+            };
+            roots.insert(first.into(), root);
         }
     }
-    router
+    roots.into_values().fold(Router::with_path("api/v1"), Router::push)
 }
 
 /// One path of one resource.

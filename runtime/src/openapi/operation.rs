@@ -248,6 +248,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     };
     let created = || created(examples, entry).with("headers", headers(true));
     let noun = prose::noun(meta);
+    let as_it_is = || answer(format!("The {noun} as it is now."), single());
     let mut errors = vec![401, 403, 429, 500, 503];
     if route.path.contains('{') {
         errors.push(404);
@@ -272,7 +273,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         }
         Call::Operation(Operation::Update) => {
             errors.extend([409, 413, 415, 422]);
-            responses.set("200", answer(format!("The {noun} as it is now."), single()));
+            responses.set("200", as_it_is());
         }
         Call::Operation(Operation::Delete) => {
             errors.push(409);
@@ -287,31 +288,26 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             if action.method == ActionMethod::Post {
                 errors.extend([409, 413, 415]);
             }
-            let (text, content) = match action.output {
-                ActionOutput::Record if !action.reveals.is_empty() => {
+            match action.output {
+                ActionOutput::Created => responses.set("201", created()),
+                ActionOutput::Record if action.reveals.is_empty() => responses.set("200", as_it_is()),
+                ActionOutput::Record => {
                     let example = json!({ meta.name: with_secrets(examples, entry, action.reveals) });
                     let text = format!("The {noun} as it is now, with what is shown this once.");
-                    (text, json_content(one(output_name(entry, action)), example))
-                }
-                ActionOutput::Record => (format!("The {noun} as it is now."), single()),
-                ActionOutput::Created => {
-                    responses.set("201", created());
-                    problem::add(&mut responses, &errors);
-                    return responses;
+                    responses.set("200", answer(text, json_content(one(output_name(entry, action)), example)));
                 }
                 ActionOutput::Fields { key, fields } => {
                     let properties = Node::object().with(key, reference("schemas", &output_name(entry, action)));
                     let schema =
                         Node::object().with("type", "object").with("required", [key]).with("properties", properties);
                     let example = json!({ key: examples.output(fields) });
-                    (format!("The {}.", prose::words(key)), json_content(schema, example))
+                    responses.set("200", answer(format!("The {}.", prose::words(key)), json_content(schema, example)));
                 }
-            };
-            responses.set("200", answer(text, content));
+            }
         }
         Call::Restore => {
             errors.extend([409, 413, 415, 422]);
-            responses.set("200", answer(format!("The {noun} as it is now."), single()));
+            responses.set("200", as_it_is());
         }
         Call::Bulk => {
             errors.extend([400, 409, 413, 415, 422]);

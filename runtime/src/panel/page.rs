@@ -102,7 +102,9 @@ fn navigation(visit: &Visit<'_>) -> Markup {
             a .brand href="/" aria-current=[here.is_empty().then_some("page")] {
                 (mark()) span { (visit.state.name_for_people()) }
             }
-            div .links {
+            // On a phone it is what the button opens, elsewhere it stands open: the style sheet knows which.
+            button .opens type="button" popovertarget="links" { "Menu" }
+            div .links #links popover {
                 ul { @for entry in records { (link(entry)) } }
                 @if !administration.is_empty() {
                     h2 { "Administration" }

@@ -89,7 +89,6 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
     // What is done here leads back here.
     let here = format!("_back={}", words::escape(&visit.asked.address()));
     let new = format!("{new}{}{here}", if new.contains('?') { '&' } else { '?' });
-    let actions = [(Operation::Update, "Edit"), (Operation::Delete, "Delete")];
     Ok(html! {
         section .card {
             div .card-head {
@@ -112,27 +111,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
                             }
                             td .row-actions {
                                 a href=(one.path()) aria-label={ "Open " (title::of(entry, record)) } { "Open" }
-                                @for action in acts.iter().filter(|action| !action::is_done(action, record)) {
-                                    " " form .one method="post" action={ (one.path()) "/" (action.name) } {
-                                        (page::token(visit))
-                                        input type="hidden" name="_back" value=(visit.asked.address());
-                                        button .link .plain title=[(!action.description.is_empty()).then_some(action.description)]
-                                            aria-label={ (words::action(action)) " " (title::of(entry, record)) } { (words::action(action)) }
-                                    }
-                                }
-                                @for (operation, label) in actions {
-                                    @if visit.may(entry, operation) {
-                                        @if operation == Operation::Update {
-                                            " " a href={ (one.path()) "/edit?" (here) } aria-label={ (label) " " (title::of(entry, record)) } { (label) }
-                                        } @else if place.parent.is_some() {
-                                            " " form .one method="post" action={ (one.path()) "/delete" } data-confirm={ "Delete " (title::of(entry, record)) "?" } {
-                                                (page::token(visit))
-                                                input type="hidden" name="_back" value=(visit.asked.address());
-                                                button .link aria-label={ (label) " " (title::of(entry, record)) } { (label) }
-                                            }
-                                        }
-                                    }
-                                }
+                                (deeds(visit, &one, entry, record, &acts))
                             }
                         } } }
                     }
@@ -141,6 +120,32 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
             }
         }
     })
+}
+
+/// What can be done with one of them, here and now.
+fn deeds(visit: &Visit<'_>, one: &Place<'_>, entry: &Entry, record: &Value, actions: &[&ActionMeta]) -> Markup {
+    let back = visit.asked.address();
+    let title = title::of(entry, record);
+    html! {
+        @for action in actions.iter().filter(|action| !action::is_done(action, record)) {
+            " " form .one method="post" action={ (one.path()) "/" (action.name) } {
+                (page::token(visit))
+                input type="hidden" name="_back" value=(back);
+                button .link .plain title=[(!action.description.is_empty()).then_some(action.description)]
+                    aria-label={ (words::action(action)) " " (title) } { (words::action(action)) }
+            }
+        }
+        @if visit.may(entry, Operation::Update) {
+            " " a href={ (one.path()) "/edit?_back=" (words::escape(&back)) } aria-label={ "Edit " (title) } { "Edit" }
+        }
+        @if one.parent.is_some() && visit.may(entry, Operation::Delete) {
+            " " form .one method="post" action={ (one.path()) "/delete" } data-confirm={ "Delete " (title) "?" } {
+                (page::token(visit))
+                input type="hidden" name="_back" value=(back);
+                button .link aria-label={ "Delete " (title) } { "Delete" }
+            }
+        }
+    }
 }
 
 /// Whether a derived field comes through the reference that all of the list have in common.

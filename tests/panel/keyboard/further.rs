@@ -16,6 +16,7 @@ on_both!(
     a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again,
     rates_are_made_and_help_is_read,
     what_was_written_when_a_session_ended_is_not_lost,
+    on_a_phone_the_menu_leads_to_every_list,
 );
 
 async fn a_view_is_set_aside_for_everybody_and_copied(server: Server) {
@@ -183,5 +184,24 @@ async fn what_was_written_when_a_session_ended_is_not_lost(server: Server) {
     go(&mut browser, "Enter", CTRL);
     browser.sees("Written at length");
     assert!(browser.address().starts_with("/members/"), "{}", browser.address());
+    browser.is_clean();
+}
+
+async fn on_a_phone_the_menu_leads_to_every_list(server: Server) {
+    let Some(mut browser) = admin(&server).await else { return };
+    let open = "document.querySelector('#links').matches(':popover-open')";
+    browser.size(390, 800);
+    browser.open("/products");
+    assert_eq!(browser.run("document.querySelector('#links').checkVisibility()"), false);
+    press(&mut browser, ".opens");
+    browser.until(open);
+    browser.key("Escape", 0);
+    browser.until(&format!("!{open}"));
+    assert_eq!(browser.run("document.activeElement.matches('.opens')"), true, "where one was");
+    press(&mut browser, ".opens");
+    follow(&mut browser, "#links a[href='/webhooks']");
+    browser.sees("There are no webhooks yet");
+    browser.size(1280, 900);
+    assert_eq!(browser.run("document.querySelector('#links').checkVisibility()"), true, "elsewhere it stands open");
     browser.is_clean();
 }
