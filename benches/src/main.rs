@@ -44,10 +44,15 @@ fn main() {
     let postgres = postgres::server().expect("PostgreSQL is installed");
     let url = postgres.create_database(None);
     let data = std::env::temp_dir().join(format!("charter-bench-{}", std::process::id()));
-    let environment = [("CHARTER_DATABASE_URL", url.as_str()), ("CHARTER_DATA_DIR", data.to_str().expect("a UTF-8 path"))];
+    let environment =
+        [("CHARTER_DATABASE_URL", url.as_str()), ("CHARTER_DATA_DIR", data.to_str().expect("a UTF-8 path"))];
     let products = options.products.to_string();
     run(&charter, &environment, &["user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin"]);
-    let token = run(&charter, &environment, &["token", "create", "--user", "bench@example.com", "--name", "bench", "--ability", "*"]);
+    let token = run(
+        &charter,
+        &environment,
+        &["token", "create", "--user", "bench@example.com", "--name", "bench", "--ability", "*"],
+    );
     run(&charter, &environment, &["seed", "demo", "--products", &products]);
 
     let pool = options.pool.to_string();
@@ -55,8 +60,14 @@ fn main() {
     let ours = Server::start(&charter, &[&environment[..], &settings].concat(), "CHARTER_LISTEN", Some(token.trim()));
     let theirs = Server::start(&peer, &[("DATABASE_URL", url.as_str()), ("POOL", &pool)], "LISTEN", None);
 
-    println!("{} products, {} connections, pool of {}, {} rounds of {} s each in turn\n", options.products, options.connections, options.pool, options.rounds, options.seconds);
-    println!("{:<42} {:>12} {:>12} {:>7} {:>10} {:>10} {:>7}", "", "Charter µs", "by hand µs", "ratio", "Charter/s", "by hand/s", "ratio");
+    println!(
+        "{} products, {} connections, pool of {}, {} rounds of {} s each in turn\n",
+        options.products, options.connections, options.pool, options.rounds, options.seconds
+    );
+    println!(
+        "{:<42} {:>12} {:>12} {:>7} {:>10} {:>10} {:>7}",
+        "", "Charter µs", "by hand µs", "ratio", "Charter/s", "by hand/s", "ratio"
+    );
     for (title, path) in CASES {
         let (one, other) = (ours.get(path), theirs.get(path));
         assert_eq!(String::from_utf8_lossy(&one), String::from_utf8_lossy(&other), "both answer {path} alike");
@@ -89,8 +100,12 @@ fn compare(title: &str, path: &str, ours: &Server, theirs: &Server, options: &Op
     }
     println!(
         "{title:<42} {:>12.1} {:>12.1} {:>7.2} {:>10.0} {:>10.0} {:>7.2}",
-        median(&mut cost[0]), median(&mut cost[1]), median(&mut cost_ratios),
-        median(&mut rate[0]), median(&mut rate[1]), median(&mut rate_ratios),
+        median(&mut cost[0]),
+        median(&mut cost[1]),
+        median(&mut cost_ratios),
+        median(&mut rate[0]),
+        median(&mut rate[1]),
+        median(&mut rate_ratios),
     );
 }
 

@@ -28,7 +28,8 @@ pub fn build(root: &Path, arguments: &[&str]) {
 
 /// Runs one of the server's commands to its end, and answers what it prints.
 pub fn run(program: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
-    let output = Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
+    let output =
+        Command::new(program).envs(environment.iter().copied()).args(arguments).output().expect("the command runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("its output is text")
 }
@@ -42,7 +43,8 @@ pub struct Server {
 impl Server {
     /// Starts a program that listens where the variable `listen` says, and waits until it does.
     pub fn start(program: &Path, environment: &[(&str, &str)], listen: &str, token: Option<&str>) -> Server {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("its address").to_string();
+        let free =
+            TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("its address").to_string();
         let child = Command::new(program)
             .envs(environment.iter().copied())
             .env(listen, &free)
@@ -66,7 +68,11 @@ impl Server {
     /// The body of one answer.
     pub fn get(&self, path: &str) -> Vec<u8> {
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
-        let request = String::from_utf8(self.request(path)).expect("text").replacen("\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1);
+        let request = String::from_utf8(self.request(path)).expect("text").replacen(
+            "\r\n\r\n",
+            "\r\nConnection: close\r\n\r\n",
+            1,
+        );
         stream.write_all(request.as_bytes()).expect("the request is sent");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("the answer arrives");

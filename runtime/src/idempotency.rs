@@ -84,7 +84,7 @@ impl Key {
     }
 
     fn fingerprint(&self) -> String {
-        self.hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(self.hash.clone().finalize())
     }
 
     /// What its answer is sealed for.

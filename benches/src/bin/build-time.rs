@@ -35,7 +35,8 @@ fn main() {
         let application = folder.join(format!("app-{size}"));
         write_application(&application, &root, *size);
         let cold = build(&application, &target);
-        let binary = fs::metadata(target.join("debug").join(format!("app-{size}"))).expect("the binary").len() as f64 / 1e6;
+        let binary =
+            fs::metadata(target.join("debug").join(format!("app-{size}"))).expect("the binary").len() as f64 / 1e6;
         report(*size, "cold", &cold, binary);
         let mut costs: Vec<Cost> = (0..3).map(|round| edit_and_build(&application, &target, round)).collect();
         costs.sort_by(|a, b| a.cpu.total_cmp(&b.cpu));
@@ -43,7 +44,12 @@ fn main() {
         edits.push(costs[1].cpu);
     }
     if let [first, .., last] = edits.as_slice() {
-        println!("\nafter one edit, {} resources against {}: {:.2} times the CPU", sizes[sizes.len() - 1], sizes[0], last / first);
+        println!(
+            "\nafter one edit, {} resources against {}: {:.2} times the CPU",
+            sizes[sizes.len() - 1],
+            sizes[0],
+            last / first
+        );
     }
     let _ = fs::remove_dir_all(folder);
 }
@@ -56,7 +62,8 @@ fn report(size: usize, what: &str, cost: &Cost, binary: f64) {
 fn edit_and_build(application: &Path, target: &Path, round: usize) -> Cost {
     let path = application.join("resources/thing5.yaml");
     let yaml = fs::read_to_string(&path).expect("a resource");
-    fs::write(&path, yaml.replace("  size:", &format!("  added{round}: {{ type: integer, nullable: true }}\n  size:"))).expect("the edit");
+    fs::write(&path, yaml.replace("  size:", &format!("  added{round}: {{ type: integer, nullable: true }}\n  size:")))
+        .expect("the edit");
     build(application, target)
 }
 
@@ -93,7 +100,9 @@ fn write_application(folder: &Path, root: &Path, size: usize) {
     let manifest = format!(
         "[workspace]\n[package]\nname = \"app-{size}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
          [dependencies]\n{}{}[build-dependencies]\n{}[profile.dev]\ndebug = \"line-tables-only\"\n",
-        dependency("runtime"), dependency("migrations"), dependency("codegen")
+        dependency("runtime"),
+        dependency("migrations"),
+        dependency("codegen")
     );
     fs::write(folder.join("Cargo.toml"), manifest).expect("a file");
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file");

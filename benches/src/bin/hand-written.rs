@@ -153,10 +153,8 @@ async fn main() {
     let size = setting("POOL").parse().expect("POOL is a number");
     let pool = PgPoolOptions::new().max_connections(size).test_before_acquire(false);
     let pool = pool.connect(&setting("DATABASE_URL")).await.expect("the database answers");
-    let app = Router::new()
-        .route("/api/v1/products", get(list))
-        .route("/api/v1/products/{id}", get(show))
-        .with_state(pool);
+    let app =
+        Router::new().route("/api/v1/products", get(list)).route("/api/v1/products/{id}", get(show)).with_state(pool);
     let listener = tokio::net::TcpListener::bind(setting("LISTEN")).await.expect("the address is free");
     axum::serve(listener, app).await.expect("the server runs");
 }

@@ -39,7 +39,8 @@ struct Outcome {
 
 fn main() {
     let number = |name: &str, default: f64| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
-    let (rounds, seconds, products) = (number("ROUNDS", 5.0) as usize, number("SECONDS", 3.0), number("PRODUCTS", 10_000.0));
+    let (rounds, seconds, products) =
+        (number("ROUNDS", 5.0) as usize, number("SECONDS", 3.0), number("PRODUCTS", 10_000.0));
     let path = std::env::var("ASK").unwrap_or_else(|_| "/api/v1/products".into());
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let charter = built(&root);
@@ -80,7 +81,10 @@ fn main() {
     let most = |figure: &dyn Fn(&Outcome) -> f64| best.iter().map(figure).fold(0.0, f64::max);
     let (best, yielded) = (most(&rate), most(&yields));
     println!("best {best:.0} answers a second, {yielded:.0} for a second of CPU, of {path}");
-    println!("{:>8} {:>10} {:>10} {:>10} {:>8} {:>8} {:>22} {:>22}", "offered", "asked/s", "good/s", "refused/s", "of best", "by CPU", "good ms (50%, 99%)", "refused ms (50%, 99%)");
+    println!(
+        "{:>8} {:>10} {:>10} {:>10} {:>8} {:>8} {:>22} {:>22}",
+        "offered", "asked/s", "good/s", "refused/s", "of best", "by CPU", "good ms (50%, 99%)", "refused ms (50%, 99%)"
+    );
     let (mut ratios, mut by_cpu) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for _ in 0..rounds {
         for (index, times) in [1.0, 3.0].into_iter().enumerate() {
@@ -89,7 +93,11 @@ fn main() {
             let asked = good + refused + outcome.other.len() as f64 / outcome.seconds;
             let good_of_cpu = yields(&outcome) / yielded;
             let (one, two) = (spread(&mut outcome.good), spread(&mut outcome.refused));
-            println!("{times:>7}x {asked:>10.0} {good:>10.0} {refused:>10.0} {:>7.0}% {:>7.0}% {one:>22} {two:>22}", good / best * 100.0, good_of_cpu * 100.0);
+            println!(
+                "{times:>7}x {asked:>10.0} {good:>10.0} {refused:>10.0} {:>7.0}% {:>7.0}% {one:>22} {two:>22}",
+                good / best * 100.0,
+                good_of_cpu * 100.0
+            );
             assert!(outcome.other.is_empty(), "answers that are neither: {:?}", outcome.other);
             ratios[index].push(good / best);
             by_cpu[index].push(good_of_cpu);
@@ -173,7 +181,8 @@ fn status(stream: &mut TcpStream, buffer: &mut [u8]) -> u16 {
         filled += read;
         let Some(head) = buffer[..filled].windows(4).position(|window| window == b"\r\n\r\n") else { continue };
         let text = std::str::from_utf8(&buffer[..head]).expect("a head is text").to_ascii_lowercase();
-        let length = text.lines().find_map(|line| line.strip_prefix("content-length:")).expect("the answer tells its length");
+        let length =
+            text.lines().find_map(|line| line.strip_prefix("content-length:")).expect("the answer tells its length");
         if filled >= head + 4 + length.trim().parse::<usize>().expect("a number of bytes") {
             return text[9..12].parse().expect("a status");
         }

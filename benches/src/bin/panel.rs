@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release --manifest-path benches/Cargo.toml --bin panel` fills an SQLite file with a million products (`PRODUCTS`),
 //! signs in, and asks for each list and its page in turn, so many times a round (`BLOCK`, `ROUNDS`), one after the other on a
-//! connection that is kept. Quote the ratios of the medians: they are of one run and one machine. A page may cost one and a half
-//! times what the list does. `SERVER` is a build that is there.
+//! connection that is kept. A ratio is the median of those of the rounds: what else the machine does changes slower than they do.
+//! A page may cost one and a half times what the list does. `SERVER` is a build that is there, and `ONLY` a part of the name of
+//! what is asked for.
 
 #[path = "../server.rs"]
 mod server;
@@ -11,7 +12,7 @@ mod server;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use server::{Server, built, run};
 
@@ -32,8 +33,9 @@ struct Cost {
 }
 
 fn main() {
-    let number = |name: &str, default: usize| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
-    let (products, rounds, block) = (number("PRODUCTS", 1_000_000), number("ROUNDS", 9), number("BLOCK", 200));
+    let number =
+        |name: &str, default: usize| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
+    let (products, rounds, block) = (number("PRODUCTS", 1_000_000), number("ROUNDS", 51), number("BLOCK", 40));
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let charter = built(&root);
     let data = std::env::temp_dir().join(format!("charter-panel-{}", std::process::id()));
@@ -51,15 +53,24 @@ fn main() {
     if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) {
         server.pin("0");
     }
-    let secret = invited.split("/panel/invitation/").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a link");
+    let secret =
+        invited.split("/panel/invitation/").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a link");
     let cookie = sign_in(&server.address, secret);
     let mut connection = TcpStream::connect(&server.address).expect("the server listens");
     connection.set_nodelay(true).expect("a socket option");
-    println!("{products} products on SQLite, {rounds} rounds of {block} requests each in turn; medians in microseconds\n");
-    println!("{:<26} {:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9}", "", "API", "page", "ratio", "API CPU", "page CPU", "ratio", "API kB", "page kB");
-    for (title, path) in CASES {
+    until_quiet(&server);
+    println!(
+        "{products} products on SQLite, {rounds} rounds of {block} requests each in turn; medians in microseconds\n"
+    );
+    println!(
+        "{:<26} {:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9}",
+        "", "API", "page", "ratio", "API CPU", "page CPU", "ratio", "API kB", "page kB"
+    );
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for (title, path) in CASES.into_iter().filter(|(title, _)| title.contains(&only)) {
         let list = server.request(&format!("/api/v1{path}"));
-        let page = format!("GET {path} HTTP/1.1\r\nHost: bench\r\nAccept: text/html\r\nCookie: {cookie}\r\n\r\n").into_bytes();
+        let page =
+            format!("GET {path} HTTP/1.1\r\nHost: bench\r\nAccept: text/html\r\nCookie: {cookie}\r\n\r\n").into_bytes();
         let mut costs = [Vec::new(), Vec::new()];
         let mut bytes = [0, 0];
         for round in 0..=rounds {
@@ -76,14 +87,36 @@ fn main() {
                 }
             }
         }
-        let [api, panel] = costs.map(|costs| Cost { time: median(&costs, |cost| cost.time), cpu: median(&costs, |cost| cost.cpu) });
+        let ratio = |of: fn(&Cost) -> f64| median(costs[0].iter().zip(&costs[1]).map(|(api, page)| of(page) / of(api)));
+        let [time, cpu] = [ratio(|cost| cost.time), ratio(|cost| cost.cpu)];
+        let [api, panel] = costs.map(|costs| Cost {
+            time: median(costs.iter().map(|cost| cost.time)),
+            cpu: median(costs.iter().map(|cost| cost.cpu)),
+        });
         println!(
             "{title:<26} {:>9.0} {:>9.0} {:>7.2} {:>9.0} {:>9.0} {:>7.2} {:>9} {:>9}",
-            api.time, panel.time, panel.time / api.time, api.cpu, panel.cpu, panel.cpu / api.cpu, bytes[0] / 1000, bytes[1] / 1000
+            api.time,
+            panel.time,
+            time,
+            api.cpu,
+            panel.cpu,
+            cpu,
+            bytes[0] / 1000,
+            bytes[1] / 1000
         );
     }
     drop(server);
     let _ = std::fs::remove_dir_all(data);
+}
+
+/// Waits until the server has made the indexes of what it was filled with: they are made beside the requests.
+fn until_quiet(server: &Server) {
+    let mut quiet = 0;
+    while quiet < 3 {
+        let before = server.cpu_seconds();
+        std::thread::sleep(Duration::from_secs(1));
+        quiet = if server.cpu_seconds() - before < 0.05 { quiet + 1 } else { 0 };
+    }
 }
 
 /// Sets a password by the link, and answers the cookie of the session.
@@ -131,8 +164,8 @@ fn lengths(bytes: &[u8]) -> Option<(usize, usize)> {
     Some((head, length.expect("the answer tells its length")))
 }
 
-fn median(costs: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
-    let mut values: Vec<f64> = costs.iter().map(of).collect();
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

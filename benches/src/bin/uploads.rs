@@ -50,7 +50,12 @@ fn main() {
     let bomb = png_of_zeros(60_000, 60_000);
     let before = server.resident();
     let (peak, seconds) = watch(&server, || upload(&server, &token, &bomb, 422));
-    report(&format!("a PNG of 60,000 × 60,000 pixels in {:.1} MiB", bomb.len() as f64 / MIB as f64), before, peak, seconds);
+    report(
+        &format!("a PNG of 60,000 × 60,000 pixels in {:.1} MiB", bomb.len() as f64 / MIB as f64),
+        before,
+        peak,
+        seconds,
+    );
     drop(server);
     let _ = std::fs::remove_dir_all(data);
 }
@@ -141,7 +146,8 @@ fn chunk(png: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
     let table: Vec<u32> = (0..256_u32)
         .map(|byte| (0..8).fold(byte, |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 }))
         .collect();
-    let sum = png[begin..].iter().fold(!0_u32, |sum, byte| table[((sum ^ u32::from(*byte)) & 0xff) as usize] ^ sum >> 8);
+    let sum =
+        png[begin..].iter().fold(!0_u32, |sum, byte| table[((sum ^ u32::from(*byte)) & 0xff) as usize] ^ sum >> 8);
     png.extend_from_slice(&(!sum).to_be_bytes());
 }
 

@@ -34,7 +34,8 @@ fn main() {
         assert!(Command::new(env!("CARGO")).args(build).current_dir(&root).status().expect("cargo runs").success());
     }
     let charter = other.unwrap_or_else(|| root.join("target/release/charter"));
-    let wanted = |variable: &str, part: &str| std::env::var(variable).map_or(true, |list| list.split(',').any(|p| p == part));
+    let wanted =
+        |variable: &str, part: &str| std::env::var(variable).map_or(true, |list| list.split(',').any(|p| p == part));
     for (database, rate) in ASKED.into_iter().filter(|(database, _)| wanted("DATABASES", database)) {
         let bench = Bench { charter: charter.clone(), database, rate };
         if wanted("PARTS", "rate") {
@@ -145,7 +146,12 @@ impl Bench {
             println!("{:<9} a hundred webhooks, {name}: {}", self.database, delays.told());
         }
         let ratio = |part: f64| delays[1].at(part) / delays[0].at(part);
-        println!("{:<9} the others, one dead to all alive: p50 {:.2}, p99 {:.2}", self.database, ratio(0.5), ratio(0.99));
+        println!(
+            "{:<9} the others, one dead to all alive: p50 {:.2}, p99 {:.2}",
+            self.database,
+            ratio(0.5),
+            ratio(0.99)
+        );
     }
 
     /// A receiver whose answer never ends: what the server takes for it, and for how long.
@@ -165,7 +171,11 @@ impl Bench {
             most = most.max(mebibytes());
         }
         let (seconds, _) = endless.open_for().expect("it was opened");
-        println!("{:<9} an answer that never ends: {seconds:.1} s, {:.1} MiB more memory at most", self.database, most - before);
+        println!(
+            "{:<9} an answer that never ends: {seconds:.1} s, {:.1} MiB more memory at most",
+            self.database,
+            most - before
+        );
     }
 
     /// A write with ten webhooks for its event, and one with none, in turn.
@@ -175,7 +185,10 @@ impl Bench {
         for number in 0..10 {
             with.subscribe(&receiver.url(&number.to_string()));
         }
-        let mut clients = [client::Client::connect(&without.server.address, &without.token), client::Client::connect(&with.server.address, &with.token)];
+        let mut clients = [
+            client::Client::connect(&without.server.address, &without.token),
+            client::Client::connect(&with.server.address, &with.token),
+        ];
         let mut times = [Vec::new(), Vec::new()];
         for number in 0..600 {
             for (client, times) in clients.iter_mut().zip(&mut times) {
@@ -193,7 +206,11 @@ impl Bench {
             times.sort_by(f64::total_cmp);
             times[times.len() / 2]
         });
-        println!("{:<9} a write: {without:.0} µs without webhooks, {with:.0} µs with ten, ratio {:.2}", self.database, with / without);
+        println!(
+            "{:<9} a write: {without:.0} µs without webhooks, {with:.0} µs with ten, ratio {:.2}",
+            self.database,
+            with / without
+        );
     }
 }
 

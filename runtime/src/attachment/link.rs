@@ -45,7 +45,7 @@ impl Signer {
         let mut link = format!("{PATH}/{uuid}/{}{EXPIRES}{expires}", part.name());
         let signature = self.0.clone().chain_update(link.as_bytes()).finalize().into_bytes();
         link.push_str(SIGNATURE);
-        link.extend(signature.iter().map(|byte| format!("{byte:02x}")));
+        link.push_str(&hex::encode(signature));
         link
     }
 
@@ -56,7 +56,9 @@ impl Signer {
     /// [`Error::LinkInvalid`] when anything was changed; [`Error::LinkExpired`] after its hour.
     pub fn check(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
         let (signed, signature) = target.rsplit_once(SIGNATURE).ok_or(Error::LinkInvalid)?;
-        let signature = bytes(signature).ok_or(Error::LinkInvalid)?;
+        // In the one form in which they are written.
+        let digits = Some(signature).filter(|digits| !digits.bytes().any(|digit| digit.is_ascii_uppercase()));
+        let signature = digits.and_then(|digits| hex::decode(digits).ok()).ok_or(Error::LinkInvalid)?;
         let mac = self.0.clone().chain_update(signed.as_bytes());
         mac.verify_slice(&signature).map_err(|_| Error::LinkInvalid)?;
         // What is signed is as it was written.
@@ -66,17 +68,6 @@ impl Signer {
         }
         Ok(())
     }
-}
-
-/// Hexadecimal digits in the one form in which they are written.
-fn bytes(hex: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let pairs = hex.as_bytes().chunks(2);
-    pairs.map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
-use super::secret::{digest, hex, random};
+use super::secret::{digest, random};
 use super::{password, session};
 use crate::context::{Context, State};
 use crate::db::Sql;
@@ -22,7 +22,7 @@ pub async fn create(context: &Context<'_>, user_id: i64) -> Result<String> {
     end(context, user_id).await?;
     let mut sql =
         Sql::new(dialect, "INSERT INTO \"user_invitations\" (\"user_id\", \"digest\", \"expires_at\") VALUES (");
-    sql.bind(user_id).push(", ").bind(hex(&digest(&secret))).push(", ").bind(context.now() + LASTS).push(")");
+    sql.bind(user_id).push(", ").bind(hex::encode(digest(&secret))).push(", ").bind(context.now() + LASTS).push(")");
     sql.run(context.db()).await?;
     Ok(secret)
 }
@@ -52,7 +52,7 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
         "SELECT u.\"id\" AS \"id\", u.\"name\" AS \"name\", u.\"email\" AS \"email\" FROM \"user_invitations\" i \
          JOIN \"users\" u ON u.\"id\" = i.\"user_id\" WHERE i.\"digest\" = ",
     );
-    sql.bind(hex(&digest(secret))).push(" AND i.\"expires_at\" > ").bind(state.clock.now());
+    sql.bind(hex::encode(digest(secret))).push(" AND i.\"expires_at\" > ").bind(state.clock.now());
     sql.push(" AND u.\"is_active\" = ").bind(true);
     let row = sql.one(state.db.reader()).await?;
     row.map(|row| Ok((row.try_get("", "id")?, row.try_get("", "name")?, row.try_get("", "email")?))).transpose()
@@ -67,7 +67,7 @@ pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<
     let hash = password::make(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"digest\" = ");
-    sql.bind(hex(&digest(secret)));
+    sql.bind(hex::encode(digest(secret)));
     // Of two that use it at once, the second finds it gone.
     if sql.run(&transaction).await? == 0 {
         return Ok(None);

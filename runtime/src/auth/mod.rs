@@ -24,5 +24,5 @@ pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
 pub use middleware::{TokenCache, authenticate, caller_of};
 pub use principal::Principal;
 pub use secret::Secret;
-pub(crate) use secret::{hex, random};
+pub(crate) use secret::random;
 pub use session::SignedIn;

@@ -42,7 +42,7 @@ impl Secret {
 
     /// [`Secret::digest`] in hexadecimal.
     pub fn digest_hex(&self) -> String {
-        hex(&self.digest())
+        hex::encode(self.digest())
     }
 }
 
@@ -65,10 +65,6 @@ pub(crate) fn random(length: usize) -> Result<String> {
 /// The SHA-256 of a secret.
 pub(super) fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The CRC-32 of the text so far, in six base62 digits.

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::EntityTrait;
 
 use super::middleware::of_user;
-use super::secret::{digest, hex, random};
+use super::secret::{digest, random};
 use super::{Principal, user};
 use crate::context::State;
 use crate::db::{Connection, Sql};
@@ -111,7 +111,7 @@ pub async fn begin(state: &State, user_id: i64) -> Result<String> {
         dialect,
         "INSERT INTO \"user_sessions\" (\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\") VALUES (",
     );
-    sql.bind(user_id).push(", ").bind(hex(&digest(&secret)));
+    sql.bind(user_id).push(", ").bind(hex::encode(digest(&secret)));
     for _ in 0..3 {
         sql.push(", ").bind(now);
     }
@@ -131,7 +131,7 @@ pub async fn find(state: &Arc<State>, secret: &str) -> Result<Option<Found>> {
     if let Some(user) = known {
         return Ok(Some(Found { user, renewed: None }));
     }
-    let Some(row) = read(state, &hex(&key)).await? else { return Ok(None) };
+    let Some(row) = read(state, &hex::encode(key)).await? else { return Ok(None) };
     let now = state.clock.now();
     let over = now - row.last_used_at > IDLE || now - row.created_at > LONGEST;
     // Who comes with a secret whose successor is in use has it from somebody else, or from a request that was under way.
@@ -149,7 +149,7 @@ pub async fn find(state: &Arc<State>, secret: &str) -> Result<Option<Found>> {
         Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id, created_at: row.created_at });
     // The answer that told the successor of a previous one was lost.
     let renewed = match age > if row.is_previous { GRACE } else { ROTATED } {
-        true => rotate(state, &row, &hex(&key), now).await,
+        true => rotate(state, &row, &hex::encode(key), now).await,
         false => None,
     };
     if renewed.is_none() && !row.is_previous {
@@ -248,7 +248,7 @@ async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Opt
 async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Result<Option<String>> {
     let secret = random(CHARACTERS)?;
     let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"digest\" = ");
-    sql.bind(hex(&digest(&secret))).push(", \"previous\" = ").bind(sent).push(", \"rotated_at\" = ").bind(now);
+    sql.bind(hex::encode(digest(&secret))).push(", \"previous\" = ").bind(sent).push(", \"rotated_at\" = ").bind(now);
     sql.push(", \"last_used_at\" = ").bind(now).push(" WHERE \"id\" = ").bind(row.id);
     sql.push(" AND \"digest\" = ").bind(row.digest.as_str());
     let changed = write(state, sql).await?;

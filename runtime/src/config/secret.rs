@@ -5,8 +5,6 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::auth::hex;
-
 /// Its name in the data folder.
 const NAME: &str = "secret_key";
 
@@ -54,7 +52,7 @@ fn write(path: &Path, key: &str) -> Result<()> {
 fn random(bytes: usize) -> Result<String> {
     let mut random = vec![0_u8; bytes];
     getrandom::fill(&mut random).map_err(Error::other)?;
-    Ok(hex(&random))
+    Ok(hex::encode(random))
 }
 
 #[cfg(test)]

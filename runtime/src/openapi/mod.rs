@@ -48,7 +48,7 @@ impl Description {
     /// Never, unless memory runs out: the description is written into memory.
     pub fn of(state: &State) -> Result<Description> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
-        let digest: String = Sha256::digest(&json).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex::encode(&Sha256::digest(&json)[..16]);
         Ok(Description { json: json.into(), etag: format!("\"{digest}\"") })
     }
 }

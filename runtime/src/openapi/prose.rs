@@ -11,8 +11,10 @@ pub fn words(name: &str) -> String {
 
 /// `exchange rates` is `Exchange rates`.
 pub fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    let mut rest = text.chars();
+    let mut word = String::with_capacity(text.len());
+    word.extend(rest.next().into_iter().flat_map(char::to_uppercase));
+    word + rest.as_str()
 }
 
 /// `exchange_rate` is `ExchangeRate`.

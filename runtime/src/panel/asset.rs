@@ -7,7 +7,6 @@ use salvo::Request;
 use salvo::http::StatusCode;
 use sha2::{Digest, Sha256};
 
-use crate::auth::hex;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::server::{Answer, headers, only_get};
@@ -42,7 +41,7 @@ fn of_all() -> &'static str {
 }
 
 fn version<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
-    hex(&texts.into_iter().fold(Sha256::new(), |digest, text| digest.chain_update(text)).finalize()[..6])
+    hex::encode(&texts.into_iter().fold(Sha256::new(), |digest, text| digest.chain_update(text)).finalize()[..6])
 }
 
 /// Answers one of them.

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::listing::Fields;
+use super::listing::{Fields, Seen};
 use super::title::Titles;
 use super::visit::Visit;
 use super::{title, words, zone};
@@ -95,14 +95,15 @@ pub fn of_kind(
 }
 
 /// A value that leads nowhere, in the letters that its field asks for.
-pub fn alone(visit: &Visit<'_>, field: &FieldMeta, kind: Kind, value: &Value, room: Room) -> Markup {
+pub fn alone<'v>(visit: &Visit<'_>, field: &FieldMeta, kind: Kind, value: impl Into<Seen<'v>>, room: Room) -> Markup {
+    let value = value.into();
     match (field.widget, value, room) {
-        (Some(Widget::Monospace), Value::String(text), Room::Page) if kind == Kind::Text => {
+        (Some(Widget::Monospace), Seen::Text(text), Room::Page) if kind == Kind::Text => {
             html! { pre .wrap tabindex="0" { (text) } }
         }
-        (Some(Widget::Money), Value::String(amount), _) => visit.locale.amounts.money(amount),
-        (_, Value::String(id), Room::Table) if is_id(field, kind) => short_id(id),
-        (Some(Widget::Monospace), Value::String(_), _) => html! { code { (plain(visit, kind, value, room)) } },
+        (Some(Widget::Money), Seen::Text(amount), _) => visit.locale.amounts.money(amount),
+        (_, Seen::Text(id), Room::Table) if is_id(field, kind) => short_id(id),
+        (Some(Widget::Monospace), Seen::Text(_), _) => html! { code { (plain(visit, kind, value, room)) } },
         _ => plain(visit, kind, value, room),
     }
 }
@@ -128,7 +129,39 @@ pub fn is_long(kind: Kind, value: &Value) -> bool {
 }
 
 /// A value that stands for itself.
-pub fn plain(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup {
+pub fn plain<'v>(visit: &Visit<'_>, kind: Kind, value: impl Into<Seen<'v>>, room: Room) -> Markup {
+    match value.into() {
+        Seen::Text(text) => written(visit, kind, text, room),
+        Seen::Other(value) => other(visit, kind, value, room),
+    }
+}
+
+fn written(visit: &Visit<'_>, kind: Kind, text: &str, room: Room) -> Markup {
+    match kind {
+        Kind::Enum { .. } => html! { span .tag { (words::label(text)) } },
+        Kind::Timestamp { .. } => match zone::shown(visit.locale.zone, text) {
+            Some(shown) => {
+                html! { time datetime=(text) title={ (text) " (" (visit.locale.zone.name()) " is shown)" } { (shown) } }
+            }
+            None => html! { (text) },
+        },
+        Kind::Date => match zone::day(text) {
+            Some(shown) => html! { time datetime=(text) { (shown) } },
+            None => html! { (text) },
+        },
+        Kind::Decimal { .. } => html! { (visit.locale.amounts.number(text)) },
+        _ if text.is_empty() => nothing(),
+        _ => match room {
+            Room::Page => html! { span .text { (text) } },
+            Room::Table => match text.char_indices().nth(SHORT) {
+                Some((end, _)) => html! { (&text[..end]) "…" },
+                None => html! { (text) },
+            },
+        },
+    }
+}
+
+fn other(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup {
     match (kind, value) {
         (_, Value::Null) => nothing(),
         (_, Value::Bool(true)) => html! { span .yes { "Yes" } },
@@ -140,29 +173,8 @@ pub fn plain(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup
                 None => html! { (code) },
             }
         }
-        (Kind::Enum { .. }, Value::String(word)) => html! { span .tag { (words::label(word)) } },
-        (Kind::Timestamp { .. }, Value::String(time)) => match zone::shown(visit.locale.zone, time) {
-            Some(shown) => {
-                html! { time datetime=(time) title={ (time) " (" (visit.locale.zone.name()) " is shown)" } { (shown) } }
-            }
-            None => html! { (time) },
-        },
-        (Kind::Date, Value::String(date)) => match zone::day(date) {
-            Some(shown) => html! { time datetime=(date) { (shown) } },
-            None => html! { (date) },
-        },
-        (Kind::Decimal { .. }, Value::String(number)) => html! { (visit.locale.amounts.number(number)) },
         (Kind::Integer, Value::Number(number)) => html! { (visit.locale.amounts.number(&number.to_string())) },
         (_, Value::Number(number)) => html! { (number) },
-        (_, Value::String(text)) if text.is_empty() => nothing(),
-        (_, Value::String(text)) => match room {
-            Room::Page => html! { span .text { (text) } },
-            Room::Table if text.chars().count() > SHORT => {
-                let short: String = text.chars().take(SHORT).collect();
-                html! { (short) "…" }
-            }
-            Room::Table => html! { (text) },
-        },
         (_, Value::Array(list)) if list.is_empty() => nothing(),
         (_, Value::Array(list)) if list.iter().all(Value::is_string) => {
             html! { ul .inline { @for text in list { li .tag { (text.as_str().unwrap_or_default()) } } } }

@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::api::Reply;
-use super::cell;
 use super::columns::{self, Column};
 use super::condition::Wish;
 use super::listing::{Listing, Record};
@@ -221,7 +220,7 @@ impl List<'_> {
                     table .list {
                         thead { tr {
                             @if bulk { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows of this page"; } }
-                            @for (column, leads) in table.columns() { (self.heading(column, leads)) }
+                            @for (column, class) in table.columns() { (self.heading(column, class)) }
                         } }
                         tbody {
                             @for record in records { (table.row(record)) }
@@ -243,7 +242,7 @@ impl List<'_> {
         }
     }
 
-    fn heading(&self, column: &Column, leads: bool) -> Markup {
+    fn heading(&self, column: &Column, class: Option<&'static str>) -> Markup {
         let sorted = self.wish.sort.clone().or_else(|| self.views.sort()).unwrap_or_default();
         let (up, down) = (sorted == column.name, sorted.strip_prefix('-') == Some(column.name.as_str()));
         let order = if up {
@@ -256,7 +255,7 @@ impl List<'_> {
         let next = if up { format!("-{}", column.name) } else { column.name.clone() };
         let to = Wish { sort: Some(next), page: None, ..self.wish.clone() };
         html! {
-            th scope="col" .number[cell::is_number(column.kind)] .lead[leads] aria-sort=[order] {
+            th scope="col" class=[class] aria-sort=[order] {
                 @if column.sortable {
                     a href=(to.address(self.place)) { (column.label) @if up { " ↑" } @else if down { " ↓" } }
                 } @else { (column.label) }

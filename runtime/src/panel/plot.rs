@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::listing::Fields;
 use super::place::Place;
 use super::visit::Visit;
-use super::{input, words};
+use super::words;
 use crate::catalog::Entry;
 use crate::db::Sql;
 use crate::error::Result;
@@ -127,7 +127,7 @@ pub fn lines(visit: &Visit<'_>, entry: &Entry, records: &[impl Fields]) -> Marku
         let at = record.value(time.name).as_str().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
         let value = record.value(number.name).as_str().and_then(|text| text.parse::<f64>().ok());
         let (Some(at), Some(value)) = (at, value) else { continue };
-        let name = words.iter().map(|field| input::text(record.value(field.name))).collect::<Vec<_>>().join(" → ");
+        let name = words.iter().filter_map(|field| record.value(field.name).as_str()).collect::<Vec<_>>().join(" → ");
         let point = (at.timestamp() as f64, value);
         match series.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push(point),

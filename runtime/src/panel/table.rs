@@ -16,6 +16,8 @@ use crate::meta::{FieldMeta, Kind};
 pub struct Table<'l> {
     visit: &'l Visit<'l>,
     place: &'l Place<'l>,
+    /// The path of the records.
+    collection: String,
     cells: Vec<Cell<'l>>,
     /// The field by which people know a record.
     named: Option<&'static FieldMeta>,
@@ -31,6 +33,7 @@ struct Cell<'l> {
     column: &'l Column,
     /// Whether it leads to the record.
     leads: bool,
+    class: Option<&'static str>,
     /// Where a derived value is from: the field that refers to it, and the path of those records.
     from: Option<(&'static str, &'static str)>,
 }
@@ -42,28 +45,32 @@ impl<'l> Table<'l> {
         let cell = |(index, column): (usize, &&'l Column)| Cell {
             column,
             leads: index == leads,
+            class: class(column, index == leads),
             from: column.field.and_then(|field| from(visit, place.entry, field)),
         };
         let cells = shown.iter().enumerate().map(cell).collect();
-        Table { visit, place, cells, named, titles, picks: false, of_deleted: false }
+        let collection = place.collection();
+        Table { visit, place, collection, cells, named, titles, picks: false, of_deleted: false }
     }
 
-    /// The columns, and which of them leads to the record.
-    pub fn columns(&self) -> impl Iterator<Item = (&Column, bool)> {
-        self.cells.iter().map(|cell| (cell.column, cell.leads))
+    /// The columns, and the class of each.
+    pub fn columns(&self) -> impl Iterator<Item = (&Column, Option<&'static str>)> {
+        self.cells.iter().map(|cell| (cell.column, cell.class))
     }
 
     /// The row of a record.
     pub fn row(&self, record: &impl Fields) -> Markup {
         let id = record.value("id").as_i64().unwrap_or_default();
         let called = title::by(self.named, self.place.entry, record);
-        let path = self.place.of(id).path();
-        let href = if self.of_deleted { deleted::address(&path) } else { path };
+        let mut href = format!("{}/{id}", self.collection);
+        if self.of_deleted {
+            href = deleted::address(&href);
+        }
         html! {
             tr data-row {
                 @if self.picks { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (called) }; } }
                 @for cell in &self.cells {
-                    td .number[cell::is_number(cell.column.kind)] .lead[cell.leads] {
+                    td class=[cell.class] {
                         @if cell.leads {
                             a href=(href) data-open {
                                 @let text = record.value(&cell.column.name).as_str().unwrap_or_default();
@@ -87,16 +94,26 @@ impl<'l> Table<'l> {
 
     fn value(&self, Cell { column, from, .. }: &Cell<'_>, record: &impl Fields) -> Markup {
         let Some(field) = column.field else {
-            let custom = column.custom.as_ref().map(|custom| &record.value("custom_fields")[custom.name.as_str()]);
+            let custom = column.custom.as_ref().map(|custom| record.value("custom_fields").of(&custom.name));
             return custom.map_or_else(cell::nothing, |value| cell::plain(self.visit, column.kind, value, Room::Table));
         };
         let shown = cell::of_kind(self.visit, field, column.kind, record, self.titles, Room::Table);
         match from.and_then(|(via, path)| Some((record.value(via).as_i64()?, path))) {
-            Some((id, path)) if record.value(field.name).is_string() => {
+            Some((id, path)) if record.value(field.name).as_str().is_some() => {
                 html! { a href={ "/" (path) "/" (id) } { (shown) } }
             }
             _ => shown,
         }
+    }
+}
+
+/// How the cells of a column look.
+fn class(column: &Column, leads: bool) -> Option<&'static str> {
+    match (cell::is_number(column.kind), leads) {
+        (true, true) => Some("number lead"),
+        (true, false) => Some("number"),
+        (false, true) => Some("lead"),
+        (false, false) => None,
     }
 }
 

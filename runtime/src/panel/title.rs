@@ -1,5 +1,6 @@
 //! What a record is called: the text that stands for it where another refers to it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use salvo::http::StatusCode;
@@ -33,16 +34,16 @@ pub fn field(entry: &Entry) -> Option<&'static FieldMeta> {
 
 /// What a record is called.
 pub fn of(entry: &Entry, record: &Value) -> String {
-    by(field(entry), entry, record)
+    by(field(entry), entry, record).into_owned()
 }
 
 /// The same, of which the field is known.
-pub fn by(field: Option<&'static FieldMeta>, entry: &Entry, record: &impl Fields) -> String {
+pub fn by<'r>(field: Option<&'static FieldMeta>, entry: &Entry, record: &'r impl Fields) -> Cow<'r, str> {
     let named = field.and_then(|field| record.value(field.name).as_str()).filter(|text| !text.trim().is_empty());
     match (named, record.value("id").as_i64()) {
-        (Some(text), _) => text.to_string(),
-        (None, Some(id)) => format!("{} {id}", entry.meta.label),
-        (None, None) => entry.meta.label.to_string(),
+        (Some(text), _) => text.into(),
+        (None, Some(id)) => format!("{} {id}", entry.meta.label).into(),
+        (None, None) => entry.meta.label.into(),
     }
 }
 
@@ -69,11 +70,9 @@ impl Titles {
                     _ => None,
                 };
                 let Some(target) = target else { continue };
-                let ids = match record.value(field.name) {
-                    Value::Array(list) => list.iter().filter_map(Value::as_i64).collect(),
-                    one => one.as_i64().into_iter().collect::<Vec<_>>(),
-                };
-                wanted.entry(target).or_default().extend(ids);
+                let value = record.value(field.name);
+                let several = value.as_array().into_iter().flatten().filter_map(Value::as_i64);
+                wanted.entry(target).or_default().extend(several.chain(value.as_i64()));
             }
         }
         Titles::read(visit, wanted).await

@@ -1,6 +1,5 @@
 //! What forms send back, so that no other site can send them: it follows from the session, and looks different on every page.
 
-use crate::auth::hex;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::seal::hmac;
@@ -28,7 +27,7 @@ impl Token {
         let mut mask = [0_u8; BYTES];
         getrandom::fill(&mut mask).map_err(Error::internal)?;
         let masked: Vec<u8> = secret.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect();
-        Ok(Token { secret, shown: hex(&mask) + &hex(&masked) })
+        Ok(Token { secret, shown: hex::encode(mask) + &hex::encode(masked) })
     }
 
     /// Whether this has the form of a token, of whichever session.
@@ -46,14 +45,7 @@ impl Token {
 }
 
 fn read(sent: &str) -> Option<[u8; 2 * BYTES]> {
-    let digits = sent.as_bytes();
-    if digits.len() != 4 * BYTES {
-        return None;
-    }
     let mut bytes = [0; 2 * BYTES];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-        let digit = |of: u8| char::from(of).to_digit(16);
-        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
-    }
+    hex::decode_to_slice(sent, &mut bytes).ok()?;
     Some(bytes)
 }
