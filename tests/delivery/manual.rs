@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use charter_runtime::auth::Principal;
+use charter_runtime::context::Context;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::error::Error;
 use charter_runtime::webhook::manual;
@@ -198,8 +200,9 @@ async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
     server.sql("UPDATE webhooks SET is_active = true").await;
     let recover = async |since| {
         let transaction = server.state.db.begin().await.expect("a transaction begins");
-        let now = server.state.clock.now();
-        let queued = manual::recover(dialect, &transaction, id, since, now).await.expect("they are queued");
+        let operator = Principal::operator();
+        let context = Context::new(&server.state, &operator, &transaction);
+        let queued = manual::recover(&context, id, since).await.expect("they are queued");
         transaction.commit().await.expect("it commits");
         queued
     };

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Visitor, admin, visitor};
+use super::{PASSWORD, Visitor, admin, visitor};
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -11,6 +11,8 @@ on_both!(
     what_differs_is_said_in_words,
     what_has_the_focus_is_seen_above_the_bar,
     what_was_done_is_said_once,
+    what_was_written_outlives_its_record,
+    what_was_pressed_while_signed_out_was_not_done,
 );
 
 async fn a_form_of_another_session_is_shown_again(server: Server) {
@@ -131,4 +133,32 @@ async fn what_was_done_is_said_once(server: Server) {
     browser.open("/product_groups/1");
     assert_eq!(browser.text("#said"), "");
     browser.is_clean();
+}
+
+/// A form that was refused is shown again, and leaving it is warned of; also when there is nothing to save it in any more.
+async fn what_was_written_outlives_its_record(server: Server) {
+    let client = server.admin();
+    client.post("/products", json!({ "name": "Lamp" })).await.created("product");
+    client.post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    assert!(!inside.get("/products/1/edit").await.status(200).text.contains("data-unsaved"));
+    inside.submit("/products", &[("name", ""), ("sku", "A-1")]).await.status(422).says("data-unsaved").says("A-1");
+    client.delete("/products/1").await.deleted();
+    let again = inside.submit("/products/1", &[("name", "Written at length")]).await;
+    again.status(404).says("Somebody has deleted this").says("value=\"Written at length\"").says("can be restored");
+    assert!(inside.get("/products/1").await.status(303).header("location").contains("deleted"));
+    client.delete("/product_groups/1").await.deleted();
+    let again = inside.submit("/product_groups/1", &[("name", "Written at length")]).await;
+    again.status(404).says("value=\"Written at length\"").says("data-unsaved");
+}
+
+async fn what_was_pressed_while_signed_out_was_not_done(server: Server) {
+    visitor(&server, &json!({ "id": 1 })).await;
+    let mut stranger = Visitor::new(&server.url());
+    let back = "/products?q[name_cont]=lamp";
+    let draft = format!("_step=delete&id=1&_back={}", back.replace('?', "%3F").replace('=', "%3D"));
+    let form = [("email", "admin@example.com"), ("password", PASSWORD), ("to", "/products/bulk"), ("draft", &draft)];
+    let led = stranger.post("/panel/sign-in", &form).await;
+    assert_eq!(led.status(303).header("location"), back);
+    assert!(led.header("set-cookie").contains("=stale;"), "the page says that nothing was done");
 }

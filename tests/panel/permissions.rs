@@ -10,6 +10,7 @@ on_both!(
     every_route_refuses_in_the_panel_what_it_refuses_a_token,
     what_a_role_may_not_do_is_not_offered,
     every_page_forbids_scripts_and_styles_from_elsewhere,
+    what_is_somebody_elses_is_not_offered_for_changes,
 );
 
 async fn every_route_refuses_in_the_panel_what_it_refuses_a_token(server: Server) {
@@ -90,4 +91,26 @@ async fn every_page_forbids_scripts_and_styles_from_elsewhere(server: Server) {
         server.admin().post("/members", json!({ "name": "<script>alert(1)</script>\"'" })).await.created("member");
     let page = admin.get(&format!("/members/{}", hostile["id"].take())).await;
     assert!(!page.text.contains("<script>alert") && page.text.contains("&lt;script&gt;alert"));
+}
+
+/// A view of the system is an administrator's, as is an administrator.
+async fn what_is_somebody_elses_is_not_offered_for_changes(server: Server) {
+    let view = json!({ "name": "Of all", "entity_type": "products", "columns": ["name"], "visibility": "system" });
+    server.admin().post("/custom_views", view).await.created("custom_view");
+    let (user, client) = server.user(&["users.manage"], &["*"]).await;
+    let mut plain = visitor(&server, &user).await;
+    let page = plain.get("/custom_views/1").await;
+    page.status(200).says("/custom_views/1/clone");
+    assert!(!page.text.contains("/edit\"") && !page.text.contains("/delete\""), "{}", page.text);
+    plain.get("/custom_views/1/edit").await.status(403);
+    let page = plain.get("/users/1").await;
+    assert!(!page.status(200).text.contains("/edit\"") && !page.text.contains("/deactivate\""), "{}", page.text);
+    plain.get(&format!("/users/{}", user["id"])).await.status(200).says("/edit\"").says("/deactivate\"");
+    // Their own view is theirs.
+    let view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name"] });
+    client.post("/custom_views", view).await.created("custom_view");
+    plain.get("/custom_views/2").await.status(200).says("/edit\"");
+    // Nothing is offered of what their roles do not let them read.
+    let page = plain.get("/webhooks/new").await;
+    assert!(page.status(200).text.contains("product.created") && !page.text.contains("settings.updated"));
 }

@@ -132,7 +132,14 @@ async fn a_script_of_somebody_who_is_signed_out_is_told_so(server: Server) {
     // A wrong password does not lose the words that say what is kept.
     let mut stranger = Visitor::new(&server.url());
     stranger.post("/products", &[("name", "Lamp")]).await.status(401).says("What you have written is kept");
-    let wrong = [("email", "admin@example.com"), ("password", "not the password"), ("draft", "name=Lamp")];
+    let wrong =
+        [("email", "admin@example.com"), ("password", "not the password"), ("to", "/products"), ("draft", "name=Lamp")];
     let again = stranger.post("/panel/sign-in", &wrong).await;
     again.status(422).says("is not right").says("What you have written is kept");
+    // What is only pressed leads to where one signs in, and does not say so.
+    for path in ["/panel/theme", "/panel/sign-out"] {
+        assert_eq!(stranger.post(path, &[]).await.status(303).header("location"), "/panel/sign-in");
+    }
+    let pressed = stranger.post("/products/bulk", &[("_step", "edit")]).await;
+    assert!(!pressed.status(401).text.contains("What you have written"), "{}", pressed.text);
 }

@@ -29,6 +29,8 @@ pub async fn all(visit: &Visit<'_>, place: &Place<'_>) -> Result<Vec<Change>> {
     let fits = |field: &&FieldMeta| {
         sent::is_given(&place.of(0), field)
             && !matches!(field.kind, Kind::Embedded { .. } | Kind::CustomFields | Kind::Json)
+            // The id of one type is somebody else's under another.
+            && !matches!(field.kind, Kind::PolymorphicType { .. } | Kind::PolymorphicRef { .. })
     };
     let mut changes: Vec<Change> = place.entry.meta.fields.iter().filter(fits).map(Change::Field).collect();
     if place.entry.meta.custom_fields {

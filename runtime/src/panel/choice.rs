@@ -52,14 +52,18 @@ pub fn of_column(catalog: &Catalog, column: &Column) -> Option<Vec<Choice>> {
 pub fn of_field(visit: &Visit<'_>, entry: &Entry, field: &FieldMeta) -> Option<Vec<Choice>> {
     let catalog = &visit.state.catalog;
     let same = |names: Vec<String>| names.into_iter().map(|name| (name.clone(), name)).collect();
+    // Of what a user may not read nothing is offered.
+    let read = || catalog.entries().iter().filter(|entry| visit.may_read(entry));
     let plurals = |wanted: &dyn Fn(&Entry) -> bool| -> Vec<Choice> {
-        let entries = catalog.entries().iter().filter(|entry| wanted(entry));
+        let entries = read().filter(|entry| wanted(entry));
         entries.map(|entry| (entry.meta.plural.to_string(), words::plural(entry.meta))).collect()
     };
     match (entry.meta.name, field.name) {
         ("token", "abilities") => Some(same(std::iter::once("*".into()).chain(catalog.abilities()).collect())),
         ("role", "permissions") => Some(same(catalog.permissions().into_iter().map(String::from).collect())),
-        ("webhook", "events") => Some(same(std::iter::once("*".into()).chain(catalog.events()).collect())),
+        ("webhook", "events") => {
+            Some(same(std::iter::once("*".into()).chain(read().flat_map(Entry::events)).collect()))
+        }
         ("custom_field", "entity_type") => Some(plurals(&|entry| entry.meta.custom_fields)),
         ("custom_view", "entity_type") => Some(plurals(&|entry| entry.is_listed())),
         _ => of_kind(catalog, field.kind),

@@ -44,9 +44,13 @@ impl<'p> Step<'p> {
 }
 
 /// The form of a list that chooses its columns, their order, and how many rows a page has.
-pub fn form(place: &Place<'_>, wish: &Wish, columns: &[Column], shown: &[&Column]) -> Markup {
+///
+/// `usual` is how many a page has when nobody says it.
+pub fn form(place: &Place<'_>, wish: &Wish, columns: &[Column], shown: &[&Column], usual: Option<String>) -> Markup {
     let rest = Wish { columns: None, per_page: None, page: None, ..wish.clone() };
-    let per_page = wish.per_page.as_deref().unwrap_or("20");
+    let per_page = wish.per_page.as_deref().or(usual.as_deref()).unwrap_or("20");
+    let counts = ["10", "20", "50", "100"];
+    let other = Some(per_page).filter(|count| !counts.contains(count));
     let chosen: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
     html! {
         form method="get" action=(place.collection()) data-columns {
@@ -54,7 +58,7 @@ pub fn form(place: &Place<'_>, wish: &Wish, columns: &[Column], shown: &[&Column
             (inputs("columns", columns, &chosen, None))
             label .field { span { "Rows on a page" }
                 select name="per_page" {
-                    @for count in ["10", "20", "50", "100"] { option value=(count) selected[count == per_page] { (count) } }
+                    @for count in other.into_iter().chain(counts) { option value=(count) selected[count == per_page] { (count) } }
                 }
             }
             div .buttons { button .primary { "Show" } }

@@ -38,12 +38,13 @@ pub async fn told(
         .filter(|field| ours.get(field.name).zip(now.get(field.name)).is_some_and(|(ours, now)| !is_same(ours, now)))
         .collect();
     let titles = Titles::load(visit, &differing, &[now.clone(), ours.clone()]).await?;
-    let shown = |record: &Value, field| cell::of(visit, entry, field, record, &titles, Room::Table);
+    // The whole of it: what differs may be its end.
+    let shown = |record: &Value, field| cell::of(visit, entry, field, record, &titles, Room::Page);
     let custom = definitions.iter().filter_map(|definition| {
         let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
         let name = definition.name.as_str();
         let (now, ours) = (&now["custom_fields"][name], typed(kind, ours["custom_fields"].get(name)?));
-        let shown = |value: &Value| cell::plain(visit, kind, value, Room::Table);
+        let shown = |value: &Value| cell::plain(visit, kind, value, Room::Page);
         (!is_same(&ours, now)).then(|| (&definition.label, shown(now), shown(&ours)))
     });
     Ok(html! {

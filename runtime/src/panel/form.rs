@@ -9,7 +9,7 @@ use super::place::Place;
 use super::said::Said;
 use super::title::{self, Titles};
 use super::visit::{Visit, field, if_match, sent_back};
-use super::{difference, page, sent, view_form, words};
+use super::{deleted, difference, page, sent, view_form, words};
 use crate::auth;
 use crate::catalog::Entry;
 use crate::custom_field::{self, Definition};
@@ -31,6 +31,8 @@ pub struct Form<'f> {
     /// The version that is being changed.
     version: Option<String>,
     notice: Option<Markup>,
+    /// Whether it holds what was written and is not saved, so that leaving it is warned of.
+    is_unsaved: bool,
     /// What makes it safe to send the form of a new record twice.
     key: String,
     /// What a saved view has its own inputs for.
@@ -63,7 +65,8 @@ pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let version = reply.etag().map(String::from);
     let back = sent_back(&visit.asked.pairs()?).map(String::from);
     let form = Form { version, back, ..Form::of(visit, place, record, None).await? };
-    if !visit.may(place.entry, Operation::Update) && !place.entry.meta.singleton {
+    let changeable = visit.may(place.entry, Operation::Update) && visit.may_change(place.entry, &form.record);
+    if !changeable && !place.entry.meta.singleton {
         return Err(Error::PermissionMissing(String::new()));
     }
     Ok(form.answer(StatusCode::OK))
@@ -116,10 +119,20 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
             shown.notice = Some(difference::told(visit, entry, &shown.definitions, record, &shown.record).await?);
             shown.version = now.etag().map(String::from);
         }
-        400..=499 if reply.status.as_u16() != 404 => shown.problem = Some(reply.problem()),
-        _ => return Err(reply.error()),
+        404 => shown.notice = Some(gone(visit, place)),
+        // Also what is the server's own problem: what was written can be saved again.
+        _ => shown.problem = Some(reply.problem()),
     }
+    shown.is_unsaved = true;
     Ok(shown.answer(reply.status))
+}
+
+/// What is said over the form of a record that is not there any more.
+fn gone(visit: &Visit<'_>, place: &Place<'_>) -> Markup {
+    html! {
+        p { strong { "Somebody has deleted this meanwhile." } " Nothing was saved." }
+        @if !place.is_list() && deleted::may(visit, place.entry) { p { a href=(place.path()) { "See whether it can be restored" } } }
+    }
 }
 
 /// The form filled in with what was sent, which is not saved yet.
@@ -130,12 +143,17 @@ pub async fn again(
     notice: Option<Markup>,
     status: StatusCode,
 ) -> Result<Answer> {
+    let operation = if place.is_list() { Operation::Create } else { Operation::Update };
+    if !visit.may(place.entry, operation) {
+        return Err(Error::PermissionMissing(String::new()));
+    }
     let definitions = definitions(visit, place.entry).await?;
     let (mut record, listed) = read(visit, place, &definitions, form).await?;
     record.extend(listed);
     let mut shown = Form::of(visit, place, Value::Object(record), view_form::asked_again(form)).await?;
     shown.version = field(form, "_version").map(String::from);
     shown.notice = notice;
+    shown.is_unsaved = true;
     shown.back = sent_back(form).map(String::from);
     Ok(shown.answer(status))
 }
@@ -193,6 +211,7 @@ impl<'f> Form<'f> {
             notice: None,
             parents: title::parents(visit, place).await?,
             back: None,
+            is_unsaved: false,
             key: auth::random(24)?,
         })
     }
@@ -216,7 +235,7 @@ impl<'f> Form<'f> {
             (page::head(&trail, &html! { (title) }, &html! {}))
             @if let Some(notice) = &self.notice { div .notice role="alert" { (notice) } }
             @if let Some(problem) = &self.problem { (self.summary(problem)) }
-            form .record method="post" action=(action) data-form data-begin[is_new && self.problem.is_none()] novalidate {
+            form .record method="post" action=(action) data-form data-unsaved[self.is_unsaved] data-begin[is_new && self.problem.is_none()] novalidate {
                 (page::token(self.visit))
                 input type="hidden" name="_version" value=(self.version.as_deref().unwrap_or_default());
                 @if let Some(back) = &self.back { input type="hidden" name="_back" value=(back); }

@@ -13,6 +13,7 @@ use crate::meta::{FieldMeta, Kind, Operation};
 use crate::server::Answer;
 
 const RECENT: usize = 6;
+const MOST: usize = 100;
 const SHORT: usize = 160;
 
 /// The latest changes, beside the record.
@@ -32,9 +33,9 @@ pub async fn recent(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
     })
 }
 
-/// All changes, a hundred at most.
+/// All changes, a hundred at most; the list of the trail has the others.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
-    let Some((entries, titles)) = read(visit, place, 100).await? else {
+    let Some((entries, titles)) = read(visit, place, MOST).await? else {
         return Err(Error::PermissionMissing(String::new()));
     };
     let trail = [
@@ -44,19 +45,25 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let content = html! {
         (page::head(&trail, &html! { "History" }, &html! {}))
         section .card { ol .history { @for entry in &entries { (shown(visit, place, entry, &titles)) } } }
+        @if entries.len() == MOST { p { a href={ (list(visit, place)) "&per_page=" (MOST) "&page=2" } { "What was before" } } }
     };
     Ok(page::answer(visit, "History", &content))
+}
+
+/// The list of a record's entries, the latest first.
+fn list(visit: &Visit<'_>, place: &Place<'_>) -> String {
+    let (trail, id) = (visit.state.catalog.get("audit_entry"), place.id.unwrap_or_default());
+    let of = place.entry.meta.plural;
+    format!("/{}?q[entity_type_eq]={of}&q[record_id_eq]={id}&sort=-id", trail.meta.path)
 }
 
 /// The entries and the names of their users; nothing for whom the trail is not.
 async fn read(visit: &Visit<'_>, place: &Place<'_>, most: usize) -> Result<Option<(Vec<Value>, Titles)>> {
     let trail = visit.state.catalog.get("audit_entry");
-    let Some(id) = place.id.filter(|_| visit.may_read(trail)) else { return Ok(None) };
-    let query = format!(
-        "q[entity_type_eq]={}&q[record_id_eq]={id}&sort=-id&per_page={most}&count=none",
-        place.entry.meta.plural
-    );
-    let reply = visit.get(&format!("/{}?{query}", trail.meta.path)).await?;
+    if place.id.is_none() || !visit.may_read(trail) {
+        return Ok(None);
+    }
+    let reply = visit.get(&format!("{}&per_page={most}&count=none", list(visit, place))).await?;
     if !reply.is_success() {
         return Ok(None);
     }

@@ -70,7 +70,8 @@ pub fn condition(
                 _ => ("text", None),
             };
             let title = target.zip(row.value.trim().parse().ok()).and_then(|(target, id)| titles.get(target, id));
-            html! { input type=(kind) name=(name) value=(shown.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(kind == "datetime-local").then_some("1")] data-titles=[search] data-title=[title] autocomplete="off"; }
+            let digits = column.is_some_and(|column| word(column.kind) == "number").then_some("decimal");
+            html! { input type=(kind) inputmode=[digits] name=(name) value=(shown.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(kind == "datetime-local").then_some("1")] data-titles=[search] data-title=[title] autocomplete="off"; }
         }
         (Some(Reads::List), Some(choices)) => boxes(name, &choices, &row.value, label),
         (Some(Reads::List), None) if search.is_some() && target.is_some() => {

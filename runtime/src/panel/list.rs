@@ -20,6 +20,9 @@ use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, Predicate};
 use crate::server::Answer;
 
+/// So many of the latest records lines are drawn of.
+const LATEST: &str = "100";
+
 /// The page of a collection.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let entry = place.entry;
@@ -53,17 +56,17 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     // What is asked of deleted records first of all is when that was.
     names.extend(mark.filter(|_| chosen.is_none()).map(|mark| mark.name.to_string()));
     let shown: Vec<&Column> = names.iter().filter_map(column).collect();
-    let mut fields = columns::fields(entry, &shown);
-    for name in plot::fields(entry) {
-        if !fields.split(',').any(|known| known == name) {
-            fields = format!("{fields},{name}");
-        }
-    }
-    let asked = wish.api(place, Some(&fields));
+    let asked = wish.api(place, Some(&columns::fields(entry, &shown)));
     let reply = visit.get(&asked).await?;
     let title = if mark.is_some() { deleted::title(entry) } else { words::plural(entry.meta) };
     let parents = title::parents(visit, place).await?;
-    let list = List { visit, place, parents: &parents, wish: &wish, columns: &columns, shown: &shown, views: &views };
+    let lines = if mark.is_none() && reply.is_success() {
+        lines(visit, place, &wish).await?
+    } else {
+        html! {}
+    };
+    let list =
+        List { visit, place, parents: &parents, wish: &wish, columns: &columns, shown: &shown, views: &views, lines };
     let asking = views.conditions();
     let mut titles = Titles::of_conditions(visit, asking.iter().chain(&wish.rows), &columns).await?;
     if !reply.is_success() {
@@ -88,6 +91,16 @@ struct List<'l> {
     columns: &'l [Column],
     shown: &'l [&'l Column],
     views: &'l views::Shelf,
+    /// What is drawn over the table.
+    lines: Markup,
+}
+
+/// Lines over time, of the latest that meet the list's conditions, whatever its page and its order show of them.
+async fn lines(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish) -> Result<Markup> {
+    let Some((fields, sort)) = plot::asked(place.entry) else { return Ok(html! {}) };
+    let latest = Wish { sort: Some(sort), page: None, per_page: Some(LATEST.into()), ..wish.clone() };
+    let reply = visit.get(&latest.api(place, Some(&fields))).await?;
+    Ok(plot::lines(visit, place.entry, &reply.listing()?.records))
 }
 
 impl List<'_> {
@@ -98,7 +111,7 @@ impl List<'_> {
             @if !self.wish.is_of_deleted() { (self.views.bar(self.visit, self.place, self.wish, self.shown)) }
             (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views, titles))
             @if records.is_empty() { (self.empty()) } @else {
-                @if !self.wish.is_of_deleted() { (plot::lines(self.visit, self.place.entry, records)) }
+                (self.lines)
                 (self.table(records, titles, total))
                 (self.pager(meta, records.len()))
             }

@@ -112,11 +112,11 @@ fn lined(entry: &Entry) -> Option<Lined> {
     })
 }
 
-/// The fields that lines are drawn of.
-pub fn fields(entry: &Entry) -> Vec<&'static str> {
-    lined(entry).map_or_else(Vec::new, |lined| {
-        [lined.number, lined.time].into_iter().chain(lined.words).map(|field| field.name).collect()
-    })
+/// What lines are drawn of, where any are: the fields, and the order in which the latest come first.
+pub fn asked(entry: &Entry) -> Option<(String, String)> {
+    let Lined { number, time, words } = lined(entry)?;
+    let fields: Vec<&str> = [number, time].into_iter().chain(words).map(|field| field.name).collect();
+    Some((fields.join(","), format!("-{}", time.name)))
 }
 
 /// How a number changed over time: one line for each that has the same words.
@@ -166,12 +166,13 @@ fn line(visit: &Visit<'_>, name: &str, mut points: Vec<(f64, f64)>, what: String
         let at = DateTime::from_timestamp(at as i64, 0);
         at.map(|at| at.with_timezone(&visit.locale.zone).format("%-d %b %Y").to_string()).unwrap_or_default()
     };
+    let number = |number: f64| visit.locale.amounts.number(&number.to_string());
     html! {
         figure .plot {
-            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ (name) ": " (what) " from " (low) " to " (high) } preserveAspectRatio="none" {
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ (name) ": " (what) " from " (number(low)) " to " (number(high)) } preserveAspectRatio="none" {
                 path .line d=(path) {}
             }
-            figcaption .faint { strong { (name) } " " (low) "–" (high) ", " (day(left)) " to " (day(right)) }
+            figcaption .faint { strong { (name) } " " (number(low)) "–" (number(high)) ", " (day(left)) " to " (day(right)) }
         }
     }
 }

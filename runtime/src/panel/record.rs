@@ -13,7 +13,7 @@ use super::{action, deleted, files, history, list, page, plot, related, see, wor
 use crate::catalog::Entry;
 use crate::custom_field::{self, CustomFieldType};
 use crate::error::Result;
-use crate::meta::{ActionMeta, ActionOn, FieldMeta, Kind, Operation, Shown};
+use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -103,20 +103,26 @@ fn head(
     version: &str,
 ) -> Markup {
     let entry = place.entry;
+    let changes = visit.may_change(entry, record);
+    let may = |operation| changes && visit.may(entry, operation);
     let is_offered = |named: &ActionMeta| {
-        action::may(visit, place, named) && !action::is_answered_in_place(named) && !action::is_done(named, record)
+        // What makes another record leaves this one as it is.
+        (changes || matches!(named.output, ActionOutput::Created))
+            && action::may(visit, place, named)
+            && !action::is_answered_in_place(named)
+            && !action::is_done(named, record)
     };
     trail.push((place.collection(), words::plural(entry.meta)));
     let actions = html! {
         @for named in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record) {
             @if is_offered(named) { (action::button(visit, place, named, version)) }
         }
-        @if visit.may(entry, Operation::Update) { a .button.primary href={ (place.path()) "/edit" } data-edit { "Edit" } }
+        @if may(Operation::Update) { a .button.primary href={ (place.path()) "/edit" } data-edit { "Edit" } }
         details .menu {
             summary { "More" }
             div .menu-part {
                 button type="button" data-copy=(list::curl(visit, &place.path())) { "Copy as curl" }
-                @if visit.may(entry, Operation::Delete) {
+                @if may(Operation::Delete) {
                     form method="post" action={ (place.path()) "/delete" } {
                         (page::token(visit))
                         input type="hidden" name="_version" value=(version);

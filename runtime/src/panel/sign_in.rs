@@ -9,7 +9,7 @@ use salvo::http::StatusCode;
 use super::place::Place;
 use super::said::Said;
 use super::token::Token;
-use super::visit::{Asked, Visit, field, is_ours, read_form, same_site};
+use super::visit::{Asked, Visit, field, is_ours, read_form, same_site, sent_back};
 use super::{Panel, cookie, form as forms, page, see, visit, words};
 use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
@@ -54,11 +54,7 @@ pub async fn outside(
 /// Leads whoever is not signed in to where that is done; a form that was sent is kept on the way.
 pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
     if !asked.is_page || asked.segments.first().is_some_and(|first| first == super::ROOT) {
-        return if asked.is_page && request.method().as_str() != "POST" {
-            Ok(see("/panel/sign-in"))
-        } else {
-            Err(Error::Unauthenticated)
-        };
+        return if asked.is_page { Ok(see("/panel/sign-in")) } else { Err(Error::Unauthenticated) };
     }
     if request.method().as_str() != "POST" {
         let to = asked.address();
@@ -71,10 +67,17 @@ pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) ->
     let draft = super::condition::address("", &kept.cloned().collect::<Vec<_>>());
     let entrance_of = Entrance {
         draft: Some(draft.trim_start_matches('?').to_string()),
-        said: Some(KEPT.into()),
+        said: is_written(state, &asked.path).then(|| KEPT.into()),
         ..Entrance::to(asked.path.clone())
     };
     Ok(entrance(state, asked, StatusCode::UNAUTHORIZED, &entrance_of))
+}
+
+/// Whether what is sent there was written, and not only pressed.
+fn is_written(state: &State, path: &str) -> bool {
+    let segments = visit::segments(path).unwrap_or_default();
+    let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+    Place::find(&state.catalog, &parts).is_some_and(|(_, rest)| rest.is_empty())
 }
 
 /// Where to go once signed in: a page of ours.
@@ -148,7 +151,7 @@ async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked
     };
     let Some(user_id) = found else {
         let problem = Some("The address or the password is not right.".into());
-        let said = draft.is_some().then(|| KEPT.to_string());
+        let said = (draft.is_some() && is_written(state, &to)).then(|| KEPT.to_string());
         let again = Entrance { to, email, draft, said, problem };
         return Ok(entrance(state, asked, StatusCode::UNPROCESSABLE_ENTITY, &again));
     };
@@ -177,8 +180,9 @@ async fn resume(
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
     let Some((place, rest)) = Place::find(&state.catalog, &parts) else { return Ok(None) };
     if !rest.is_empty() {
-        // What was pressed, and not written: it is to be pressed again.
-        return Ok(Some(see(&place.path())));
+        // What was pressed, and not written: it is to be pressed again, where it was.
+        let form = decode(draft)?;
+        return Ok(Some(Said::Stale.at(sent_back(&form).unwrap_or(&place.path()))));
     }
     let asked = Asked {
         path: to.to_string(),

@@ -56,7 +56,7 @@ pub fn bar(
             (search(place, wish))
             (tool(place, wish, Tool::Filter, &html! { "Filter" @if count > 0 { " " span .count { (count) } } },
                 || filter::form(visit, place, wish, columns, titles)))
-            (tool(place, wish, Tool::Columns, &html! { "Columns" }, || chooser::form(place, wish, columns, shown)))
+            (tool(place, wish, Tool::Columns, &html! { "Columns" }, || chooser::form(place, wish, columns, shown, views.per_page())))
         }
         @if count > 0 || !viewed.is_empty() {
             ul .chips aria-label="Conditions" {

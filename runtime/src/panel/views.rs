@@ -67,7 +67,7 @@ impl Shelf {
     }
 
     /// How many rows a page of the chosen view has.
-    fn per_page(&self) -> Option<String> {
+    pub fn per_page(&self) -> Option<String> {
         let view = self.chosen.as_ref()?;
         Some(input::text(&view["per_page"])).filter(|count| !count.is_empty())
     }

@@ -10,6 +10,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
 use super::exchange::Attempt;
+use super::wanted::{insert_for, wants};
+use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::{Error, Result};
 
@@ -94,8 +96,8 @@ pub fn write_waiting(sql: &mut Sql) {
 /// Makes a delivery of each event that is new for each active webhook that wants it, and answers how many events there
 /// were. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
 /// meanwhile. Webhooks are locked in the order of their ids, as by all who lock several.
-pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
-    let dialect = db.dialect();
+pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<usize> {
+    let (db, dialect, catalog) = (&state.db, state.db.dialect(), &state.catalog);
     let mut waiting = Sql::new(dialect, "");
     write_waiting(&mut waiting);
     // Looking costs no transaction, nor SQLite's only writer.
@@ -111,12 +113,16 @@ pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
     if ids.is_empty() {
         return Ok(0);
     }
-    let mut sql = insert_for(dialect, now, false);
+    let mut sql = insert_for(catalog, dialect, now, false);
     sql.push(" WHERE w.\"is_active\" AND ");
     if dialect == Dialect::Postgres {
         // Who disables a webhook cancels what is pending: what is made here is there before, or not made at all.
         let mut wanting = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
-        wanting.push("SELECT 1 FROM \"events\" e WHERE ").push(wants(dialect)).push(" AND ").among("e.\"id\"", &ids);
+        wanting
+            .push("SELECT 1 FROM \"events\" e WHERE ")
+            .push(&wants(catalog, dialect))
+            .push(" AND ")
+            .among("e.\"id\"", &ids);
         wanting.push(") ORDER BY w.\"id\" FOR SHARE");
         let rows = wanting.all(&transaction).await?;
         let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
@@ -134,27 +140,6 @@ pub async fn fan_out(db: &Db, now: DateTime<Utc>) -> Result<usize> {
     sql.run(&transaction).await?;
     transaction.commit().await?;
     Ok(ids.len())
-}
-
-/// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that wants it.
-pub(super) fn insert_for(dialect: Dialect, now: DateTime<Utc>, manual: bool) -> Sql {
-    let columns = "\"uid\", \"webhook_id\", \"event_id\", \"manual\", \"due_at\", \"created_at\"";
-    let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) SELECT "));
-    sql.push(match dialect {
-        Dialect::Postgres => "'msg_' || replace(gen_random_uuid()::text, '-', '')",
-        Dialect::Sqlite => "'msg_' || lower(hex(randomblob(16)))",
-    });
-    sql.push(", w.\"id\", e.\"id\", ").bind(manual).push(", ").bind(now).push(", ").bind(now);
-    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(wants(dialect));
-    sql
-}
-
-/// Whether the webhook `w` is told of the event `e`.
-fn wants(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
-        Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
-    }
 }
 
 /// Deliveries that are due, as far as there is room: first those of webhooks that have the fewest attempts running, so that

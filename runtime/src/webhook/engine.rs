@@ -147,7 +147,7 @@ impl Dispatcher {
     /// events wait. Each round does some of each, so that a backlog of one kind keeps none of the others waiting.
     async fn go_on(&mut self, woken: Woken) -> Result<bool> {
         let freed = self.write_ends().await?;
-        let events = delivery::fan_out(&self.state.db, self.state.clock.now()).await?;
+        let events = delivery::fan_out(&self.state, self.state.clock.now()).await?;
         // What has just been made, what waited for a free slot, what has become due.
         if events > 0 || freed || woken == Woken::Tick {
             self.begin(Turn::First).await?;
@@ -243,7 +243,7 @@ impl Dispatcher {
 /// When the database fails.
 pub async fn round(state: &Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Result<usize> {
     let mut dispatcher = Dispatcher::new(state.clone(), exchange, slots);
-    while delivery::fan_out(&state.db, state.clock.now()).await? == MOST_EVENTS {}
+    while delivery::fan_out(state, state.clock.now()).await? == MOST_EVENTS {}
     let made = dispatcher.begin(Turn::First).await? + dispatcher.begin(Turn::Retry).await?;
     while dispatcher.total > 0 {
         let ended = dispatcher.endings.recv().await;

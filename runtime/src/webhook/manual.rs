@@ -6,11 +6,12 @@ use chrono::{DateTime, Utc};
 use tokio::time::{Instant, sleep};
 
 use super::completion::complete;
-use super::delivery::{LEASE, claim_one, insert_for, random};
+use super::delivery::{LEASE, claim_one, random};
 use super::engine::{self, BREATH};
 use super::exchange::{Exchange, Outcome};
-use crate::context::State;
-use crate::db::{Connection, Dialect, Sql};
+use super::wanted::insert_for;
+use crate::context::{Context, State};
+use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
 use crate::event;
 use crate::lasting::to_the_end;
@@ -82,13 +83,8 @@ async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) ->
 ///
 /// # Errors
 /// When the database fails.
-pub async fn recover(
-    dialect: Dialect,
-    transaction: &Connection,
-    webhook_id: i64,
-    since: DateTime<Utc>,
-    now: DateTime<Utc>,
-) -> Result<u64> {
+pub async fn recover(context: &Context<'_>, webhook_id: i64, since: DateTime<Utc>) -> Result<u64> {
+    let (transaction, now, dialect) = (context.db(), context.now(), context.state().db.dialect());
     let mut sql =
         Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'pending', \"retries\" = 0, \"manual\" = ");
     sql.bind(true).push(", \"finished_at\" = NULL, \"due_at\" = ").bind(now);
@@ -96,7 +92,7 @@ pub async fn recover(
     sql.push(" AND \"event_id\" IN (SELECT \"id\" FROM \"events\" WHERE \"name\" <> ").bind(TEST);
     sql.push(" AND \"created_at\" >= ").bind(since).push(")");
     let again = sql.run(transaction).await?;
-    let mut sql = insert_for(dialect, now, true);
+    let mut sql = insert_for(context.catalog(), dialect, now, true);
     sql.push(" WHERE w.\"is_active\" AND w.\"id\" = ").bind(webhook_id);
     sql.push(" AND e.\"fanned_out_at\" IS NOT NULL AND e.\"name\" <> ").bind(TEST);
     sql.push(" AND e.\"created_at\" >= w.\"created_at\" AND e.\"created_at\" >= ").bind(since);

@@ -14,6 +14,7 @@ mod retention;
 mod schedule;
 pub mod send;
 pub mod signature;
+mod wanted;
 
 pub use address::Policy;
 pub use completion::cancel;

@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{PaginatorTrait, QuerySelect};
 
 use super::exchange::Outcome;
-use super::{SigningSecret, cancel, manual};
+use super::{SigningSecret, cancel, manual, wanted};
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::finding::Finding;
@@ -195,8 +195,7 @@ impl Behaviour for Entity {
         if !locked.ok_or(Error::NotFound)?.is_active {
             return Err(Error::Conflict("The webhook is disabled: set `is_active` to true first.".into()));
         }
-        let dialect = context.state().db.dialect();
-        let queued = manual::recover(dialect, context.db(), webhook.id, input.since, context.now()).await?;
+        let queued = manual::recover(context, webhook.id, input.since).await?;
         Ok(Recovery { since: input.since, queued: i64::try_from(queued).unwrap_or(i64::MAX) })
     }
 
@@ -238,6 +237,16 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     for event in given.iter().filter(|event| *event != EVERY && !known.contains(event)) {
         let hint = hint(event, known.iter().map(String::as_str));
         draft.error("events", format!("names an unknown event `{event}`{hint}"));
+    }
+    // Of whose webhook it is: an administrator may change somebody else's, who is told of no more for that.
+    if draft.model.user_id.try_as_ref() != context.caller().user_id.as_ref() {
+        return;
+    }
+    for event in &given {
+        let needed = wanted::permission(context.catalog(), event);
+        if let Some(needed) = needed.filter(|needed| context.caller().need_permission(needed).is_err()) {
+            draft.error("events", format!("names `{event}`, which needs the permission `{needed}`"));
+        }
     }
 }
 

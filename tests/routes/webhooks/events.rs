@@ -1,5 +1,7 @@
 //! The events of the specification, as they arrive at a receiver.
 
+use std::time::Duration;
+
 use charter_runtime::webhook::SigningSecret;
 use serde_json::{Value, json};
 
@@ -11,6 +13,7 @@ on_both!(
     the_events_of_a_resource_arrive,
     only_what_was_subscribed_to_arrives,
     what_was_refused_is_not_told,
+    nobody_is_told_what_their_roles_do_not_let_them_read,
 );
 
 async fn each_event_of_the_specification_arrives(server: Server) {
@@ -108,4 +111,38 @@ async fn what_was_refused_is_not_told(server: Server) {
         receiver.wait_for(2).await.iter().map(|sent| sent.json()["data"]["role"]["name"].clone()).collect();
     assert!(names.contains(&json!("Clerk")) && names.contains(&json!("Driver")), "{names:?}");
     assert_eq!(receiver.received().len(), 2);
+}
+
+/// Not by name, not by `*`, and not afterwards; and from when a role lets them on.
+async fn nobody_is_told_what_their_roles_do_not_let_them_read(server: Server) {
+    let server = delivering(&server).await;
+    let (admin, receiver) = (server.admin(), Receiver::answering(200).await);
+    let (user, client) = server.user(&[], &["*"]).await;
+    // What was before a webhook is not missed by it.
+    server.state.clock.turn(Duration::from_secs(90));
+    let named = json!({ "url": receiver.url(), "events": ["role.created", "settings.updated"] });
+    let refused = client.post("/webhooks", named.clone()).await;
+    assert_eq!(refused.invalid("events"), "names `settings.updated`, which needs the permission `settings.manage`");
+    let hook = webhook(&client, &receiver.url(), &["*"]).await;
+    // An administrator may change it, and tells its user no more by that.
+    admin.put(&path(&hook), named).await.record("webhook");
+    admin.put("/settings", json!({ "company_name": "Hidden" })).await.record("settings");
+    admin.put(&path(&hook), json!({ "events": ["*"] })).await.record("webhook");
+    admin.put("/settings", json!({ "company_name": "Secret" })).await.record("settings");
+    admin.post("/roles", json!({ "name": "Clerk" })).await.created("role");
+    assert_eq!(receiver.wait_for(1).await[0].header("x-service-event"), "role.created");
+    let since = json!({ "since": "2020-01-01T00:00:00Z" });
+    let recovered = client.post(&format!("{}/recover", path(&hook)), since).await;
+    assert_eq!(recovered.record("recovery")["queued"], 0);
+
+    let role = format!("/roles/{}", user["role_ids"][0]);
+    admin.put(&role, json!({ "permissions": ["settings.manage"] })).await.record("role");
+    admin.put("/settings", json!({ "company_name": "Told" })).await.record("settings");
+    let received = receiver.wait_for(3).await;
+    let mut events: Vec<&str> = received.iter().map(|sent| sent.header("x-service-event")).collect();
+    events.sort_unstable();
+    assert_eq!(events, ["role.created", "role.updated", "settings.updated"]);
+    let told =
+        received.iter().find(|sent| sent.header("x-service-event") == "settings.updated").map(|sent| sent.json());
+    assert_eq!(told.expect("it arrived")["data"]["changes"]["company_name"]["new"], "Told");
 }

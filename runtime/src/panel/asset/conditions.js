@@ -55,6 +55,7 @@ export function fitValue(condition) {
     if (reads === 'value' && ['date', 'datetime-local'].includes(field.input)) input.type = field.input;
     input.value = reads === 'switch' ? '' : value;
     input.autocomplete = 'off';
+    if (field?.input === 'number') input.inputMode = 'decimal';
     if (reads === 'value' && field.titles) {
       [input.value, input.dataset.title] = values.length ? [values[0].value, values[0].title] : ['', ''];
       input.dataset.titles = field.titles;
@@ -104,8 +105,11 @@ export function addCondition(form) {
 
 /** Takes a condition away; the last one is emptied. */
 export function remove(condition) {
-  if ($$('[data-condition]', condition.closest('form')).length > 1) condition.remove();
+  const all = $$('[data-condition]', condition.closest('form')), at = all.indexOf(condition);
+  const beside = all[at + 1] ?? all[at - 1];
+  if (beside) condition.remove();
   else empty(condition);
+  $('[data-field]', beside ?? condition).focus();
 }
 
 function empty(condition) {

@@ -73,7 +73,7 @@ function upload(form, files) {
     request.setRequestHeader('X-Panel-Token', token);
     request.upload.onprogress = (event) => { bar.value = event.loaded / event.total; };
     request.onloadend = () => {
-      if (request.status === 201) { done(true); return; }
+      if (request.status === 201) { item.textContent = `${file.name}: done`; done(true); return; }
       let told = 'it failed';
       try { told = JSON.parse(request.responseText).message; } catch { /* no JSON: the connection broke */ }
       item.textContent = `${file.name}: ${told}`;
@@ -121,6 +121,16 @@ async function theme(form, button) {
   for (const one of $$('button', form)) one.setAttribute('aria-pressed', String(one === button));
 }
 
+// ---- Rows of a form that are removed: the focus stays beside them.
+
+function removeRow(row) {
+  const form = row.closest('form');
+  const beside = row.nextElementSibling ?? row.previousElementSibling;
+  row.remove();
+  if (beside) $('input:not([type="hidden"]), select, button', beside)?.focus();
+  form.dispatchEvent(new Event('input'));
+}
+
 // ---- Everything that is pressed or changed.
 
 document.addEventListener('click', (event) => {
@@ -129,7 +139,7 @@ document.addEventListener('click', (event) => {
   if (!at) return;
   if (at.matches('[data-add-condition]')) addCondition(at.form);
   else if (at.matches('[data-remove]')) remove(at.closest('[data-condition]'));
-  else if (at.matches('[data-remove-row]')) at.closest('[data-embedded]').remove();
+  else if (at.matches('[data-remove-row]')) removeRow(at.closest('[data-embedded]'));
   else if (at.matches('.move button')) { event.preventDefault(); move(at, at.name === '_up'); }
   else if (at.matches('[data-copy]')) copy(at.dataset.copy);
   else if (at.matches('[data-export]')) exported(at);
@@ -182,7 +192,7 @@ for (const drop of $$('[data-upload]')) {
 
 // ---- Forms: what was not saved is not lost by a slip.
 
-let unsaved = false;
+let unsaved = Boolean($('[data-unsaved]'));
 for (const form of $$('[data-form]')) form.addEventListener('input', () => { unsaved = true; });
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
 $$('[data-rows]').forEach(offerRows);
@@ -195,8 +205,8 @@ if (arrived) { say(''); setTimeout(() => say(arrived), 100); }
 // Very many records take several requests.
 $('form[data-continue]')?.requestSubmit();
 
-// In a row that scrolls, where one is stands in its middle: the links on a phone, and many saved views.
-for (const row of $$('.links, .views nav')) {
+// In a row that scrolls, where one is stands in its middle: many saved views.
+for (const row of $$('.views nav')) {
   const here = $('[aria-current]', row)?.getBoundingClientRect(), all = row.getBoundingClientRect();
   if (here) row.scrollLeft += here.left - all.left - (all.width - here.width) / 2;
 }
@@ -206,9 +216,9 @@ for (const row of $$('.links, .views nav')) {
 let before = '';
 document.addEventListener('keydown', (event) => {
   const typing = event.target.matches('input:not([type="checkbox"]), textarea, select');
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.target.form?.requestSubmit(); return; }
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.target.closest('form.record, form[data-form]')?.requestSubmit(); return; }
   if (event.key === 'Escape') {
-    for (const menu of $$('details.menu[open], details.tool[open]')) { menu.open = false; $('summary', menu).focus(); }
+    for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) { menu.open = false; $('summary', menu).focus(); }
     return;
   }
   if (typing || event.ctrlKey || event.metaKey || event.altKey || $('dialog[open]')) return;
