@@ -81,6 +81,11 @@ async fn a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minu
     }
     let refused = stranger.post("/panel/sign-in", &attempt("admin@example.com", PASSWORD)).await;
     assert_eq!(refused.status, 429, "the right one too");
+    // What was written is kept for when one may try again.
+    let attempt = [("email", "admin@example.com"), ("password", PASSWORD), ("to", "/products"), ("draft", "name=Lamp")];
+    let refused = stranger.post("/panel/sign-in", &attempt).await;
+    refused.status(429).says("What you have written is kept").says("value=\"name=Lamp\"").says("Try again in");
+    assert!(refused.header("retry-after").parse::<u64>().is_ok());
 }
 
 async fn a_link_ends_with_the_address_it_was_sent_to(server: Server) {

@@ -187,7 +187,7 @@ impl<'de: 'b, 'b> Deserialize<'de> for Listing<'b> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::{Fields, Listing, Seen};
 
@@ -202,8 +202,9 @@ mod tests {
         assert_eq!(first.value("note").as_str(), Some("a\nb"));
         assert_eq!(first.value("custom_fields").of("x").as_array().unwrap()[0], "y");
         assert_eq!(first.value("list").as_array().unwrap()[0], -1);
-        for (name, told) in [("on", "true"), ("at", "null"), ("part", "-0.5"), ("unknown", "null")] {
-            assert!(matches!(first.value(name), Seen::Other(value) if value.to_string() == told), "{name}");
+        for (name, told) in [("on", json!(true)), ("at", json!(null)), ("part", json!(-0.5)), ("unknown", json!(null))]
+        {
+            assert!(matches!(first.value(name), Seen::Other(value) if *value == told), "{name}");
         }
         assert!(matches!(second.value("id"), Seen::Other(Value::Null)));
         assert!(matches!(second.value("custom_fields").of("x"), Seen::Other(Value::Null)));

@@ -15,6 +15,7 @@ use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
 use crate::context::State;
 use crate::error::{Error, Result};
+use crate::header;
 use crate::query::{Pair, decode};
 use crate::server::{Answer, origin};
 
@@ -142,16 +143,24 @@ async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked
     let email = sent("email").unwrap_or_default();
     // No account has a longer address, or one with a character that PostgreSQL does not take.
     let known = email.trim().chars().count() <= LONGEST_EMAIL && !email.contains('\0');
-    count(state, request, known.then(|| email.trim()))?;
     let to = sent("to").filter(|to| is_ours(to)).unwrap_or_else(|| "/".into());
     let draft = sent("draft").filter(|draft| !draft.is_empty());
+    let said = (draft.is_some() && is_written(state, &to)).then(|| KEPT.to_string());
+    if let Err(refused) = count(state, request, known.then(|| email.trim())) {
+        // What was written is kept for when one may try again.
+        let problem = Some(refused.message(""));
+        let again = entrance(state, asked, refused.status(), &Entrance { to, email, draft, said, problem });
+        return Ok(match refused {
+            Error::RateLimited(seconds) => again.with_text(header::RETRY_AFTER, &seconds.to_string()),
+            _ => again,
+        });
+    }
     let found = match known {
         true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
         false => None,
     };
     let Some(user_id) = found else {
         let problem = Some("The address or the password is not right.".into());
-        let said = (draft.is_some() && is_written(state, &to)).then(|| KEPT.to_string());
         let again = Entrance { to, email, draft, said, problem };
         return Ok(entrance(state, asked, StatusCode::UNPROCESSABLE_ENTITY, &again));
     };
