@@ -19,6 +19,7 @@ on_both!(
     times_are_those_of_the_company,
     what_is_not_touched_is_not_changed,
     every_field_of_every_resource_is_in_its_form,
+    what_refers_to_a_record_stands_below_it,
 );
 
 async fn a_form_says_what_is_wrong_beside_the_field_and_keeps_the_rest(server: Server) {
@@ -303,4 +304,33 @@ async fn every_field_of_every_resource_is_in_its_form(server: Server) {
         }
     }
     assert!(seen > 60, "{seen} fields were looked for");
+}
+
+/// Also by a reference to one of several types; and what is done there leads back.
+async fn what_refers_to_a_record_stands_below_it(server: Server) {
+    let client = server.admin();
+    for name in ["Ada", "Bea"] {
+        client.post("/members", json!({ "name": name })).await.created("member");
+    }
+    client.post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
+    client.post("/products", json!({ "name": "Lamp", "product_group_id": 1 })).await.created("product");
+    for (subject, kind, id) in [("Call Ada", "Member", 1), ("Call Bea", "Member", 2), ("Mend", "Product", 1)] {
+        let activity = json!({ "subject": subject, "regarding_type": kind, "regarding_id": id });
+        client.post("/activities", activity).await.created("activity");
+    }
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let page = inside.get("/members/1").await;
+    page.status(200).says("Call Ada").says("/activities?q[regarding_type_eq]=Member&amp;q[regarding_id_eq]=1");
+    assert!(!page.text.contains("Call Bea") && !page.text.contains("Mend"), "{}", page.text);
+    inside.get("/product_groups/1").await.status(200).says("Lamp").says("/products/new?product_group_id=1");
+    inside.get("/users/1").await.status(200).says("Call Ada").says("Mend");
+    let form = inside.get("/activities/new?regarding_type=Member&regarding_id=2").await;
+    form.status(200).says("Bea");
+
+    let Some(mut browser) = admin(&server).await else { return };
+    browser.open("/members/1");
+    browser.follow("form[action='/activities/1/complete'] button");
+    assert_eq!(browser.address(), "/members/1");
+    assert_eq!(client.get("/activities/1").await.record("activity")["completed"], true);
+    browser.is_clean();
 }

@@ -11,7 +11,8 @@ use super::visit::Visit;
 use super::{action, page, words};
 use crate::catalog::Entry;
 use crate::error::Result;
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeTarget, Kind, Operation};
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
+use crate::query::asked;
 
 /// So many of each kind are shown.
 const FEW: usize = 8;
@@ -29,18 +30,43 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Res
         let by = child.meta.under.map_or("", |under| under.field);
         shown.push(few(visit, &children, by, &all, &format!("{all}/new")).await?);
     }
-    for include in entry.meta.includes {
-        let IncludeTarget::Many { resource, by } = include.target else { continue };
-        let child = catalog.get(resource);
-        if child.meta.under.is_some() || !title::is_reached(visit, child) {
-            continue;
-        }
+    for child in catalog.entries().iter().filter(|child| title::is_reached(visit, child)) {
         let children = Place { entry: child, parent: None, id: None };
         let path = children.collection();
-        let new = format!("{path}/new?{by}={id}");
-        shown.push(few(visit, &children, by, &format!("{path}?q[{by}_eq]={id}"), &new).await?);
+        for field in child.meta.fields.iter().filter(|field| is_found_by(child, field)) {
+            let leads = match field.kind {
+                Kind::Ref { resource } if resource == entry.meta.name => Vec::new(),
+                Kind::PolymorphicRef { type_field } if leads_to(child, type_field, entry) => {
+                    vec![(type_field, entry.meta.type_name.to_string())]
+                }
+                _ => continue,
+            };
+            let leads: Vec<(&str, String)> = leads.into_iter().chain([(field.name, id.to_string())]).collect();
+            let written = |pair: &dyn Fn(&str, &str) -> String| {
+                leads.iter().map(|(name, value)| pair(name, value)).collect::<Vec<_>>().join("&")
+            };
+            let all = format!("{path}?{}", written(&|name, value| format!("q[{name}_eq]={value}")));
+            let new = format!("{path}/new?{}", written(&|name, value| format!("{name}={value}")));
+            shown.push(few(visit, &children, field.name, &all, &new).await?);
+        }
     }
     Ok(html! { @for list in shown { (list) } })
+}
+
+/// Whether the records that have a value in this field are found by it, however many there are: it can be asked about, and
+/// an index begins with it, or with its type.
+fn is_found_by(entry: &Entry, field: &FieldMeta) -> bool {
+    let begins = |set: &&[&str]| match field.kind {
+        Kind::PolymorphicRef { type_field } => set.starts_with(&[type_field, field.name]),
+        _ => set.starts_with(&[field.name]),
+    };
+    asked(field) && entry.meta.indexes.iter().any(|set| begins(&set))
+}
+
+/// Whether a reference to one of several types may lead to records of this one.
+fn leads_to(entry: &Entry, type_field: &str, target: &Entry) -> bool {
+    let kind = entry.field(type_field).map(|field| field.kind);
+    matches!(kind, Some(Kind::PolymorphicType { type_names }) if type_names.contains(&target.meta.type_name))
 }
 
 /// A few records of the list at this address.
