@@ -60,7 +60,7 @@ fn is_found_by(entry: &Entry, field: &FieldMeta) -> bool {
         Kind::PolymorphicRef { type_field } => set.starts_with(&[type_field, field.name]),
         _ => set.starts_with(&[field.name]),
     };
-    asked(field) && entry.meta.indexes.iter().any(|set| begins(&set))
+    asked(field) && entry.meta.indexes.iter().any(begins)
 }
 
 /// Whether a reference to one of several types may lead to records of this one.
