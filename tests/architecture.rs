@@ -175,6 +175,13 @@ fn salvo_is_known_where_http_is() {
 }
 
 #[test]
+fn a_transaction_of_the_pool_is_begun_where_nobody_can_leave_it_half_begun() {
+    let found = naming("runtime/src", &["sea_orm::TransactionTrait"]);
+    assert!(!found.is_empty(), "the scan sees too little");
+    none(found.into_iter().filter(|line| !line.starts_with("runtime/src/db/connection.rs")).collect());
+}
+
+#[test]
 fn the_ground_of_the_runtime_names_nothing_above_it() {
     let ground: &[(&str, &[&str])] = &[
         ("meta", &[]),

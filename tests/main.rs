@@ -9,6 +9,7 @@ mod clients;
 mod commands;
 mod compression;
 mod delivery;
+mod departed;
 mod deprecation;
 mod errors;
 mod events;

@@ -42,10 +42,16 @@ impl TransactionPool {
         TransactionPool { connections, turns: Arc::new(Semaphore::new(most as usize)) }
     }
 
+    /// Begins to the end, whoever waits for it: where nobody is left, what has begun is rolled back. PostgreSQL's driver
+    /// does not know of a transaction before it has heard that it began (sqlx's issue 4393). Left by then, the connection
+    /// would go on in one that nobody commits, with what others write on it.
     pub async fn begin(&self, options: TransactionOptions) -> Result<Begun, DbErr> {
         let turn = timeout(ACQUIRE, self.turns.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
-        Ok(Begun { transaction: self.connections.begin_with_options(options).await?, _turn: turn })
+        let connections = self.connections.clone();
+        let begin =
+            async move { Ok(Begun { transaction: connections.begin_with_options(options).await?, _turn: turn }) };
+        tokio::spawn(begin).await.map_err(|panicked| DbErr::Custom(panicked.to_string()))?
     }
 }
 
