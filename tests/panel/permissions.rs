@@ -64,12 +64,19 @@ async fn what_a_role_may_not_do_is_not_offered(server: Server) {
     let (manager, _) = server.user(&["users.manage"], &["*"]).await;
     let mut manager = visitor(&server, &manager).await;
     manager.get("/users").await.status(200).says("New user");
+    let of_admin = "name=\"is_admin\"";
+    for form in ["/users/new".into(), format!("{path}/edit")] {
+        assert!(!manager.get(&form).await.status(200).text.contains(of_admin), "{form}: administrators make them");
+    }
+    let bulk = manager.submit("/users/bulk", &[("_step", "edit"), ("id", &user["id"].to_string())]).await;
+    assert!(!bulk.status(200).text.contains("is_admin"));
     // Whoever has the link has all that the user may: only administrators give that to others.
     manager.submit("/users/1/invite", &[]).await.status(403);
     manager.submit(&format!("{path}/invite"), &[]).await.status(403);
     assert!(!manager.get(&path).await.status(200).text.contains("/invite"));
     server.able(&["users:write"]).await.post(&format!("{path}/invite"), json!({})).await.status(403);
     let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    admin.get(&format!("{path}/edit")).await.status(200).says(of_admin);
     admin.submit(&format!("{path}/invite"), &[]).await.status(200).says("shown this once");
 }
 

@@ -141,9 +141,19 @@ async fn files_are_uploaded_shown_and_removed(server: Server) {
     browser
         .until("[...document.querySelectorAll('.files img')].every(image => image.complete && image.naturalWidth > 0)");
     assert!(browser.text(".files").contains("note.txt"));
+    // What is dropped on the place is as good as what is chosen.
+    browser.run("window.leaving = true; 1");
+    browser.run(
+        "const carried = new DataTransfer(); carried.items.add(new File(['Dropped.'], 'dropped.txt', { type: 'text/plain' }));
+         const place = document.querySelector('[data-upload]');
+         for (const kind of ['dragover', 'drop'])
+           place.dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true })); 1",
+    );
+    browser.until("!window.leaving && document.querySelectorAll('.files li').length === 3");
+    assert!(browser.text(".files").contains("dropped.txt"));
     browser.follow(".files li:first-child form button");
-    browser.until("document.querySelectorAll('.files li').length === 1");
-    assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 1);
+    browser.until("document.querySelectorAll('.files li').length === 2");
+    assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 2);
     std::fs::remove_dir_all(&folder).expect("the folder goes");
     browser.is_clean();
 }

@@ -8,6 +8,9 @@ use crate::support::{Server, on_both};
 on_both!(
     a_log_begins_with_the_newest,
     the_history_tells_references_by_title,
+    each_custom_field_has_its_own_history_and_is_kept_with_what_was_deleted,
+    a_problem_is_told_in_the_words_of_its_field,
+    a_view_that_there_is_not_is_said_to_be_none,
     no_column_is_as_none_that_was_chosen,
     the_view_one_is_in_is_seen_among_many,
     what_is_required_is_marked,
@@ -43,6 +46,45 @@ async fn the_history_tells_references_by_title(server: Server) {
         .says(">Furniture</a></ins>")
         .says(">changed</span>")
         .says(">created</span>");
+}
+
+async fn each_custom_field_has_its_own_history_and_is_kept_with_what_was_deleted(server: Server) {
+    let client = server.admin();
+    for (name, label, kind) in [("power", "Power in watts", "integer"), ("rigged", "Rigged already", "boolean")] {
+        let field = json!({ "entity_type": "products", "name": name, "label": label, "field_type": kind });
+        client.post("/custom_fields", field).await.created("custom_field");
+    }
+    let lamp = json!({ "name": "Lamp", "custom_fields": { "power": 40, "rigged": false } });
+    client.post("/products", lamp).await.created("product");
+    client.put("/products/1", json!({ "custom_fields": { "power": 1819 } })).await.ok();
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let page = inside.get("/products/1/history").await;
+    let changed = "<summary>1 field</summary><dl class=\"changes\"><dt>Power in watts</dt><dd><del>40</del> \
+                   <span aria-hidden=\"true\">→</span> <ins>1,819</ins>";
+    page.status(200).says(changed).says("<dt>Rigged already</dt>");
+    client.delete("/products/1").await.deleted();
+    let deleted = inside.get("/products/1?deleted=only").await;
+    deleted.status(200).says("<dt>Power in watts</dt><dd>1,819</dd>").says("<dt>Rigged already</dt>");
+}
+
+async fn a_problem_is_told_in_the_words_of_its_field(server: Server) {
+    let client = server.admin();
+    let field =
+        json!({ "entity_type": "products", "name": "power", "label": "Power in watts", "field_type": "integer" });
+    client.post("/custom_fields", field).await.created("custom_field");
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let refused = inside.submit("/products", &[("name", "Lamp"), ("custom_fields[power]", "much")]).await;
+    refused.status(422).says("<a href=\"#field-custom_fields-power\">Power in watts</a> must be an integer");
+    let row = [("subject", "Call"), ("participants[0][member_id]", "77")];
+    let refused = inside.submit("/activities", &row).await;
+    refused.status(422).says("<a href=\"#field-participants-0-member_id\">Participants 1: Member</a>");
+}
+
+async fn a_view_that_there_is_not_is_said_to_be_none(server: Server) {
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    for asked in ["view_id=77", "view_id=abc"] {
+        inside.get(&format!("/products?{asked}")).await.status(422).says("view");
+    }
 }
 
 async fn no_column_is_as_none_that_was_chosen(server: Server) {

@@ -8,6 +8,7 @@ use super::title::Titles;
 use super::visit::Visit;
 use super::{title, words, zone};
 use crate::catalog::Entry;
+use crate::custom_field::{CustomFieldType, Definition};
 use crate::meta::{FieldMeta, Kind, Rule, Widget};
 
 /// Characters of a long text that a table shows.
@@ -126,6 +127,22 @@ fn short_id(id: &str) -> Markup {
 /// Whether a value takes the whole width of a page.
 pub fn is_long(kind: Kind, value: &Value) -> bool {
     matches!(kind, Kind::Text | Kind::Json) && !value.is_null() && value != ""
+}
+
+/// The value of a custom field. Of one whose definition is of no type that is known, as text.
+pub fn custom<'v>(
+    visit: &Visit<'_>,
+    definition: Option<&Definition>,
+    value: impl Into<Seen<'v>>,
+    room: Room,
+) -> Markup {
+    let known = definition.and_then(|definition| CustomFieldType::from_name(&definition.field_type));
+    let kind = match known {
+        // It counts something, and is nobody's id.
+        Some(CustomFieldType::Integer) => Kind::Integer,
+        known => known.map_or(Kind::Text, CustomFieldType::kind),
+    };
+    plain(visit, kind, value, room)
 }
 
 /// A value that stands for itself.

@@ -27,7 +27,7 @@ pub enum Change {
 /// When the database fails.
 pub async fn all(visit: &Visit<'_>, place: &Place<'_>) -> Result<Vec<Change>> {
     let fits = |field: &&FieldMeta| {
-        sent::is_given(&place.of(0), field)
+        sent::is_given(visit, &place.of(0), field)
             && !matches!(field.kind, Kind::Embedded { .. } | Kind::CustomFields | Kind::Json)
             // The id of one type is somebody else's under another.
             && !matches!(field.kind, Kind::PolymorphicType { .. } | Kind::PolymorphicRef { .. })
@@ -165,8 +165,8 @@ impl Change {
         match self {
             Change::Field(field) => cell::of(visit, place.entry, field, record, titles, Room::Table),
             Change::Custom(definition) => {
-                let kind = CustomFieldType::from_name(&definition.field_type).map_or(Kind::Text, CustomFieldType::kind);
-                cell::plain(visit, kind, &record["custom_fields"][definition.name.as_str()], Room::Table)
+                let value = &record["custom_fields"][definition.name.as_str()];
+                cell::custom(visit, Some(definition), value, Room::Table)
             }
         }
     }

@@ -68,7 +68,8 @@ impl Wish {
                 "sort" => wish.sort = Some(value),
                 "page" => wish.page = Some(value),
                 "per_page" => wish.per_page = Some(value),
-                "view_id" => wish.view_id = value.trim().parse().ok(),
+                // What is no number is a view that there is not, and said to be that.
+                "view_id" => wish.view_id = Some(value.trim().parse().unwrap_or_default()),
                 // As for the API, the last one counts.
                 "filters" => filters = Some(value),
                 _ if name.starts_with("q[") && blank => wish.is_rough = true,

@@ -82,6 +82,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         div .columns {
             div .main-column {
                 (record::facts(visit, entry, &record, &titles))
+                (record::custom(visit, place, &record).await?)
             }
             div .side-column { (history::recent(visit, place).await?) }
         }

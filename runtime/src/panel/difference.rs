@@ -44,7 +44,7 @@ pub async fn told(
         let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
         let name = definition.name.as_str();
         let (now, ours) = (&now["custom_fields"][name], typed(kind, ours["custom_fields"].get(name)?));
-        let shown = |value: &Value| cell::plain(visit, kind, value, Room::Page);
+        let shown = |value: &Value| cell::custom(visit, Some(definition), value, Room::Page);
         (!is_same(&ours, now)).then(|| (&definition.label, shown(now), shown(&ours)))
     });
     Ok(html! {

@@ -23,7 +23,7 @@ use crate::server::Answer;
 pub struct Form<'f> {
     pub visit: &'f Visit<'f>,
     pub place: &'f Place<'f>,
-    definitions: Vec<Definition>,
+    pub definitions: Vec<Definition>,
     /// The values, as the API shows or takes them.
     pub record: Value,
     pub titles: Titles,
@@ -240,7 +240,7 @@ impl<'f> Form<'f> {
                 input type="hidden" name="_version" value=(self.version.as_deref().unwrap_or_default());
                 @if let Some(back) = &self.back { input type="hidden" name="_back" value=(back); }
                 @if is_new { input type="hidden" name="_key" value=(self.key); }
-                @for (group, fields) in words::grouped(entry.meta.fields.iter().filter(|field| sent::is_given(place, field))) {
+                @for (group, fields) in words::grouped(entry.meta.fields.iter().filter(|field| sent::is_given(self.visit, place, field))) {
                     @if group.is_empty() { @for field in fields { (self.field(field)) } } @else {
                         fieldset { legend { (group) } @for field in fields { (self.field(field)) } }
                     }

@@ -16,20 +16,44 @@ impl Form<'_> {
     pub fn summary(&self, problem: &Problem) -> Markup {
         let shown = |name: &str| {
             let first = name.split('.').next().unwrap_or_default();
-            self.place.entry.meta.fields.iter().any(|field| field.name == first && sent::is_given(self.place, field))
+            self.place
+                .entry
+                .meta
+                .fields
+                .iter()
+                .any(|field| field.name == first && sent::is_given(self.visit, self.place, field))
         };
-        let called = |name: &str| self.place.entry.field(name).map_or_else(|| words::label(name), words::field);
         let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !shown(name)).collect();
         html! {
             div .problem role="alert" tabindex="-1" data-focus {
                 @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "It was not saved: something is not right yet." } } }
                 ul {
                     @for (name, said) in &problem.errors {
-                        @if shown(name) { li { a href={ "#" (id_of(name)) } { (called(name)) } " " (said.join("; ")) } }
+                        @if shown(name) { li { a href={ "#" (id_of(name)) } { (self.called(name)) } " " (said.join("; ")) } }
                     }
-                    @for (name, said) in others { li { (called(name)) " " (said.join("; ")) } }
+                    @for (name, said) in others { li { (self.called(name)) " " (said.join("; ")) } }
                 }
             }
+        }
+    }
+
+    /// What a problem is about, in the words of its field: of `participants.0.member_id`, "Participants 1: Member".
+    fn called(&self, name: &str) -> String {
+        let entry = self.place.entry;
+        let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+        let Some(field) = entry.field(first) else { return words::label(name) };
+        match (field.kind, rest.split_once('.')) {
+            (Kind::CustomFields, _) if !rest.is_empty() => {
+                let definition = self.definitions.iter().find(|definition| definition.name == rest);
+                definition.map_or_else(|| words::label(rest), |definition| definition.label.clone())
+            }
+            (Kind::Embedded { resource, .. }, Some((index, inner))) => {
+                let target = self.visit.state.catalog.get(resource);
+                let inner = target.field(inner).map_or_else(|| words::label(inner), words::field);
+                let row = index.parse::<usize>().map_or_else(|_| index.to_string(), |index| (index + 1).to_string());
+                format!("{} {row}: {inner}", words::field(field))
+            }
+            _ => words::field(field),
         }
     }
 

@@ -11,7 +11,7 @@ use super::title::{self, Titles};
 use super::visit::{Visit, if_match, sent_back};
 use super::{action, deleted, files, history, list, page, plot, related, see, words};
 use crate::catalog::Entry;
-use crate::custom_field::{self, CustomFieldType};
+use crate::custom_field;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
 use crate::query::Pair;
@@ -137,7 +137,7 @@ fn head(
 }
 
 /// The values of its custom fields.
-async fn custom(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Result<Markup> {
+pub async fn custom(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Result<Markup> {
     if !place.entry.meta.custom_fields {
         return Ok(html! {});
     }
@@ -150,8 +150,8 @@ async fn custom(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Result<
             h2 { "Custom fields" }
             dl .facts {
                 @for definition in &definitions {
-                    @let kind = CustomFieldType::from_name(&definition.field_type).map_or(Kind::Text, CustomFieldType::kind);
-                    div { dt { (definition.label) } dd { (cell::plain(visit, kind, &record["custom_fields"][definition.name.as_str()], Room::Page)) } }
+                    @let value = &record["custom_fields"][definition.name.as_str()];
+                    div { dt { (definition.label) } dd { (cell::custom(visit, Some(definition), value, Room::Page)) } }
                 }
             }
         }

@@ -153,8 +153,11 @@ pub fn defaults(visit: &Visit<'_>, entry: &Entry) -> Map<String, Value> {
     entry.meta.fields.iter().filter_map(|field| Some((field.name.to_string(), value(field)?))).collect()
 }
 
-/// Whether a form gives a field.
-pub fn is_given(place: &Place<'_>, field: &FieldMeta) -> bool {
+/// Whether a form of this user's gives a field.
+pub fn is_given(visit: &Visit<'_>, place: &Place<'_>, field: &FieldMeta) -> bool {
+    if !visit.may_set(place.entry, field) {
+        return false;
+    }
     let parent = place.entry.meta.under.is_some_and(|under| under.field == field.name);
     match field.access {
         Access::Writable | Access::WriteOnly | Access::Secret => !parent && field.name != "id",

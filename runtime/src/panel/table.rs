@@ -94,8 +94,9 @@ impl<'l> Table<'l> {
 
     fn value(&self, Cell { column, from, .. }: &Cell<'_>, record: &impl Fields) -> Markup {
         let Some(field) = column.field else {
-            let custom = column.custom.as_ref().map(|custom| record.value("custom_fields").of(&custom.name));
-            return custom.map_or_else(cell::nothing, |value| cell::plain(self.visit, column.kind, value, Room::Table));
+            let Some(definition) = &column.custom else { return cell::nothing() };
+            let value = record.value("custom_fields").of(&definition.name);
+            return cell::custom(self.visit, Some(definition), value, Room::Table);
         };
         let shown = cell::of_kind(self.visit, field, column.kind, record, self.titles, Room::Table);
         match from.and_then(|(via, path)| Some((record.value(via).as_i64()?, path))) {

@@ -19,7 +19,7 @@ use crate::catalog::Entry;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::meta::Operation;
+use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, decode};
 use crate::server::{Answer, headers, read_body};
 
@@ -142,6 +142,12 @@ impl<'v> Visit<'v> {
                 "user" => record["is_admin"] != true,
                 _ => true,
             }
+    }
+
+    /// Whether the user may set this field, where that is not for permissions to say: administrators are made by
+    /// administrators.
+    pub fn may_set(&self, entry: &Entry, field: &FieldMeta) -> bool {
+        self.user.principal.is_admin || (entry.meta.name, field.name) != ("user", "is_admin")
     }
 
     /// GET from the API.
