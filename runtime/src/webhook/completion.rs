@@ -179,7 +179,9 @@ fn next(attempt: &Finished, status: &str, due_at: DateTime<Utc>, is_active: bool
         "pending" if outcome.status == Some(410) || claim.retries >= RETRIES => ended("failed"),
         "pending" => {
             let retries = claim.retries + 1;
-            Next { status: "pending", retries, due_at: Some(*at + delay(retries, outcome, chance)) }
+            // To the millisecond, as the clock is that it is compared with.
+            let due_at = (*at + delay(retries, outcome, chance)).trunc_subsecs(3);
+            Next { status: "pending", retries, due_at: Some(due_at) }
         }
         _ => ended("cancelled"),
     }
