@@ -155,6 +155,11 @@ async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {
         none(&server, "webhook_deliveries WHERE lease_until IS NOT NULL").await;
     }
     assert!(receiver.count() > 10, "most were carried out");
+    for turn in 0..40 {
+        let left = leave(manual::test(&server.state, receiver.clone(), id), turn % 8).await;
+        assert!(matches!(left, None | Some(Ok(_))), "{left:?}");
+        none(&server, "webhook_deliveries WHERE status = 'failed' AND attempts = 0").await;
+    }
 }
 
 /// Its moments are those of a network: each client stays a little longer than the one before.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use charter_runtime::auth::session;
+use charter_runtime::auth::{password, session};
 use charter_runtime::db::{Dialect, Sql};
 use serde_json::json;
 
@@ -15,6 +15,8 @@ on_both!(
     a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minute,
     a_link_ends_with_the_address_it_was_sent_to,
     a_session_ends_with_signing_out_a_new_password_and_the_user,
+    a_password_that_fitted_begins_nothing_once_it_is_not_the_users,
+    who_signs_in_waits_for_who_sets_another_password,
     a_session_that_was_set_before_signing_in_leads_nowhere,
     forms_of_other_sites_and_without_the_token_are_refused,
     what_was_written_when_a_session_ended_is_not_lost,
@@ -154,6 +156,48 @@ async fn a_session_ends_with_signing_out_a_new_password_and_the_user(server: Ser
     server.admin().put(&format!("/users/{}", user["id"]), json!({ "is_active": true })).await.ok();
     changing.get("/products").await.status(303);
     changing.post("/panel/sign-in", &again).await.status(303);
+}
+
+const OTHER: &str = "another long password";
+
+async fn fitting(server: &Server, email: &str, text: &str) -> password::Password {
+    password::find(&server.state, email, text).await.expect("the database answers").expect("it fits")
+}
+
+async fn a_password_that_fitted_begins_nothing_once_it_is_not_the_users(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let (state, id) = (&server.state, user["id"].as_i64().expect("an id"));
+    let email = user["email"].as_str().expect("an address");
+    password::set(state, id, PASSWORD).await.expect("a password");
+    let old = fitting(&server, email, PASSWORD).await;
+    password::set(state, id, OTHER).await.expect("another");
+    // Between a password that fits and what follows from it there is the time that the comparison takes.
+    assert_eq!(session::begin(state, &old).await.expect("an answer"), None);
+    assert_eq!(password::change(state, &old, "a third long password").await.expect("an answer"), None);
+    let new = fitting(&server, email, OTHER).await;
+    assert!(session::begin(state, &new).await.expect("an answer").is_some());
+    server.admin().post(&format!("/users/{id}/deactivate"), json!({})).await.ok();
+    assert_eq!(session::begin(state, &new).await.expect("an answer"), None);
+    assert_eq!(password::change(state, &new, "a third long password").await.expect("an answer"), None);
+    server.admin().put(&format!("/users/{id}"), json!({ "is_active": true })).await.ok();
+    assert!(password::change(state, &new, "a third long password").await.expect("an answer").is_some());
+    let sessions = format!("SELECT digest AS text FROM user_sessions WHERE user_id = {id}");
+    assert_eq!(server.texts(&sessions).await.len(), 1, "every other has ended");
+}
+
+async fn who_signs_in_waits_for_who_sets_another_password(server: Server) {
+    password::set(&server.state, 1, PASSWORD).await.expect("a password");
+    let old = fitting(&server, "admin@example.com", PASSWORD).await;
+    let setting = server.state.db.begin().await.expect("a transaction");
+    let mut sql = Sql::new(server.state.db.dialect(), "UPDATE user_passwords SET hash = 'other' WHERE user_id = ");
+    sql.bind(1);
+    sql.run(&setting).await.expect("it is set");
+    let state = server.state.clone();
+    let begun = tokio::spawn(async move { session::begin(&state, &old).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!begun.is_finished(), "it is not known yet whether the password is theirs");
+    setting.commit().await.expect("it stands");
+    assert_eq!(begun.await.expect("no panic").expect("an answer"), None);
 }
 
 async fn a_session_that_was_set_before_signing_in_leads_nowhere(server: Server) {
@@ -321,7 +365,9 @@ async fn what_fails_before_it_is_known_who_asks_is_told_on_a_page(server: Server
 fn who_goes_away_while_a_session_ends_leaves_it_ended() {
     crate::support::run(Database::Postgres, async |server: Server| {
         let state = &server.state;
-        let secret = session::begin(state, 1).await.expect("it begins");
+        password::set(state, 1, PASSWORD).await.expect("a password");
+        let password = fitting(&server, "admin@example.com", PASSWORD).await;
+        let secret = session::begin(state, &password).await.expect("an answer").expect("it begins");
         let found = session::find(state, &secret).await.expect("the database answers").expect("a session");
         server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
         let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";

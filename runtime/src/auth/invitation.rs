@@ -64,7 +64,7 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
 /// Those of [`password::make`]; then the link still works.
 pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<Option<String>> {
     let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
-    let hash = password::make(state, user_id, password).await?;
+    let made = password::make(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"digest\" = ");
     sql.bind(hex::encode(digest(secret)));
@@ -72,7 +72,8 @@ pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<
     if sql.run(&transaction).await? == 0 {
         return Ok(None);
     }
-    password::store(state, &transaction, user_id, hash).await?;
+    password::store(state, &transaction, &made, None).await?;
+    let Some(secret) = session::insert(state, &transaction, &made).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
-    session::begin(state, user_id).await.map(Some)
+    Ok(Some(secret))
 }

@@ -20,48 +20,84 @@ pub const CHARACTERS: std::ops::RangeInclusive<usize> = 12..=200;
 /// A hash takes 19 MiB and some 20 ms of a core: no more than this at once.
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
+/// A user's password, as its hash. To compare one takes a while, in which another may be set: what follows from one that
+/// fitted holds while its hash is the user's.
+#[derive(Debug)]
+pub struct Password {
+    pub user_id: i64,
+    pub(super) hash: String,
+}
+
 /// Sets the password of a user, and ends every session of theirs.
 ///
 /// # Errors
 /// Those of [`make`].
 pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()> {
-    let hash = make(state, user_id, password).await?;
+    let made = make(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
-    store(state, &transaction, user_id, hash).await?;
+    store(state, &transaction, &made, None).await?;
     session::commit(state, transaction).await
 }
 
-/// The hash of what is to be the password of a user.
+/// Changes a password that fitted, ends every session of the user, and begins one: its secret. Nothing when the password is
+/// not theirs any more.
+///
+/// # Errors
+/// Those of [`make`].
+pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Result<Option<String>> {
+    let made = make(state, old.user_id, password).await?;
+    let transaction = state.db.begin().await?;
+    if !store(state, &transaction, &made, Some(old)).await? {
+        return Ok(None);
+    }
+    let Some(secret) = session::insert(state, &transaction, &made).await? else { return Ok(None) };
+    session::commit(state, transaction).await?;
+    Ok(Some(secret))
+}
+
+/// What is to be the password of a user.
 ///
 /// # Errors
 /// 422 under `password` when it is too short or too long, or is the user's own name or address; [`Error::NotFound`]
 /// when there is no such user.
-pub async fn make(state: &State, user_id: i64, password: &str) -> Result<String> {
+pub async fn make(state: &State, user_id: i64, password: &str) -> Result<Password> {
     let user = user::Entity::find_by_id(user_id).one(state.db.reader()).await?.ok_or(Error::NotFound)?;
     check(password, &user)?;
-    hash(password.to_string()).await
+    Ok(Password { user_id, hash: hash(password.to_string()).await? })
 }
 
-/// Keeps the hash, and ends every session and every link of the user, in a transaction that [`session::commit`] is to commit.
-pub(super) async fn store(state: &State, transaction: &Connection, user_id: i64, hash: String) -> Result<()> {
+/// Keeps the password, if need be only in place of that one, and ends every session and every link of the user, in a
+/// transaction that [`session::commit`] is to commit. Answers whether it was kept.
+pub(super) async fn store(
+    state: &State,
+    transaction: &Connection,
+    made: &Password,
+    old: Option<&Password>,
+) -> Result<bool> {
     let mut sql =
         Sql::new(state.db.dialect(), "INSERT INTO \"user_passwords\" (\"user_id\", \"hash\", \"changed_at\") VALUES (");
-    sql.bind(user_id).push(", ").bind(hash).push(", ").bind(state.clock.now());
+    sql.bind(made.user_id).push(", ").bind(made.hash.as_str()).push(", ").bind(state.clock.now());
     sql.push(
         ") ON CONFLICT (\"user_id\") DO UPDATE SET \"hash\" = excluded.\"hash\", \"changed_at\" = excluded.\"changed_at\"",
     );
-    sql.run(transaction).await?;
+    if let Some(old) = old {
+        sql.push(" WHERE \"user_passwords\".\"hash\" = ").bind(old.hash.as_str());
+    }
+    if sql.run(transaction).await? == 0 {
+        return Ok(false);
+    }
     let mut links = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
-    links.bind(user_id);
+    links.bind(made.user_id);
     links.run(transaction).await?;
-    session::end_all(state, transaction, user_id).await
+    session::end_all(state, transaction, made.user_id).await?;
+    Ok(true)
 }
 
-/// The id of the active user with this address, when the password is theirs. Costs the same whether or not there is one.
+/// The password of the active user with this address, when it fits. Costs the same whether or not there is one.
 ///
 /// # Errors
 /// When the database fails, or a stored hash cannot be read.
-pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<i64>> {
+pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<Password>> {
     let mut sql = Sql::new(
         state.db.dialect(),
         "SELECT u.\"id\" AS \"id\", p.\"hash\" AS \"hash\" FROM \"users\" u JOIN \"user_passwords\" p \
@@ -69,15 +105,19 @@ pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<i
     );
     sql.bind(email.trim().to_lowercase()).push(" AND u.\"is_active\" = ").bind(true);
     let row = sql.one(state.db.reader()).await?;
-    let (id, hash) = match &row {
-        Some(row) => (Some(row.try_get::<i64>("", "id")?), row.try_get::<String>("", "hash")?),
-        None => (None, nobodys().await?.to_string()),
+    let known = match &row {
+        Some(row) => Some(Password { user_id: row.try_get("", "id")?, hash: row.try_get("", "hash")? }),
+        None => None,
+    };
+    let hash = match &known {
+        Some(known) => known.hash.clone(),
+        None => nobodys().await?.to_string(),
     };
     if password.chars().count() > *CHARACTERS.end() {
         return Ok(None);
     }
     let fits = verify(password.to_string(), hash).await?;
-    Ok(id.filter(|_| fits))
+    Ok(known.filter(|_| fits))
 }
 
 fn check(password: &str, user: &user::Model) -> Result<()> {

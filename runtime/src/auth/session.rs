@@ -8,10 +8,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::EntityTrait;
 
 use super::middleware::of_user;
+use super::password::Password;
 use super::secret::{digest, random};
 use super::{Principal, user};
 use crate::context::State;
-use crate::db::{Connection, Sql};
+use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::lasting::to_the_end;
 
@@ -97,27 +98,42 @@ impl SessionCache {
     }
 }
 
-/// Begins a session and answers its secret. Those of the user that are over are removed.
+/// Begins a session by a password that fitted: its secret. Nothing when the password is not the user's any more, or the user
+/// was deactivated meanwhile.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn begin(state: &State, user_id: i64) -> Result<String> {
+pub async fn begin(state: &State, password: &Password) -> Result<Option<String>> {
+    let transaction = state.db.begin().await?;
+    let secret = insert(state, &transaction, password).await?;
+    transaction.commit().await?;
+    Ok(secret)
+}
+
+/// The same in a transaction. Those of the user that are over are removed.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn insert(state: &State, transaction: &Connection, password: &Password) -> Result<Option<String>> {
     let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random(CHARACTERS)?);
     let mut over = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
-    over.bind(user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE);
+    over.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE);
     over.push(" OR \"created_at\" < ").bind(now - LONGEST).push(")");
-    write(state, over).await?;
-    let mut sql = Sql::new(
-        dialect,
-        "INSERT INTO \"user_sessions\" (\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\") VALUES (",
-    );
-    sql.bind(user_id).push(", ").bind(hex::encode(digest(&secret)));
+    over.run(transaction).await?;
+    let columns = "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\"";
+    let mut sql = Sql::new(dialect, format!("INSERT INTO \"user_sessions\" ({columns}) SELECT u.\"id\", "));
+    sql.bind(hex::encode(digest(&secret)));
     for _ in 0..3 {
         sql.push(", ").bind(now);
     }
-    sql.push(")");
-    write(state, sql).await?;
-    Ok(secret)
+    sql.push(" FROM \"users\" u JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ");
+    sql.bind(password.user_id).push(" AND p.\"hash\" = ").bind(password.hash.as_str());
+    sql.push(" AND u.\"is_active\" = ").bind(true);
+    // Who sets another password or deactivates the user is waited for, or ends this session as every other.
+    if dialect == Dialect::Postgres {
+        sql.push(" FOR SHARE");
+    }
+    Ok((sql.run(transaction).await? == 1).then_some(secret))
 }
 
 /// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated.

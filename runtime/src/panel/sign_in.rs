@@ -159,13 +159,16 @@ async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked
         true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
         false => None,
     };
-    let Some(user_id) = found else {
+    // A secret of its own for each session: one that somebody put into the browser before leads nowhere.
+    let begun = match found {
+        Some(password) => session::begin(state, &password).await?,
+        None => None,
+    };
+    let Some(secret) = begun else {
         let problem = Some("The address or the password is not right.".into());
         let again = Entrance { to, email, draft, said, problem };
         return Ok(entrance(state, asked, StatusCode::UNPROCESSABLE_ENTITY, &again));
     };
-    // A secret of its own for each session: one that somebody put into the browser before leads nowhere.
-    let secret = session::begin(state, user_id).await?;
     let cookie = cookie::session(state, &secret);
     if let Some(draft) = draft
         && let Some(answer) = resume(panel, state, asked, &secret, &to, &draft).await?
@@ -288,15 +291,14 @@ pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> 
         (true, ["password"]) => {
             count(visit.state, request, Some(&visit.user.email))?;
             let user = &visit.user;
-            let known = password::find(visit.state, &user.email, sent("old").unwrap_or_default()).await?;
-            let Some(user_id) = known.filter(|id| Some(*id) == user.principal.user_id) else {
-                return Ok(change(visit, Some(("old", "is not right".into()))));
-            };
-            match password::set(visit.state, user_id, sent("password").unwrap_or_default()).await {
-                Ok(()) => {
-                    let secret = session::begin(visit.state, user_id).await?;
+            let old = password::find(visit.state, &user.email, sent("old").unwrap_or_default()).await?;
+            let wrong = || change(visit, Some(("old", "is not right".into())));
+            let Some(old) = old.filter(|old| Some(old.user_id) == user.principal.user_id) else { return Ok(wrong()) };
+            match password::change(visit.state, &old, sent("password").unwrap_or_default()).await {
+                Ok(Some(secret)) => {
                     Ok(Said::Saved.with(see("/").with_text(cookie::SET, &cookie::session(visit.state, &secret))))
                 }
+                Ok(None) => Ok(wrong()),
                 Err(Error::Invalid(errors)) => Ok(change(visit, Some(("password", errors.messages("password"))))),
                 Err(error) => Err(error),
             }

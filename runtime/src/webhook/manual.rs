@@ -24,6 +24,17 @@ pub const TEST: &str = "webhook.test";
 /// # Errors
 /// When the database fails, or the webhook is gone.
 pub async fn test(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id: i64) -> Result<Outcome> {
+    let state = state.clone();
+    // A client that goes away leaves no test that is said to have failed and was never attempted.
+    to_the_end(async move {
+        let delivery = insert_test(&state, webhook_id).await?;
+        send(&state, exchange, delivery).await
+    })
+    .await
+}
+
+/// The event of a test and its only delivery, whose id is answered.
+async fn insert_test(state: &State, webhook_id: i64) -> Result<i64> {
     let (dialect, now) = (state.db.dialect(), state.clock.now());
     let data = serde_json::json!({ "webhook": { "id": webhook_id } }).to_string();
     let transaction = state.db.begin().await?;
@@ -41,7 +52,7 @@ pub async fn test(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id: i
     sql.push(") RETURNING \"id\"");
     let delivery = id(sql, &transaction).await?;
     transaction.commit().await?;
-    send(state, exchange, delivery).await
+    Ok(delivery)
 }
 
 /// Sends a delivery of this webhook again, whatever became of it, and answers what came of that. A failure leaves the
