@@ -147,6 +147,8 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
+        // One that a failed test has left stopped would never end.
+        self.go_on();
         // Waiting closes the pipe first, which makes the watchdog stop the server.
         let _ = self.watchdog.wait();
         let _ = self.server.wait();
