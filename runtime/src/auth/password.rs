@@ -21,8 +21,7 @@ pub const CHARACTERS: std::ops::RangeInclusive<usize> = 12..=200;
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
 /// A user's password, as its hash. To compare one takes a while, in which another may be set: what follows from one that
-/// fitted holds while its hash is the user's.
-#[derive(Debug)]
+/// fitted holds while its hash is the user's. It has no `Debug`, so that no log prints it.
 pub struct Password {
     pub user_id: i64,
     pub(super) hash: String,
