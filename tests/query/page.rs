@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ids;
+use super::{ids, total};
 use crate::support::{Client, Server, Specimens, on_both};
 
 on_both!(
@@ -11,6 +11,7 @@ on_both!(
     a_page_past_the_end_is_empty_with_the_true_total,
     a_page_below_one_or_not_a_number_is_refused,
     pages_follow_one_another,
+    a_page_far_from_the_first_follows_the_order_as_the_others_do,
     the_total_counts_what_the_filters_find,
     both_problems_of_a_page_are_told_at_once,
 );
@@ -79,6 +80,32 @@ async fn pages_follow_one_another(specimens: Specimens) {
         all.extend(found);
     }
     assert_eq!(all, ids(&client, &[("sort", "-name")]).await);
+}
+
+async fn a_page_far_from_the_first_follows_the_order_as_the_others_do(specimens: Specimens) {
+    let client = specimens.admin();
+    total::insert(&specimens, 1_001, 2_900).await;
+    let varied =
+        "name = 'S' || (id % 7), qty = NULLIF(id % 5, 0), group_id = NULLIF(id % 4, 0), parent_id = 3 + id % 4";
+    specimens.sql(&format!("UPDATE specimens SET {varied} WHERE id > 1000 AND id % 11 <> 0")).await;
+    specimens.sql("UPDATE specimens SET custom_fields = '{\"rig\": 5}' WHERE id > 1000 AND id % 3 <> 0").await;
+    let everything = [("q[id_gt]", "0")];
+    let filters = [&[][..], &everything, &[("q[group.name_not_null]", "1")], &[("q[cf.rig_not_null]", "1")]];
+    for filter in filters {
+        for sort in ["id", "-id", "name", "-name", "qty", "-qty", "parent_name", "-cf.rig", "created_at"] {
+            let asked = [filter, &[("sort", sort)]].concat();
+            let lines = client.with("accept", "application/x-ndjson").list("/specimens", &asked).await;
+            let id = |line: &str| serde_json::from_str::<Value>(line).ok()?["id"].as_i64();
+            let all: Vec<i64> = lines.status(200).text.lines().map(|line| id(line).expect("an id")).collect();
+            assert!(all.len() > 600, "{asked:?}: {}", all.len());
+            for first in [480, 500, all.len() / 20 * 20] {
+                let page = (first / 20 + 1).to_string();
+                let found = ids(&client, &[&asked[..], &[("page", &page)]].concat()).await;
+                let expected: Vec<i64> = all.iter().copied().skip(first).take(20).collect();
+                assert_eq!(found, expected, "{asked:?} page {page}");
+            }
+        }
+    }
 }
 
 async fn the_total_counts_what_the_filters_find(specimens: Specimens) {

@@ -42,6 +42,9 @@ pub(super) enum Part<'p> {
     Behind { place: Option<(&'p Position, &'p Stretch)>, most: i64 },
 }
 
+/// So many rows may be read and skipped before it costs more than to find those of the page anew by their ids.
+const SKIPPED_WHOLE: i64 = 500;
+
 /// A statement, and what it reads.
 pub struct Statement {
     pub reads: &'static str,
@@ -199,22 +202,29 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
         plan.ranking().write_values(&mut sql);
         columns += plan.ranking().forms().count();
     }
-    // SQLite reads whole rows before it sorts them. Of the many that the index of a custom field may find it takes the
-    // ids first, which are in the index.
-    let known = matches!(part, Part::Known(_));
-    if sql.dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch() && !known {
-        shape.write_tables(&mut sql, &[]);
+    let asked = asked.into_iter().filter(|_| !matches!(part, Part::Known(_)));
+    let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
+    if is_by_ids(sql.dialect, condition, plan, part) {
+        shape.write_tables(&mut sql, &plan.sources());
         sql.push(" WHERE t.\"id\" IN (SELECT t.\"id\"");
-        write_from(&mut sql, entry.meta.table, &asked);
+        write_from(&mut sql, entry.meta.table, &sources);
         write_part(&mut sql, condition, plan, part, deep);
-        sql.push(") ORDER BY t.\"id\"");
+        sql.push(")");
+        plan.ranking().write(&mut sql, &Condition::always());
     } else {
-        let asked = asked.into_iter().filter(|_| !known);
-        let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
         shape.write_tables(&mut sql, &sources);
         write_part(&mut sql, condition, plan, part, deep);
     }
     sql.of_columns(columns)
+}
+
+/// Whether the ids of the page are found first, and then its rows. They may stand in an index, where what is skipped is not
+/// read from the table nor joined with others.
+fn is_by_ids(dialect: Dialect, condition: &Condition, plan: &Plan, part: Part<'_>) -> bool {
+    let skips = matches!(part, Part::Numbered) && plan.offset() >= SKIPPED_WHOLE;
+    // SQLite reads whole rows before it sorts them: of the many that the index of a custom field may find, too.
+    let sorts = dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch();
+    skips || (sorts && !matches!(part, Part::Known(_)))
 }
 
 /// Whether the page is so far from the first record, by id, that it is worth finding the block in which it begins.
