@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::crud::{Route, explain};
+use crate::crud::{Beside, Route, explain};
 use crate::meta::{
     ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
 };
@@ -38,6 +38,10 @@ pub struct Entry {
     derived: HashMap<&'static str, Source>,
     /// What must hold for a record to be there at all, as SQL on `t`: see [`standing`].
     pub standing: Option<Arc<Standing>>,
+    /// `SELECT t."id", ...`: every column of its own.
+    pub stored: String,
+    /// What is shown of a single record beside those.
+    pub beside: Beside,
 }
 
 /// The condition that what a record cannot be without is there.
@@ -96,7 +100,11 @@ impl Catalog {
             let mut tables = Vec::new();
             let standing = standing(meta, &metas, "t", 1, &mut tables);
             let standing = standing.map(|text| Arc::new(Standing { text, tables }));
-            entries.push(Entry { meta, route, fields, list, single, derived, standing });
+            let columns =
+                meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
+            let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
+            let beside = Beside::of(&single);
+            entries.push(Entry { meta, route, fields, list, single, derived, standing, stored, beside });
         }
         let catalog = Catalog { entries, by_name, by_plural, by_type };
         // A name that leads nowhere may be part of a path.

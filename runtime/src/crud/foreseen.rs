@@ -11,60 +11,63 @@ use crate::catalog::{Entry, Source};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Rule};
-use crate::record::{Cell, Column, write_loose, write_value};
+use crate::record::{Cell, Column, Shape, write_loose, write_value};
 
-/// What is shown of a record and is no column of it as it is: what follows from a reference, the label of a code.
-fn beside(entry: &Entry) -> impl Iterator<Item = &Column> {
-    entry.single.columns.iter().filter(|column| !column.hidden && !column.source.is_own(column.name))
+/// What is shown of a record and is no column of it as it is: what follows from a reference, the label of a code. The SQL
+/// of it is that of PostgreSQL.
+#[derive(Debug)]
+pub struct Beside {
+    /// What a row is read with beside its columns: its version, what is beside it in one text, and each of it.
+    pub columns: String,
+    pub sources: Vec<Source>,
+    /// What is beside the row `t` by now, in the one text; nothing where all of that follows from the row.
+    now: Option<String>,
 }
 
-/// What a row is read with beside its columns, on PostgreSQL: its version, what is [`beside`] in one text, and each of it.
-pub fn columns(entry: &Entry) -> (String, Vec<Source>) {
-    let mut text = format!(", t.\"xmin\"::text AS \"xmin\", {} AS \"beside\"", row(entry));
-    let sources: Vec<Source> = beside(entry).map(|column| column.source).collect();
-    for (index, source) in sources.iter().enumerate() {
-        text.push_str(", ");
-        source.write(&mut text);
-        text.push_str(&format!(" AS \"beside_{index}\""));
+impl Beside {
+    /// Of a single record's shape.
+    pub fn of(shape: &Shape) -> Beside {
+        let sources: Vec<Source> = beside(shape).map(|column| column.source).collect();
+        let written = |source: &Source| {
+            let mut text = String::new();
+            source.write(&mut text);
+            text
+        };
+        let values: Vec<String> = sources.iter().map(written).collect();
+        let row = format!("ROW({})::text", values.join(", "));
+        let mut columns = format!(", t.\"xmin\"::text AS \"xmin\", {row} AS \"beside\"");
+        for (index, value) in values.iter().enumerate() {
+            columns.push_str(&format!(", {value} AS \"beside_{index}\""));
+        }
+        let (mut joins, mut joined) = (String::new(), Vec::new());
+        sources.iter().for_each(|source| source.write_join(&mut joins, &mut joined));
+        let now = (!joins.is_empty()).then(|| format!("(SELECT {row} FROM (SELECT) AS o{joins})"));
+        Beside { columns, sources, now }
     }
-    (text, sources)
-}
 
-fn row(entry: &Entry) -> String {
-    let mut text = String::from("ROW(");
-    for (index, column) in beside(entry).enumerate() {
-        text.push_str(if index > 0 { ", " } else { "" });
-        column.source.write(&mut text);
+    /// Writes what is beside the row `t` by now, in the one text of [`Beside::columns`].
+    pub fn write(&self, sql: &mut Sql) {
+        sql.push(self.now.as_deref().unwrap_or("''"));
     }
-    text + ")::text"
 }
 
-/// Writes what is beside the row `t` by now, in the one text of [`columns`].
-pub fn write_beside(sql: &mut Sql, entry: &Entry) {
-    sql.push("(SELECT ").push(&row(entry)).push(" FROM (SELECT) AS o").push(&joins(entry)).push(")");
+fn beside(shape: &Shape) -> impl Iterator<Item = &Column> {
+    shape.columns.iter().filter(|column| !column.hidden && !column.source.is_own(column.name))
 }
 
-/// What was beside a row that was read with [`columns`], in one text; nothing where all of that follows from the row.
+/// What was beside a row that was read with [`Beside::columns`], in one text; nothing where all of that follows from the row.
 pub fn beside_of(entry: &Entry, found: &QueryResult) -> Result<Option<String>> {
-    match joins(entry).is_empty() {
-        true => Ok(None),
-        false => Ok(found.try_get_by_index(own(entry).count() + 1)?),
+    match &entry.beside.now {
+        None => Ok(None),
+        Some(_) => Ok(found.try_get_by_index(own(entry).count() + 1)?),
     }
-}
-
-fn joins(entry: &Entry) -> String {
-    let mut joins = (String::new(), Vec::new());
-    for column in beside(entry) {
-        column.source.write_join(&mut joins.0, &mut joins.1);
-    }
-    joins.0
 }
 
 fn own(entry: &Entry) -> impl Iterator<Item = &'static FieldMeta> {
     entry.meta.fields.iter().filter(|field| field.is_column())
 }
 
-/// The record with its changes, of a row that was read with [`columns`]; `None` where it takes more to know it, or to know
+/// The record with its changes, of a row that was read with [`Beside::columns`]; `None` where it takes more to know it, or to know
 /// whether it may be so.
 pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
     let Some(found) = &changes.before else { return Ok(None) };
@@ -72,7 +75,7 @@ pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
     let followed = |column: &Column| changed(column.source.column) && column.source.join.is_none();
     if !changes.iter().all(|(field, _)| is_simple(field))
         || changes.meta.unique.iter().flat_map(|set| set.iter()).any(|name| changed(name))
-        || beside(entry).any(followed)
+        || beside(&entry.single).any(followed)
     {
         return Ok(None);
     }

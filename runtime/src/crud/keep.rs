@@ -4,7 +4,7 @@
 use super::changes::Changes;
 use super::show::Read;
 use super::update::Cause;
-use super::{ahead, foreseen, references, store};
+use super::{ahead, references, store};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -109,7 +109,7 @@ fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: 
     sql.push(" AS t ON t.\"id\" = g.\"charter_id\" WHERE t.\"xmin\"::text = g.\"charter_version\"");
     if is_beside {
         sql.push(" AND ");
-        foreseen::write_beside(sql, entry);
+        entry.beside.write(sql);
         sql.push(" = g.\"charter_beside\"");
     }
     sql.push(" FOR NO KEY UPDATE OF t SKIP LOCKED), \"charter_kept\" AS (UPDATE ").name(entry.meta.table);

@@ -44,6 +44,7 @@ pub use changes::{Changes, Draft, model, stored};
 pub use create::{create, create_drafted, insert_seed, read_input};
 pub use delete::delete;
 pub use export::Format;
+pub(crate) use foreseen::Beside;
 pub use input::{MOST_ELEMENTS, check_numbers};
 pub use outcome::{Outcome, Reply};
 pub use outspoken::Outspoken;

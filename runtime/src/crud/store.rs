@@ -6,6 +6,7 @@ use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
 use super::changes::Changes;
+use super::foreseen::Beside;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
@@ -91,15 +92,15 @@ pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Conditio
     sql.all(context.db()).await
 }
 
-/// The row of [`load`], not locked, with more columns than its own: `beside` is their SQL, behind a comma.
+/// The row of [`load`], not locked, with what is beside it.
 pub async fn load_with(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
     condition: &Condition,
-    (beside, sources): (&str, &[Source]),
+    beside: &Beside,
 ) -> Result<Option<Arc<QueryResult>>> {
-    let sql = select(context, entry, condition, (beside, sources));
+    let sql = select(context, entry, condition, (&beside.columns, &beside.sources));
     context.state().db.row(context.ahead(), sql, id, id_position(entry)).await
 }
 
@@ -110,11 +111,8 @@ fn id_position(entry: &Entry) -> usize {
 
 /// `SELECT` of every column, and of what is named beside, `WHERE` the condition holds.
 fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, (beside, sources): (&str, &[Source])) -> Sql {
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
-    for (index, field) in entry.meta.fields.iter().filter(|f| f.is_column()).enumerate() {
-        sql.push(if index > 0 { ", t." } else { "t." }).name(field.name);
-    }
-    sql.push(beside);
+    let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(2 << 10));
+    sql.push(&entry.stored).push(beside);
     let mut sources = sources.to_vec();
     condition.sources(&mut sources);
     write_from(&mut sql, entry.meta.table, &sources);

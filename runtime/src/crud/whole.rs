@@ -58,8 +58,7 @@ pub async fn find(
     if !is_alone(entry) || !is_plain(context, entry).await? {
         return store::load(context, entry, id, condition, false).await;
     }
-    let (beside, sources) = foreseen::columns(entry);
-    store::load_with(context, entry, id, condition, (&beside, &sources)).await
+    store::load_with(context, entry, id, condition, &entry.beside).await
 }
 
 /// Whether only the record itself says who may see it: what other rows say of it could be another by now.

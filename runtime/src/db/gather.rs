@@ -14,6 +14,7 @@ use sea_orm::{DbErr, RuntimeErr};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::held::Kept;
 use crate::error::{Error, Result};
 
 /// So many statements of one kind are under way at once where many wait; else one.
@@ -50,8 +51,9 @@ impl<I, O> Lane<I, O> {
     }
 }
 
-/// Does what several want, and answers one for each.
-type Run<I, O> = Arc<dyn Fn(Vec<I>) -> BoxFuture<'static, Result<Vec<O>, DbErr>> + Send + Sync>;
+/// Does what several want, and answers one for each. It is given the connection of the statement before, and says what is
+/// kept for the next.
+type Run<I, O> = Arc<dyn Fn(Vec<I>, Kept) -> BoxFuture<'static, Result<(Vec<O>, Kept), DbErr>> + Send + Sync>;
 
 struct Waiting<I, O> {
     item: I,
@@ -85,12 +87,12 @@ impl<I: Item, O: Send + 'static> Gather<I, O> {
     /// What `run` fails with for this item alone; or for all, where it is not what they want that the database refuses.
     pub async fn ask<R, F>(self: &Arc<Self>, kind: Arc<str>, item: I, run: R) -> Result<O>
     where
-        R: Fn(Vec<I>) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
+        R: Fn(Vec<I>, Kept) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(Vec<O>, Kept), DbErr>> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
         if self.join(&kind, Waiting { item, answer }) {
-            let run: Run<I, O> = Arc::new(move |items| Box::pin(run(items)));
+            let run: Run<I, O> = Arc::new(move |items, kept| Box::pin(run(items, kept)));
             tokio::spawn(Place { gather: self.clone(), kind, left: false }.go(run));
         }
         answered.await.map_err(Error::internal)?
@@ -153,12 +155,13 @@ impl<I: Item, O: Send + 'static> Place<I, O> {
         Box::pin(async move {
             // Those who are about to come go too.
             tokio::task::yield_now().await;
+            let mut kept = None;
             while !self.left {
                 let those = self.next();
                 if those.is_empty() {
                     return;
                 }
-                let mut work = run(those.iter().map(|waiting| waiting.item.clone()).collect());
+                let mut work = run(those.iter().map(|waiting| waiting.item.clone()).collect(), kept.take());
                 let done = timeout(self.gather.patience, &mut work).await;
                 let refused = matches!(&done, Ok(Err(_))) && those.len() > 1;
                 if done.is_err() || refused {
@@ -168,6 +171,10 @@ impl<I: Item, O: Send + 'static> Place<I, O> {
                     Ok(done) => done,
                     Err(_) => work.await,
                 };
+                let done = done.map(|(answers, connection)| {
+                    kept = connection;
+                    answers
+                });
                 settle(those, done, &run).await;
             }
         })
@@ -211,8 +218,8 @@ async fn settle<I, O>(those: Vec<Waiting<I, O>>, done: Result<Vec<O>, DbErr>, ru
     if those.len() > 1 && is_refused(&failed) {
         let wanted = those.into_iter().filter(|waiting| !waiting.answer.is_closed());
         let alone = wanted.map(|Waiting { item, answer }| async move {
-            let one = run(vec![item]).await.map_err(Error::from);
-            let one = one.and_then(|mut one| one.pop().ok_or_else(|| Error::internal("nothing was answered")));
+            let one = run(vec![item], None).await.map_err(Error::from);
+            let one = one.and_then(|(mut one, _)| one.pop().ok_or_else(|| Error::internal("nothing was answered")));
             drop(answer.send(one));
         });
         join_all(alone).await;

@@ -4,13 +4,14 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use sea_orm::sqlx::postgres::{PgArguments, PgPool};
+use sea_orm::sqlx::postgres::PgArguments;
 use sea_orm::sqlx::types::Json;
-use sea_orm::sqlx::{Arguments, AssertSqlSafe, IntoArguments, Postgres, query_with};
-use sea_orm::{DbErr, QueryResult, RuntimeErr, Value};
+use sea_orm::sqlx::{Arguments, IntoArguments, Postgres};
+use sea_orm::{DbErr, QueryResult, Value};
 use sea_query_sqlx::SqlxValues;
 
 use super::gather::Item;
+use super::held::Held;
 use super::{Dialect, Sql};
 
 /// What the rows are called in the statement.
@@ -87,7 +88,7 @@ impl Statement {
     }
 
     /// Runs it with each of these rows, and answers what it answers for each.
-    pub async fn run(&self, pool: &PgPool, rows: &[Arc<[Value]>]) -> Result<Vec<Option<QueryResult>>, DbErr> {
+    pub async fn run(&self, held: &mut Held, rows: &[Arc<[Value]>]) -> Result<Vec<Option<QueryResult>>, DbErr> {
         let mut answers: Vec<Option<QueryResult>> = rows.iter().map(|_| None).collect();
         let (text, arguments) = match rows {
             [row] => {
@@ -96,9 +97,7 @@ impl Statement {
             }
             _ => self.of_several(rows)?,
         };
-        let found = query_with::<Postgres, _>(AssertSqlSafe(text), arguments).fetch_all(pool).await.map_err(failed)?;
-        for row in found {
-            let row = QueryResult::from(row);
+        for row in held.all_of(text, arguments).await? {
             let place: i64 = row.try_get("", PLACE)?;
             if let Some(answer) = usize::try_from(place - 1).ok().and_then(|place| answers.get_mut(place)) {
                 *answer = Some(row);
@@ -127,10 +126,6 @@ impl Statement {
 
 fn sqlx(values: Vec<Value>) -> PgArguments {
     IntoArguments::<Postgres>::into_arguments(SqlxValues(sea_orm::Values(values)))
-}
-
-fn failed(error: sea_orm::SqlxError) -> DbErr {
-    DbErr::Query(RuntimeErr::SqlxError(error.into()))
 }
 
 /// What is bound: a value, or the values of a column as one array. Nothing where they are not of one type, or of one of

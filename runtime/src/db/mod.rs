@@ -8,6 +8,7 @@ mod export;
 mod functions;
 mod gather;
 mod given;
+mod held;
 mod limit;
 mod packed;
 mod rows;

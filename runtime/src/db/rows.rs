@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, RuntimeErr};
 
+use super::held::Held;
 use super::packed::{MOST_COLUMNS, Packed, PackedRow, Stored, packing};
 use super::{Connection, Dialect, Sql};
 
@@ -47,20 +48,35 @@ impl Sql {
     }
 
     /// Reads its rows.
-    pub(super) async fn rows(mut self, connection: &Connection) -> Result<Rows, DbErr> {
-        if !self.is_packed() {
-            return Ok(Rows::Driver(connection.query_all_raw(self.statement()).await?));
+    pub(super) async fn rows(self, connection: &Connection) -> Result<Rows, DbErr> {
+        let (sql, packed) = self.packed();
+        Rows::of(connection.query_all_raw(sql.statement()).await?, packed)
+    }
+
+    /// Reads its rows on a connection that is held.
+    pub(super) async fn rows_on(self, held: &mut Held) -> Result<Rows, DbErr> {
+        let (sql, packed) = self.packed();
+        Rows::of(held.all(sql).await?, packed)
+    }
+
+    /// What is asked of the database, and how many columns each row has of those that come as one value.
+    fn packed(mut self) -> (Sql, Option<usize>) {
+        let columns = self.is_packed().then_some(self.columns);
+        if let Some(columns) = columns {
+            self.text = packing(&self.text, columns);
         }
-        let columns = self.columns;
-        self.text = packing(&self.text, columns);
-        let row = connection.query_one_raw(self.statement()).await?;
-        let bytes = row.map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or_default();
-        let packed = Packed::new(bytes, columns);
-        packed.map(Rows::Packed).ok_or_else(|| DbErr::Query(RuntimeErr::Internal("what was read is no rows".into())))
+        (self, columns)
     }
 }
 
 impl Rows {
+    fn of(rows: Vec<QueryResult>, packed: Option<usize>) -> Result<Rows, DbErr> {
+        let Some(columns) = packed else { return Ok(Rows::Driver(rows)) };
+        let bytes = rows.first().map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or_default();
+        let packed = Packed::new(bytes, columns);
+        packed.map(Rows::Packed).ok_or_else(|| DbErr::Query(RuntimeErr::Internal("what was read is no rows".into())))
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Rows::Driver(rows) => rows.len(),

@@ -4,10 +4,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
+use sea_orm::{DbErr, QueryResult, Value};
 
 use super::connection::Connection;
 use super::gather::{Gather, Item};
+use super::held::{Held, Kept};
 use super::rows::{Rows, SharedRow};
 use super::{Db, Dialect, Given, Sql};
 use crate::error::{Error, Result};
@@ -54,11 +55,12 @@ impl Db {
             _ => return Ok(Arc::new(sql.rows(connection).await?)),
         };
         let kind = sql.written_out().into();
-        let read = move |those: Vec<Same>| {
-            let (pool, sql) = (Connection::Pool(pool.clone()), sql.clone());
+        let read = move |those: Vec<Same>, kept: Kept| {
+            let (pool, sql) = (pool.clone(), sql.clone());
             async move {
-                let rows = Arc::new(sql.rows(&pool).await?);
-                Ok::<_, DbErr>(vec![rows; those.len()])
+                let mut held = Held::of(&pool, kept).await?;
+                let rows = Arc::new(sql.rows_on(&mut held).await?);
+                Ok::<_, DbErr>((vec![rows; those.len()], held.keep(&pool)))
             }
         };
         self.together.same.ask(kind, Same, read).await
@@ -83,14 +85,15 @@ impl Db {
         };
         sql.push(" AND ");
         let kind: Arc<str> = sql.text.as_str().into();
-        let find = move |ids: Vec<i64>| {
-            let (pool, mut sql) = (Connection::Pool(pool.clone()), sql.clone());
+        let find = move |ids: Vec<i64>, kept: Kept| {
+            let (pool, mut sql) = (pool.clone(), sql.clone());
             async move {
+                let mut held = Held::of(&pool, kept).await?;
                 sql.among("t.\"id\"", &ids);
-                let rows = Arc::new(sql.rows(&pool).await?);
+                let rows = Arc::new(sql.rows_on(&mut held).await?);
                 let found = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
                 let answer = |id| SharedRow::new(rows.clone(), found.iter().position(|known| known == id)?);
-                Ok::<_, DbErr>(ids.iter().map(answer).collect())
+                Ok::<_, DbErr>((ids.iter().map(answer).collect(), held.keep(&pool)))
             }
         };
         self.together.records.ask(kind, id, find).await
@@ -114,9 +117,10 @@ impl Db {
         };
         sql.push(" AND ");
         let kind: Arc<str> = sql.text.as_str().into();
-        let find = move |ids: Vec<i64>| {
-            let (pool, sql) = (Connection::Pool(pool.clone()), sql.clone());
+        let find = move |ids: Vec<i64>, kept: Kept| {
+            let (pool, sql) = (pool.clone(), sql.clone());
             async move {
+                let mut held = Held::of(&pool, kept).await?;
                 let mut answers: Vec<Option<Arc<QueryResult>>> = vec![None; ids.len()];
                 let mut asked: Vec<usize> = (0..ids.len()).collect();
                 while !asked.is_empty() {
@@ -128,7 +132,7 @@ impl Db {
                     let mut sql = sql.clone();
                     sql.among("t.\"id\"", &once.iter().map(|place| ids[*place]).collect::<Vec<_>>());
                     let mut found = Vec::with_capacity(once.len());
-                    for row in pool.query_all_raw(sql.statement()).await? {
+                    for row in held.all(sql).await? {
                         let id: i64 = row.try_get_by_index(position)?;
                         found.push((id, Arc::new(row)));
                     }
@@ -138,7 +142,7 @@ impl Db {
                     }
                     asked = again;
                 }
-                Ok::<_, DbErr>(answers)
+                Ok::<_, DbErr>((answers, held.keep(&pool)))
             }
         };
         self.together.rows.ask(kind, id, find).await
@@ -155,7 +159,7 @@ impl Db {
                 None => return statement.of_one(&row).one(connection).await,
             },
         };
-        let pool = pool.get_postgres_connection_pool().clone();
+        let pool = pool.clone();
         let kind = match company {
             Company::Any => statement.kind(&row),
             Company::None => None,
@@ -163,14 +167,18 @@ impl Db {
         let answer = match kind {
             Some(kind) => {
                 let statement = Arc::new(statement);
-                let run = move |rows: Vec<Arc<[Value]>>| {
+                let run = move |rows: Vec<Arc<[Value]>>, kept: Kept| {
                     let (pool, statement) = (pool.clone(), statement.clone());
-                    async move { statement.run(&pool, &rows).await }
+                    async move {
+                        let mut held = Held::of(&pool, kept).await?;
+                        let answers = statement.run(&mut held, &rows).await?;
+                        Ok((answers, held.keep(&pool)))
+                    }
                 };
                 self.together.given.ask(kind, row, run).await?
             }
             None => {
-                let run = tokio::spawn(async move { statement.run(&pool, &[row]).await });
+                let run = tokio::spawn(async move { statement.run(&mut Held::of(&pool, None).await?, &[row]).await });
                 run.await.map_err(Error::internal)??.pop().flatten()
             }
         };

@@ -82,7 +82,7 @@ impl Statement {
 
     async fn ask(self, number: u32) -> Result<u32> {
         let Statement { gather, ran, turns } = self;
-        let run = move |numbers: Vec<u32>| {
+        let run = move |numbers: Vec<u32>, _: Kept| {
             let (ran, turns) = (ran.clone(), turns.clone());
             async move {
                 ran.lock().unwrap().push(numbers.clone());
@@ -96,7 +96,7 @@ impl Statement {
                 if numbers.contains(&99) {
                     return Err(DbErr::Query(RuntimeErr::SqlxError(sea_orm::SqlxError::PoolClosed.into())));
                 }
-                Ok(numbers.iter().map(|number| number * 2).collect())
+                Ok((numbers.iter().map(|number| number * 2).collect(), None))
             }
         };
         gather.ask("double".into(), number, run).await
@@ -255,9 +255,9 @@ async fn nothing_is_asked_for_who_has_gone() {
 #[tokio::test]
 async fn a_panic_is_an_error_of_those_who_asked_and_of_nobody_after() {
     let gather: Numbers = Arc::default();
-    let panics = |_: Vec<u32>| async { panic!("on purpose") };
+    let panics = |_: Vec<u32>, _: Kept| async { panic!("on purpose") };
     assert!(matches!(gather.ask("double".into(), 1, panics).await, Err(Error::Internal(_))));
-    let works = |numbers: Vec<u32>| async { Ok(numbers) };
+    let works = |numbers: Vec<u32>, _: Kept| async { Ok((numbers, None)) };
     assert_eq!(gather.ask("double".into(), 1, works).await.unwrap(), 1);
 }
 

@@ -1,0 +1,127 @@
+//! A connection of the pool that goes from one statement to the next, while there are others for everybody else.
+//!
+//! The driver tries a connection out whenever it is given back, which is a round trip: where one statement follows the
+//! other, half of all.
+
+use sea_orm::error::ConnAcquireErr;
+use sea_orm::sqlx::pool::{Pool, PoolConnection};
+use sea_orm::sqlx::postgres::PgArguments;
+use sea_orm::sqlx::{AssertSqlSafe, Database, IntoArguments, Postgres, Sqlite, query_with};
+use sea_orm::{DatabaseConnection, DbBackend, DbErr, QueryResult, RuntimeErr, SqlxError};
+use sea_query_sqlx::SqlxValues;
+
+use super::Sql;
+use super::connection::adapt;
+
+/// A connection that is no longer the pool's until it is dropped.
+#[derive(Debug)]
+pub enum Held {
+    Postgres(PoolConnection<Postgres>),
+    Sqlite(PoolConnection<Sqlite>),
+}
+
+/// The connection of the statement before, where it was kept.
+pub type Kept = Option<Held>;
+
+impl Held {
+    /// The one that was kept, or else one of the pool.
+    ///
+    /// # Errors
+    /// When none is free in time, or the database cannot be reached.
+    pub async fn of(pool: &DatabaseConnection, kept: Kept) -> Result<Held, DbErr> {
+        match kept {
+            Some(held) => Ok(held),
+            None => match pool.get_database_backend() {
+                DbBackend::Sqlite => Ok(Held::Sqlite(pool.get_sqlite_connection_pool().acquire().await.map_err(none)?)),
+                _ => Ok(Held::Postgres(pool.get_postgres_connection_pool().acquire().await.map_err(none)?)),
+            },
+        }
+    }
+
+    /// Keeps it for the next statement, unless the pool has no other to give.
+    pub fn keep(self, pool: &DatabaseConnection) -> Kept {
+        let others = match &self {
+            Held::Postgres(_) => has_others(pool.get_postgres_connection_pool()),
+            Held::Sqlite(_) => has_others(pool.get_sqlite_connection_pool()),
+        };
+        others.then_some(self)
+    }
+
+    /// All rows of a statement.
+    pub async fn all(&mut self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
+        let mut values = sea_orm::Values(sql.values);
+        match self {
+            Held::Postgres(_) => {
+                self.all_of(sql.text, IntoArguments::<Postgres>::into_arguments(SqlxValues(values))).await
+            }
+            Held::Sqlite(connection) => {
+                adapt(&mut values);
+                let query = query_with::<Sqlite, _>(AssertSqlSafe(sql.text), SqlxValues(values));
+                let rows = query.fetch_all(&mut **connection).await.map_err(failed)?;
+                Ok(rows.into_iter().map(QueryResult::from).collect())
+            }
+        }
+    }
+
+    /// All rows of a statement of PostgreSQL.
+    pub async fn all_of(&mut self, text: String, arguments: PgArguments) -> Result<Vec<QueryResult>, DbErr> {
+        let Held::Postgres(connection) = self else { return Err(DbErr::Custom("this is no PostgreSQL".into())) };
+        let query = query_with::<Postgres, _>(AssertSqlSafe(text), arguments);
+        let rows = query.fetch_all(&mut **connection).await.map_err(failed)?;
+        Ok(rows.into_iter().map(QueryResult::from).collect())
+    }
+}
+
+fn has_others<D: Database>(pool: &Pool<D>) -> bool {
+    pool.num_idle() > 0 || pool.size() < pool.options().get_max_connections()
+}
+
+fn none(error: SqlxError) -> DbErr {
+    match error {
+        SqlxError::PoolTimedOut => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
+        SqlxError::PoolClosed => DbErr::ConnectionAcquire(ConnAcquireErr::ConnectionClosed),
+        error => DbErr::Conn(RuntimeErr::SqlxError(error.into())),
+    }
+}
+
+fn failed(error: SqlxError) -> DbErr {
+    DbErr::Query(RuntimeErr::SqlxError(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::SqlxSqliteConnector;
+    use sea_orm::sqlx::sqlite::SqlitePoolOptions;
+
+    use super::super::Dialect;
+    use super::*;
+
+    async fn pool(connections: u32) -> DatabaseConnection {
+        let pool = SqlitePoolOptions::new().max_connections(connections).connect("sqlite::memory:").await;
+        SqlxSqliteConnector::from_sqlx_sqlite_pool(pool.unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_kept_while_the_pool_has_others() {
+        let pool = pool(2).await;
+        let first = Held::of(&pool, None).await.unwrap();
+        let kept = first.keep(&pool);
+        assert!(kept.is_some(), "another can be opened");
+        let (first, second) = (Held::of(&pool, kept).await.unwrap(), Held::of(&pool, None).await.unwrap());
+        assert!(first.keep(&pool).is_none(), "both were taken");
+        let third = Held::of(&pool, None).await.unwrap();
+        drop(second);
+        while pool.get_sqlite_connection_pool().num_idle() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(third.keep(&pool).is_some(), "the other was given back");
+    }
+
+    #[tokio::test]
+    async fn the_only_connection_is_never_kept() {
+        let pool = pool(1).await;
+        let mut only = Held::of(&pool, None).await.unwrap();
+        assert_eq!(only.all(Sql::new(Dialect::Sqlite, "SELECT 1 UNION SELECT 2")).await.unwrap().len(), 2);
+        assert!(only.keep(&pool).is_none());
+    }
+}
