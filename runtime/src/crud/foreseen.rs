@@ -8,7 +8,6 @@ use super::changes::Changes;
 use super::show::Read;
 use super::store;
 use crate::catalog::{Entry, Source};
-use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::record::{Cell, Column, Shape, write_loose, write_value};
@@ -20,7 +19,6 @@ pub struct Beside {
     /// What a row is read with beside its columns: its version, what is beside it in one text, and each of it.
     pub columns: String,
     pub sources: Vec<Source>,
-    /// What is beside the row `t` by now, in the one text; nothing where all of that follows from the row.
     now: Option<String>,
 }
 
@@ -45,9 +43,10 @@ impl Beside {
         Beside { columns, sources, now }
     }
 
-    /// Writes what is beside the row `t` by now, in the one text of [`Beside::columns`].
-    pub fn write(&self, sql: &mut Sql) {
-        sql.push(self.now.as_deref().unwrap_or("''"));
+    /// What is beside the row `t` by now, in the one text of [`Beside::columns`]; nothing where all of that follows from the
+    /// row.
+    pub fn now(&self) -> Option<&str> {
+        self.now.as_deref()
     }
 }
 
@@ -57,7 +56,7 @@ fn beside(shape: &Shape) -> impl Iterator<Item = &Column> {
 
 /// What was beside a row that was read with [`Beside::columns`], in one text; nothing where all of that follows from the row.
 pub fn beside_of(entry: &Entry, found: &QueryResult) -> Result<Option<String>> {
-    match &entry.beside.now {
+    match entry.beside.now() {
         None => Ok(None),
         Some(_) => Ok(found.try_get_by_index(own(entry).count() + 1)?),
     }
@@ -67,8 +66,8 @@ fn own(entry: &Entry) -> impl Iterator<Item = &'static FieldMeta> {
     entry.meta.fields.iter().filter(|field| field.is_column())
 }
 
-/// The record with its changes, of a row that was read with [`Beside::columns`]; `None` where it takes more to know it, or to know
-/// whether it may be so.
+/// The record with its changes, of a row that was read with [`Beside::columns`]; `None` where it takes more to know it, or
+/// to know whether it may be so.
 pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
     let Some(found) = &changes.before else { return Ok(None) };
     let changed = |name: &str| changes.get(name).is_some();

@@ -107,10 +107,8 @@ fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: 
     sql.push(", \"charter_held\" AS MATERIALIZED (SELECT t.\"ctid\" AS \"charter_row\", g.* FROM ").name(GIVEN);
     sql.push(" AS g JOIN ").name(entry.meta.table);
     sql.push(" AS t ON t.\"id\" = g.\"charter_id\" WHERE t.\"xmin\"::text = g.\"charter_version\"");
-    if is_beside {
-        sql.push(" AND ");
-        entry.beside.write(sql);
-        sql.push(" = g.\"charter_beside\"");
+    if let Some(now) = entry.beside.now().filter(|_| is_beside) {
+        sql.push(" AND ").push(now).push(" = g.\"charter_beside\"");
     }
     sql.push(" FOR NO KEY UPDATE OF t SKIP LOCKED), \"charter_kept\" AS (UPDATE ").name(entry.meta.table);
     sql.push(" AS t SET ");

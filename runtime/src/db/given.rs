@@ -4,11 +4,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use sea_orm::sqlx::Arguments;
 use sea_orm::sqlx::postgres::PgArguments;
 use sea_orm::sqlx::types::Json;
-use sea_orm::sqlx::{Arguments, IntoArguments, Postgres};
 use sea_orm::{DbErr, QueryResult, Value};
-use sea_query_sqlx::SqlxValues;
 
 use super::gather::Item;
 use super::held::Held;
@@ -90,14 +89,14 @@ impl Statement {
     /// Runs it with each of these rows, and answers what it answers for each.
     pub async fn run(&self, held: &mut Held, rows: &[Arc<[Value]>]) -> Result<Vec<Option<QueryResult>>, DbErr> {
         let mut answers: Vec<Option<QueryResult>> = rows.iter().map(|_| None).collect();
-        let (text, arguments) = match rows {
-            [row] => {
-                let sql = self.of_one(row);
-                (sql.text, sqlx(sql.values))
+        let found = match rows {
+            [row] => held.all(self.of_one(row)).await?,
+            _ => {
+                let (text, arguments) = self.of_several(rows)?;
+                held.all_of(text, arguments).await?
             }
-            _ => self.of_several(rows)?,
         };
-        for row in held.all_of(text, arguments).await? {
+        for row in found {
             let place: i64 = row.try_get("", PLACE)?;
             if let Some(answer) = usize::try_from(place - 1).ok().and_then(|place| answers.get_mut(place)) {
                 *answer = Some(row);
@@ -122,10 +121,6 @@ impl Statement {
         }
         Ok((text, arguments))
     }
-}
-
-fn sqlx(values: Vec<Value>) -> PgArguments {
-    IntoArguments::<Postgres>::into_arguments(SqlxValues(sea_orm::Values(values)))
 }
 
 /// What is bound: a value, or the values of a column as one array. Nothing where they are not of one type, or of one of

@@ -13,7 +13,7 @@ use sea_query_sqlx::SqlxValues;
 use super::Sql;
 use super::connection::adapt;
 
-/// A connection that is no longer the pool's until it is dropped.
+/// A connection that was taken from the pool, and goes back to it when it is dropped.
 #[derive(Debug)]
 pub enum Held {
     Postgres(PoolConnection<Postgres>),
