@@ -55,7 +55,7 @@ pub async fn keep(
     write_difference(&mut difference, changes)?;
     let entered = trail::values(context, id, &difference).map(|(column, value)| {
         given.cell(column, value);
-        format!("k.\"{column}\"")
+        Operand::Of("k", column)
     });
     match row {
         Row::New(_) => write_insert(&mut given, changes),
@@ -64,11 +64,11 @@ pub async fn keep(
     let sql = &mut given.sql;
     if entry.meta.events {
         sql.push(", \"charter_told\" AS (");
-        event::write_insert(sql, name, Operand::Is("k.\"charter_body\""), Operand::Is("k.\"charter_told_at\""));
+        event::write_insert(sql, name, Operand::Of("k", "charter_body"), Operand::Of("k", "charter_told_at"));
         sql.push(" FROM \"charter_kept\" AS k)");
     }
     sql.push(", \"charter_entered\" AS (");
-    trail::write_insert(sql, entry, cause.action, entered.each_ref().map(|column| Operand::Is(column)));
+    trail::write_insert(sql, entry, cause.action, entered);
     sql.push(" FROM \"charter_kept\" AS k) SELECT ").name(PLACE).push(" FROM \"charter_kept\"");
     let company = company(context, entry, changes).await?;
     let stored = context.state().db.given(context.db(), given, company).await;

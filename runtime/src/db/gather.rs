@@ -14,7 +14,7 @@ use sea_orm::{DbErr, RuntimeErr};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::held::Kept;
+use super::held::{Kept, Spare};
 use crate::error::{Error, Result};
 
 /// So many statements of one kind are under way at once where many wait; else one.
@@ -31,6 +31,7 @@ pub struct Gather<I, O> {
     patience: Duration,
     /// So many are many.
     crowd: usize,
+    spare: Arc<Spare>,
 }
 
 /// What is asked for.
@@ -62,7 +63,7 @@ struct Waiting<I, O> {
 
 impl<I, O> Default for Gather<I, O> {
     fn default() -> Self {
-        Gather { lanes: Mutex::default(), patience: PATIENCE, crowd: usize::MAX }
+        Gather { lanes: Mutex::default(), patience: PATIENCE, crowd: usize::MAX, spare: Arc::default() }
     }
 }
 
@@ -73,9 +74,14 @@ impl<I, O> std::fmt::Debug for Gather<I, O> {
 }
 
 impl<I, O> Gather<I, O> {
+    /// With connections that others may use too.
+    pub fn sharing(spare: &Arc<Spare>) -> Self {
+        Gather { spare: spare.clone(), ..Gather::default() }
+    }
+
     /// Where so many wait, another statement goes beside the one that is under way.
-    pub fn of_crowds(crowd: usize) -> Self {
-        Gather { crowd, ..Gather::default() }
+    pub fn of_crowds(self, crowd: usize) -> Self {
+        Gather { crowd, ..self }
     }
 }
 
@@ -159,9 +165,10 @@ impl<I: Item, O: Send + 'static> Place<I, O> {
             while !self.left {
                 let those = self.next();
                 if those.is_empty() {
-                    return;
+                    break;
                 }
-                let mut work = run(those.iter().map(|waiting| waiting.item.clone()).collect(), kept.take());
+                let connection = kept.take().or_else(|| self.gather.spare.take());
+                let mut work = run(those.iter().map(|waiting| waiting.item.clone()).collect(), connection);
                 let done = timeout(self.gather.patience, &mut work).await;
                 let refused = matches!(&done, Ok(Err(_))) && those.len() > 1;
                 if done.is_err() || refused {
@@ -177,6 +184,7 @@ impl<I: Item, O: Send + 'static> Place<I, O> {
                 });
                 settle(those, done, &run).await;
             }
+            self.gather.spare.rest(kept).await;
         })
     }
 

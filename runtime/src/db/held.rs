@@ -3,12 +3,16 @@
 //! The driver tries a connection out whenever it is given back, which is a round trip: where one statement follows the
 //! other, half of all.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
 use sea_orm::error::ConnAcquireErr;
 use sea_orm::sqlx::pool::{Pool, PoolConnection};
 use sea_orm::sqlx::postgres::PgArguments;
 use sea_orm::sqlx::{AssertSqlSafe, Database, IntoArguments, Postgres, Sqlite, query_with};
 use sea_orm::{DatabaseConnection, DbBackend, DbErr, QueryResult, RuntimeErr, SqlxError};
 use sea_query_sqlx::SqlxValues;
+use tokio::time::sleep;
 
 use super::Sql;
 use super::connection::adapt;
@@ -22,6 +26,54 @@ pub enum Held {
 
 /// The connection of the statement before, where it was kept.
 pub type Kept = Option<Held>;
+
+/// A connection that no statement wants is kept for so long.
+const REST: Duration = Duration::from_millis(2);
+
+/// The connections that were kept and wait for a statement, of whatever kind.
+#[derive(Debug, Default)]
+pub struct Spare(Mutex<Resting>);
+
+#[derive(Debug, Default)]
+struct Resting {
+    last: u64,
+    /// Each with a number of its own.
+    those: Vec<(u64, Held)>,
+}
+
+impl Spare {
+    /// The one that came last.
+    pub fn take(&self) -> Kept {
+        self.lock().those.pop().map(|(_, held)| held)
+    }
+
+    /// Keeps it for whoever wants it within [`REST`], and then gives it back to its pool.
+    pub async fn rest(&self, kept: Kept) {
+        let Some(held) = kept else { return };
+        let number = self.add(held);
+        sleep(REST).await;
+        let left = self.remove(number);
+        drop(left);
+    }
+
+    fn add(&self, held: Held) -> u64 {
+        let mut resting = self.lock();
+        resting.last += 1;
+        let number = resting.last;
+        resting.those.push((number, held));
+        number
+    }
+
+    fn remove(&self, number: u64) -> Kept {
+        let mut resting = self.lock();
+        let place = resting.those.iter().position(|(known, _)| *known == number)?;
+        Some(resting.those.remove(place).1)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Resting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Held {
     /// The one that was kept, or else one of the pool.
@@ -115,6 +167,32 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(third.keep(&pool).is_some(), "the other was given back");
+    }
+
+    #[tokio::test]
+    async fn a_kept_connection_is_taken_by_the_next_statement_or_goes_back_to_the_pool() {
+        let pool = pool(2).await;
+        let idle = || pool.get_sqlite_connection_pool().num_idle();
+        let spare = std::sync::Arc::new(Spare::default());
+        let resting = |kept: Kept| {
+            let spare = spare.clone();
+            tokio::spawn(async move { spare.rest(kept).await })
+        };
+        let first = resting(Held::of(&pool, None).await.unwrap().keep(&pool));
+        let taken = loop {
+            match spare.take() {
+                Some(held) => break held,
+                None => tokio::task::yield_now().await,
+            }
+        };
+        first.await.unwrap();
+        assert_eq!(idle(), 0, "it is used again");
+        assert!(spare.take().is_none());
+        resting(Some(taken)).await.unwrap();
+        while idle() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(spare.take().is_none());
     }
 
     #[tokio::test]

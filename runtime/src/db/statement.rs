@@ -24,6 +24,8 @@ pub enum Operand<'e> {
     Bound(Value),
     /// An expression that has it.
     Is(&'e str),
+    /// A column of what is called so.
+    Of(&'e str, &'e str),
 }
 
 impl Sql {
@@ -59,6 +61,7 @@ impl Sql {
         match operand {
             Operand::Bound(value) => self.bind(value),
             Operand::Is(expression) => self.push(expression),
+            Operand::Of(table, column) => self.push(table).push(".").name(column),
         }
     }
 

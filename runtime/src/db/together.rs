@@ -28,8 +28,13 @@ const CROWD: usize = 12;
 
 impl Default for Together {
     fn default() -> Together {
-        let (same, records, rows) = Default::default();
-        Together { same, records, rows, given: Arc::new(Gather::of_crowds(CROWD)) }
+        let spare = Arc::default();
+        Together {
+            same: Arc::new(Gather::sharing(&spare)),
+            records: Arc::new(Gather::sharing(&spare)),
+            rows: Arc::new(Gather::sharing(&spare)),
+            given: Arc::new(Gather::sharing(&spare).of_crowds(CROWD)),
+        }
     }
 }
 

@@ -76,7 +76,7 @@ struct Statement {
 
 impl Statement {
     fn new(patience: Duration) -> Statement {
-        let gather = Arc::new(Gather { patience, ..Gather::of_crowds(CROWD) });
+        let gather = Arc::new(Gather { patience, ..Gather::default().of_crowds(CROWD) });
         Statement { gather, ran: Arc::default(), turns: Arc::new(Semaphore::new(0)) }
     }
 
