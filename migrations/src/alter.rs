@@ -3,6 +3,8 @@
 //! On PostgreSQL a table opened with [`Table::online`] is changed beside those who write to it: rows are filled in
 //! batches, what rows must satisfy is checked without keeping writers out, and each step can be taken again.
 
+use std::collections::HashMap;
+
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use sea_orm_migration::sea_query::{Alias, Expr, ExprTrait, PostgresQueryBuilder, Query, SqliteQueryBuilder};
 
@@ -27,14 +29,24 @@ impl Table<'_> {
         self.forget(SEARCH, "").await?;
         self.run(&format!("ALTER TABLE \"{from}\" RENAME TO \"{to}\"")).await?;
         let renamed = Table { name: to, ..*self };
+        let columns = match self.database() {
+            DbBackend::Sqlite => format!("SELECT name FROM pragma_table_info('{to}')"),
+            _ => format!("SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass('\"{to}\"')"),
+        };
+        // What a reference is called cannot be told from its beginning alone: a long name ends in a fingerprint.
+        let of_column = |column: String| (foreign_key(from, &column), foreign_key(to, &column));
+        let keys: HashMap<String, String> = self.texts(&columns).await?.into_iter().map(of_column).collect();
+        let called = |name: &str| match (keys.get(name), name.strip_prefix(&format!("{from}_"))) {
+            (Some(key), _) => Some(key.clone()),
+            (None, rest) => rest.map(|rest| format!("{to}_{rest}")),
+        };
         if self.database() == DbBackend::Sqlite {
-            let (before, after) = (format!("CONSTRAINT \"{from}_"), format!("CONSTRAINT \"{to}_"));
-            return renamed.edit(|text| text.replace(&before, &after)).await;
+            return renamed.edit(|text| sqlite::with_constraints(text, called)).await;
         }
-        let names = "SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass($1)";
-        for name in self.texts(&names.replace("$1", &format!("'\"{to}\"'"))).await? {
-            if let Some(rest) = name.strip_prefix(&format!("{from}_")) {
-                self.run(&format!("ALTER TABLE \"{to}\" RENAME CONSTRAINT \"{name}\" TO \"{to}_{rest}\"")).await?;
+        let names = format!("SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass('\"{to}\"')");
+        for name in self.texts(&names).await? {
+            if let Some(now) = called(&name) {
+                self.run(&format!("ALTER TABLE \"{to}\" RENAME CONSTRAINT \"{name}\" TO \"{now}\"")).await?;
             }
         }
         self.run(&format!("ALTER SEQUENCE IF EXISTS \"{from}_id_seq\" RENAME TO \"{to}_id_seq\"")).await

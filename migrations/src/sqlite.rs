@@ -22,6 +22,20 @@ pub fn without_reference(definition: &str) -> String {
     definition.find(" CONSTRAINT \"").map_or(definition, |at| &definition[..at]).to_owned()
 }
 
+/// The text of a table, whose constraints are called what `called` says of their names, if anything.
+pub fn with_constraints(text: &str, called: impl Fn(&str) -> Option<String>) -> String {
+    const WORD: &str = "CONSTRAINT \"";
+    let mut pieces = text.split(WORD);
+    let mut edited = pieces.next().unwrap_or_default().to_string();
+    for piece in pieces {
+        let (name, rest) = piece.split_at(piece.find('"').unwrap_or(0));
+        edited.push_str(WORD);
+        edited.push_str(&called(name).unwrap_or_else(|| name.to_string()));
+        edited.push_str(rest);
+    }
+    edited
+}
+
 /// What stands before the parenthesis, the definitions between its commas, and what stands behind.
 fn parts(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     let open = text.find('(')?;

@@ -241,8 +241,17 @@ async fn long_names_of_references_stay_apart(database: Database) {
     for what in ["here", "far"] {
         assert!(database.run(&wrong(what)).await.is_err(), "{what}");
     }
-    things.change(refers("here"), bigint(&name("here")).nullable()).await.unwrap();
-    database.run(&wrong("here")).await.unwrap();
+    // A table that is called otherwise has references of other names too, and they are found by those.
+    things.rename("things_of_another_name").await.unwrap();
+    let things = Table::on(&manager, "things_of_another_name");
+    let wrong = |what: &str| wrong(what).replace("things_with_a_long_name", "things_of_another_name");
+    for what in ["here", "far"] {
+        assert!(database.run(&wrong(what)).await.is_err(), "{what}");
+        things.change(refers(what), bigint(&name(what)).nullable()).await.unwrap();
+    }
+    for (id, what) in [(1, "here"), (2, "far")] {
+        database.run(&wrong(what).replace("(1,", &format!("({id},"))).await.unwrap();
+    }
 }
 
 /// In both directions, where rows have no value too. SQLite keeps no order of text.
