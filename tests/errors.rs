@@ -155,13 +155,13 @@ async fn an_unknown_path_is_not_found(server: Server) {
 async fn a_wrong_method_is_405_with_allow(server: Server) {
     let admin = server.admin();
     for (method, path, allow) in [
-        (Method::PUT, "/products", "GET, POST"),
-        (Method::DELETE, "/products", "GET, POST"),
-        (Method::POST, "/products/1", "GET, PUT, PATCH, DELETE"),
-        (Method::POST, "/currencies", "GET"),
-        (Method::OPTIONS, "/products", "GET, POST"),
+        (Method::PUT, "/products", "GET, HEAD, POST"),
+        (Method::DELETE, "/products", "GET, HEAD, POST"),
+        (Method::POST, "/products/1", "GET, HEAD, PUT, PATCH, DELETE"),
+        (Method::POST, "/currencies", "GET, HEAD"),
+        (Method::OPTIONS, "/products", "GET, HEAD, POST"),
         (Method::GET, "/users/1/deactivate", "POST"),
-        (Method::DELETE, "/exchange_rates/convert", "GET"),
+        (Method::DELETE, "/exchange_rates/convert", "GET, HEAD"),
     ] {
         let answer = admin.send(method, path, None).await;
         answer.refused(405, "method_not_allowed");

@@ -121,3 +121,19 @@ pub const LONGEST_WORD: usize = 64;
 
 /// The most digits of a `decimal`: they fit 64 bits, which is how SQLite keeps them exact.
 pub const MOST_DIGITS: u8 = 18;
+
+/// What other systems call the types.
+pub fn other_word(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "varchar" | "char" | "str" => "string(255)",
+        "int" | "int4" | "i32" | "smallint" => "integer",
+        "long" | "int8" | "i64" => "bigint",
+        "bool" => "boolean",
+        "float" | "double" | "number" | "numeric" | "money" => "decimal(12, 2)",
+        "datetime" | "timestamptz" | "time" => "timestamp",
+        "array" => "list(string(50))",
+        "object" | "jsonb" | "map" => "json",
+        "reference" | "belongs_to" | "foreign_key" => "ref(...)",
+        _ => return None,
+    })
+}

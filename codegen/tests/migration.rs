@@ -123,6 +123,38 @@ fn what_needs_a_value_or_a_turn_is_refused() {
 }
 
 #[test]
+fn what_says_a_value_is_what_the_type_takes() {
+    let before = "# resources/cat.yaml\nresource: cat\n# resources/a.yaml\nresource: a\n";
+    let refused = |before: &str, after: &str| {
+        let mut refused = Plan::between(&taken(before).kept(), &taken(after)).refused;
+        assert_eq!(refused.len(), 1, "{refused:?}");
+        refused.remove(0)
+    };
+    let new = |field: &str| refused(before, &format!("{before}fields:\n  f: {{ {field} }}\n"));
+    let told = |help: &str| format!("a.f: rows that are there need a value: say {help} or `nullable: true`");
+    assert_eq!(new("type: ref(cat), required: true"), told("`backfill: <id>`"));
+    assert_eq!(new("type: ref(user), default: caller"), told("`backfill: <id>`"));
+    assert_eq!(new("type: timestamp, default: now"), told("`backfill: now`"));
+    assert_eq!(new("type: date, required: true"), told("`backfill: now`"));
+    assert_eq!(new("type: boolean, required: true"), told("`backfill`, a literal `default`"));
+    let tightened = |field: &str| {
+        let with = |end: &str| format!("{before}fields:\n  f: {{ type: {field}, {end}: true }}\n");
+        refused(&with("nullable"), &with("required"))
+    };
+    assert_eq!(tightened("date"), "as.f: rows where it is null need a value: say `backfill: now`");
+    // Of what `under` makes nothing can be said.
+    let under = format!("{before}under: cat\n");
+    let help = "declare `cat_id: { type: ref(cat), nullable: true }` without `under` first, fill it, require it, then say `under`";
+    assert_eq!(refused(before, &under), format!("a.cat_id: rows that are there need a value: {help}"));
+    let declared = |end: &str| format!("{before}fields:\n  cat_id: {{ type: ref(cat), {end}: true }}\n");
+    assert_eq!(
+        refused(&declared("nullable"), &under),
+        format!("as.cat_id: rows where it is null need a value: {help}")
+    );
+    assert!(Plan::between(&taken(&declared("required")).kept(), &taken(&under)).refused.is_empty());
+}
+
+#[test]
 fn a_former_name_that_cannot_be_followed_is_refused() {
     let before = "# resources/thing.yaml\nresource: thing\nfields:\n  a: { type: text, nullable: true }\n  \
                   b: { type: text, nullable: true }\n# resources/place.yaml\nresource: place\n";

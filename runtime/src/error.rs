@@ -180,6 +180,18 @@ pub const CODES: &[(&str, u16, &str)] = &[
 ];
 
 impl Error {
+    /// [`Error::MethodNotAllowed`] on a path with these methods, where `HEAD` is answered beside `GET`.
+    pub fn method_not_allowed(methods: impl IntoIterator<Item = &'static str>) -> Error {
+        let mut allowed = Vec::new();
+        for method in methods {
+            allowed.push(method);
+            if method == "GET" {
+                allowed.push("HEAD");
+            }
+        }
+        Error::MethodNotAllowed(allowed)
+    }
+
     /// A 422 with one problem.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Error {
         let mut errors = FieldErrors::default();

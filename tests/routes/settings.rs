@@ -59,7 +59,7 @@ async fn the_settings_cannot_be_created_or_deleted(server: Server) {
     for method in [Method::POST, Method::DELETE] {
         let answer = admin.send(method, "/settings", None).await;
         answer.refused(405, "method_not_allowed");
-        assert_eq!(answer.header("allow"), Some("GET, PUT, PATCH"));
+        assert_eq!(answer.header("allow"), Some("GET, HEAD, PUT, PATCH"));
     }
     admin.get("/settings/1").await.refused(404, "not_found");
 }

@@ -3,7 +3,7 @@
 use super::rules::fits;
 use super::{ScopeOf, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Default, Field, Kind, Resource, Rule, Schema};
+use crate::model::{Access, Default, Field, Kind, Resource, Rule, Schema};
 use crate::number::Number;
 use crate::source::Span;
 use crate::words::Hook;
@@ -11,10 +11,11 @@ use crate::words::Hook;
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields {
+            begins_too_short(field, problems);
             let Some(span) = field.places.default else { continue };
             let refusal = match &field.default {
                 Default::None => None,
-                Default::Literal(text) => literal(&field.kind, text).err(),
+                Default::Literal(text) => literal(&field.kind, "default", text).err(),
                 Default::Now if !matches!(field.kind, Kind::Timestamp(_) | Kind::Date | Kind::Unknown) => {
                     Some(("`now` is a point in time".to_owned(), keyword_help(&field.kind, "now")))
                 }
@@ -43,6 +44,20 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
+/// A list that may be left out is empty then, which its own rule refuses.
+fn begins_too_short(field: &Field, problems: &mut Problems) {
+    let is_given = field.required || field.default != Default::None || field.access == Access::ReadOnly;
+    if !field.kind.is_list() || is_given {
+        return;
+    }
+    if let Some(rule) = field.rules.iter().find(|rule| matches!(rule.value, Rule::MinLength(least) if least > 0)) {
+        let message =
+            format!("`{}` is empty when it is left out, and breaks its own rule `min_length`", field.declared);
+        let problem = Diagnostic::new(Code::DefaultBreaksRule, rule.span, message, "not allowed");
+        problems.push(problem.help("say `required: true`, or leave `min_length` out"));
+    }
+}
+
 fn refers_to_user(kind: &Kind) -> bool {
     match kind {
         Kind::Ref(target) => target.value == "user",
@@ -58,8 +73,8 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
     }
 }
 
-/// Why a literal is not a value of a kind, and what would be one.
-pub fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
+/// Why a literal is not what a kind can begin with, and what would be. `what` is the key that says it.
+pub fn literal(kind: &Kind, what: &str, text: &str) -> Result<(), (String, String)> {
     let number = Number::read(text);
     let refuse = |reason: String, help: &str| Err((reason, help.to_owned()));
     if text.contains('\0') {
@@ -92,7 +107,7 @@ pub fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
                 "for example `0`",
             ),
         },
-        Kind::Timestamp(_) | Kind::Date => refuse("a fixed time is no default".to_owned(), "`now`"),
+        Kind::Timestamp(_) | Kind::Date => refuse(format!("a fixed time is no {what}"), "`now`"),
         Kind::Enum(words) => match words.iter().any(|word| word.value == text) {
             true => Ok(()),
             false => {
@@ -117,8 +132,10 @@ pub fn literal(kind: &Kind, text: &str) -> Result<(), (String, String)> {
         Kind::PolymorphicType(_) | Kind::PolymorphicId { .. } => {
             refuse("no record is there from the start".to_owned(), "remove `default`")
         }
-        Kind::StringList { .. } | Kind::RefList(_) => refuse("a list begins empty".to_owned(), "remove `default`"),
-        Kind::Json | Kind::CustomFields => refuse("an object begins empty".to_owned(), "remove `default`"),
+        Kind::StringList { .. } | Kind::RefList(_) => {
+            refuse("a list begins empty".to_owned(), &format!("remove `{what}`"))
+        }
+        Kind::Json | Kind::CustomFields => refuse("an object begins empty".to_owned(), &format!("remove `{what}`")),
         // That it has a default at all is told where keys contradict each other.
         Kind::Derived(_) | Kind::Embedded { .. } => Ok(()),
     }

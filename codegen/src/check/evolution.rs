@@ -58,7 +58,16 @@ fn backfill(field: &Field, problems: &mut Problems) {
             Some(number) if is_whole(&Kind::BigInt, number) => None,
             _ => Some((format!("`{text}` is not the id of a record"), "for example `1`".to_owned())),
         },
-        (Default::Literal(text), kind) => literal(kind, text).err(),
+        // As in a migration that was told none: no one value is that of all rows.
+        (Default::Literal(_), Kind::Uuid | Kind::PolymorphicType(_)) => {
+            let reason = match field.kind {
+                Kind::Uuid => "no two records have the same",
+                _ => "a type and an id are two values",
+            };
+            let help = "remove `backfill`: say `nullable: true`, fill the rows, and require it in the next migration";
+            Some((reason.to_owned(), help.to_owned()))
+        }
+        (Default::Literal(text), kind) => literal(kind, "backfill", text).err(),
         (Default::Now, _) => Some((
             "only a `timestamp` or a `date` has it".to_owned(),
             "say a value; the text `now` stands in quotes".to_owned(),

@@ -55,7 +55,7 @@ pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
             return Ok(());
         }
         Kind::StringList { .. } | Kind::RefList(_) | Kind::Json | Kind::CustomFields => return Ok(()),
-        _ => return literal(kind, text),
+        _ => return literal(kind, "example", text),
     };
     if fits { Ok(()) } else { Err((format!("`{text}` is not {reason}"), format!("for example `{help}`"))) }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Sorts};
+use crate::model::{Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Shown, Sorts};
 use crate::source::{Span, Spanned};
 
 /// So many columns has an index of PostgreSQL at most.
@@ -31,6 +31,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     unindexed(resource, problems);
     for set in resource.unique.iter().filter(|set| set.value.len() == 1) {
         let name = &set.value[0].value;
+        if resource.field(name).is_some_and(|field| field.shown == Shown::Never) {
+            continue;
+        }
         let message = format!("`unique` is for several fields together, and `{name}` stands alone");
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "one field")
             .help(format!("say `unique: true` at `{name}`"));
@@ -42,6 +45,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
 fn ordered(resource: &Resource, problems: &mut Problems) {
     for name in &resource.ordered {
         let Some(field) = column(resource, name, "`ordered`", problems) else { continue };
+        if field.shown == Shown::Never {
+            mark("`ordered`", name, &[], problems);
+        }
         if let Kind::String { max } = field.kind
             && max > MOST_ORDERED
         {
@@ -106,8 +112,24 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "again");
             problems.push(problem.related(first, "first here"));
         }
-        column(resource, name, what, problems);
+        if column(resource, name, what, problems).is_some_and(|field| field.shown == Shown::Never) {
+            mark(what, name, &set.value, problems);
+        }
     }
+}
+
+/// The mark of a deleted record. Every index of a table with such marks holds the other records alone, in which it is null:
+/// it orders nothing, and as nulls are unlike each other, it would let every value of a set be there again.
+fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
+    let others: Vec<&str> = set.iter().map(Name::as_str).filter(|other| *other != name.as_str()).collect();
+    let help = match (what, others.as_slice()) {
+        (_, []) => "remove it: deleted records are in no index of a resource".to_owned(),
+        ("`unique`", [alone]) => format!("say `unique: true` at `{alone}`: deleted records do not count already"),
+        ("`unique`", _) => format!("say `unique: [[{}]]`: deleted records do not count already", others.join(", ")),
+        _ => "leave it out: deleted records are in no index of a resource".to_owned(),
+    };
+    let message = format!("{what} names `{}`, which is always null here", name.value);
+    problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "always null here").help(help));
 }
 
 /// The field by a name in a list of what is indexed; one of which there can be no index is reported.

@@ -17,6 +17,7 @@ mod indexes;
 mod limits;
 mod names;
 mod nesting;
+mod orders;
 mod paths;
 mod patterns;
 mod queries;

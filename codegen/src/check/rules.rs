@@ -1,7 +1,7 @@
 //! Rules on values: which fit which type, and whether a value can satisfy them at all.
 
 use super::defaults::{is_decimal, is_whole};
-use super::{Scope, patterns, scopes};
+use super::{Scope, orders, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema};
 use crate::number::Number;
@@ -31,8 +31,10 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 }
             }
             range(field, problems);
+            extremes(field, problems);
             lengths(field, problems);
         }
+        orders::check(scope.fields, problems);
     }
 }
 
@@ -126,6 +128,41 @@ fn range(field: &Field, problems: &mut Problems) {
                 let (low, high) = (rule.value.key(), other.value.key());
                 empty_range(field, other.span, rule.span, &format!("`{low}` leaves nothing for `{high}`"), problems);
             }
+        }
+    }
+}
+
+/// Whether a number of the type lies beyond a bound that is one of its values.
+fn extremes(field: &Field, problems: &mut Problems) {
+    let greatest = match field.kind {
+        Kind::Integer => i32::MAX.to_string(),
+        Kind::BigInt => i64::MAX.to_string(),
+        Kind::Decimal { precision, places } => {
+            let nines = |digits: u8| "9".repeat(digits.into());
+            match (precision - places, places) {
+                (whole, 0) => nines(whole),
+                (0, behind) => format!("0.{}", nines(behind)),
+                (whole, behind) => format!("{}.{}", nines(whole), nines(behind)),
+            }
+        }
+        _ => return,
+    };
+    // Whole numbers of so many bits have one more below zero than above.
+    let least = match field.kind {
+        Kind::Integer => i32::MIN.to_string(),
+        Kind::BigInt => i64::MIN.to_string(),
+        _ => format!("-{greatest}"),
+    };
+    for rule in &field.rules {
+        let (text, end, what) = match &rule.value {
+            Rule::Above(text) => (text, &greatest, "greatest"),
+            Rule::Below(text) => (text, &least, "least"),
+            _ => continue,
+        };
+        // One that lies outside is no number of the field at all, and told as that.
+        if Number::read(text).is_some_and(|bound| Number::read(end) == Some(bound)) {
+            let reason = format!("`{end}` is the {what} that its type holds");
+            empty_range(field, rule.span, field.places.kind.unwrap_or(rule.span), &reason, problems);
         }
     }
 }

@@ -71,6 +71,7 @@ fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: 
                 values: written.values.as_ref(),
                 incomplete: written.incomplete,
                 timestamps: surroundings.timestamps,
+                links: surroundings.links,
             };
             kind::lower(found, &context, problems)
         }

@@ -2,13 +2,14 @@
 
 use std::str::FromStr;
 
+use super::links::Links;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{CodeValue, Kind, Name};
 use crate::source::{Span, Spanned};
 use crate::syntax::field::ValuesSyntax;
 use crate::syntax::type_word::TypeSyntax;
-use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES};
-use crate::words::TimestampForm;
+use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES, other_word};
+use crate::words::{Format, TimestampForm, Word};
 
 /// Everything that a type needs beside itself.
 pub struct Context<'a> {
@@ -17,6 +18,7 @@ pub struct Context<'a> {
     /// Something in the field could not be read, which may be its values.
     pub incomplete: bool,
     pub timestamps: TimestampForm,
+    pub links: &'a Links,
 }
 
 /// The kind of a type; a polymorphic reference gives that of its type column.
@@ -64,9 +66,14 @@ impl Lowering<'_> {
             unknown => {
                 let message = format!("there is no type `{unknown}`");
                 let problem = Diagnostic::new(Code::UnknownType, self.written.word.span, message, "unknown type");
-                self.problems.push(match other_word(unknown) {
-                    Some(word) => problem.help(format!("here it is called `{word}`")),
-                    None => problem.did_you_mean(unknown, TYPES.iter().map(|known| known.word)),
+                let format = Format::read(&unknown.to_lowercase());
+                self.problems.push(match (format, other_word(unknown)) {
+                    _ if self.context.links.has(unknown) => problem.help(format!("a reference is `ref({unknown})`")),
+                    (Some(format), _) => {
+                        problem.help(format!("say `type: string(255)` and `format: {}`", format.word()))
+                    }
+                    (None, Some(word)) => problem.help(format!("here it is called `{word}`")),
+                    (None, None) => problem.did_you_mean(unknown, TYPES.iter().map(|known| known.word)),
                 });
                 None
             }
@@ -206,20 +213,4 @@ impl Lowering<'_> {
 fn number<T: FromStr + ToString>(written: &TypeSyntax) -> Option<T> {
     let text = written.word.as_str();
     text.parse().ok().filter(|number: &T| written.arguments.is_empty() && number.to_string() == text)
-}
-
-/// What other systems call the types.
-fn other_word(word: &str) -> Option<&'static str> {
-    Some(match word.to_lowercase().as_str() {
-        "varchar" | "char" | "str" => "string(255)",
-        "int" | "int4" | "i32" | "smallint" => "integer",
-        "long" | "int8" | "i64" => "bigint",
-        "bool" => "boolean",
-        "float" | "double" | "number" | "numeric" | "money" => "decimal(12, 2)",
-        "datetime" | "timestamptz" | "time" => "timestamp",
-        "array" => "list(string(50))",
-        "object" | "jsonb" | "map" => "json",
-        "reference" | "belongs_to" | "foreign_key" => "ref(...)",
-        _ => return None,
-    })
 }

@@ -63,6 +63,11 @@ impl Links {
         Links { resources }
     }
 
+    /// Whether there is such a resource.
+    pub fn has(&self, name: &str) -> bool {
+        self.resources.contains_key(name)
+    }
+
     /// The abilities of a nested resource are those of the nearest ancestor that says or has its own.
     pub fn ability(&self, name: &str) -> String {
         let said = self.line(name).find_map(|link| link.ability.clone());

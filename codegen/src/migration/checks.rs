@@ -1,12 +1,14 @@
-//! What a migration looks at before a step, and what stops it where it finds a row: `charter_migrations::Table` asks the same.
+//! What stops a step of a migration where it finds a row: `charter_migrations::Table` asks the same before the step, or the
+//! database refuses it.
 
 use super::sql::Dialect;
 use super::step::Step;
-use super::table::{Column, ColumnKind};
+use super::table::{Column, ColumnKind, Index, IndexKind};
 
-/// Queries that count rows, of which there must be none. What the database refuses by itself is left to it.
+/// Queries that count rows, of which there must be none.
 pub fn checks(step: &Step, dialect: Dialect) -> Vec<String> {
     let (table, conditions) = match step {
+        Step::AddIndex { table, index } if index.kind == IndexKind::Unique => return vec![repeated(table, index)],
         Step::Require { table, column } => (table, conditions(&column.nullable(), column, dialect)),
         Step::Change { table, from, to } => (table, conditions(from, to, dialect)),
         _ => return Vec::new(),
@@ -16,12 +18,25 @@ pub fn checks(step: &Step, dialect: Dialect) -> Vec<String> {
 
 fn conditions(from: &Column, to: &Column, dialect: Dialect) -> Vec<String> {
     let null = (from.nullable && !to.nullable).then(|| format!("\"{}\" IS NULL", to.name));
-    // PostgreSQL looks where the constraint is validated.
-    let reference = to.reference.as_ref().filter(|_| dialect == Dialect::Sqlite);
+    let reference = to.reference.as_ref().filter(|reference| from.reference.as_ref() != Some(reference));
     let dangling = reference.map(|reference| {
         format!("\"{0}\" IS NOT NULL AND \"{0}\" NOT IN (SELECT id FROM \"{1}\")", to.name, reference.table)
     });
     [null, misfits(from, to, dialect), dangling].into_iter().flatten().collect()
+}
+
+/// Which values stand in several of the rows that an index holds. Those that are null repeat nothing.
+fn repeated(table: &str, index: &Index) -> String {
+    let columns: Vec<String> = index.columns.iter().map(|column| format!("\"{column}\"")).collect();
+    let mut conditions: Vec<String> = columns.iter().map(|column| format!("{column} IS NOT NULL")).collect();
+    if index.live {
+        conditions.push("\"deleted_at\" IS NULL".to_owned());
+    }
+    format!(
+        "SELECT count(*) FROM (SELECT 1 FROM \"{table}\" WHERE {} GROUP BY {} HAVING count(*) > 1) AS r",
+        conditions.join(" AND "),
+        columns.join(", ")
+    )
 }
 
 /// Which rows hold a value that the changed column cannot.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::step::{Step, Value};
 use super::table::{Column, ColumnKind, Index, Table};
 use crate::diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
-use crate::snapshot::{Default, Field, Resource, Snapshot};
+use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
 
 /// What a migration does.
 #[derive(Debug, Default)]
@@ -131,7 +131,7 @@ impl Planner {
             match (old, new) {
                 (Some((old, from)), Some((new, to))) if is_convertible(old, new) => {
                     names.push((from.name.clone(), to.name.clone()));
-                    self.keep(then, now, from, to, new);
+                    self.keep(after, (then, now), (from, to), new);
                 }
                 (old, new) => {
                     if let Some((_, column)) = old {
@@ -161,7 +161,8 @@ impl Planner {
     }
 
     /// A column that keeps its values, perhaps under another name or in another type.
-    fn keep(&mut self, then: &Table, now: &Table, from: &Column, to: &Column, field: &Field) {
+    fn keep(&mut self, resource: &Resource, tables: (&Table, &Table), columns: (&Column, &Column), field: &Field) {
+        let ((then, now), (from, to)) = (tables, columns);
         let table = || now.name.clone();
         if from.name != to.name {
             let refers = from.reference.is_some() && to.reference.is_some();
@@ -192,8 +193,10 @@ impl Planner {
                 // The migration looks itself, and tells how many rows are without.
                 None if !can_be_filled(field) => {}
                 None => self.refused.push(format!(
-                    "{}.{}: rows where it is null need a value: say `backfill`, or a literal `default`",
-                    now.name, to.name
+                    "{}.{}: rows where it is null need a value: {}",
+                    now.name,
+                    to.name,
+                    before_under(resource, field).unwrap_or_else(|| format!("say {}", keys(field).join(", or ")))
                 )),
             }
             let required = Column { reference: earlier, ..to.clone() };
@@ -213,8 +216,9 @@ impl Planner {
                 true => self.added.push(Step::Add { table: table(), column: column.clone() }),
                 false => {
                     let help = match can_be_filled(field) {
-                        true => "say `backfill`, a literal `default` or `nullable: true`",
-                        false => "say `nullable: true`, fill them, and require it in the next migration",
+                        true => before_under(resource, field)
+                            .unwrap_or_else(|| format!("say {} or `nullable: true`", keys(field).join(", "))),
+                        false => "say `nullable: true`, fill them, and require it in the next migration".to_owned(),
                     };
                     let place = format!("{}.{}", resource.name, column.name);
                     self.refused.push(format!("{place}: rows that are there need a value: {help}"));
@@ -326,6 +330,26 @@ fn fill(field: &Field, column: &Column) -> Option<Value> {
         ColumnKind::Json => Some(Value::Literal("{}".to_owned())),
         ColumnKind::List => Some(Value::Literal("[]".to_owned())),
         _ => None,
+    })
+}
+
+/// The keys that say a value of a field for rows that have none, as its type takes them.
+fn keys(field: &Field) -> &'static [&'static str] {
+    match field.kind {
+        Kind::Ref(_) => &["`backfill: <id>`"],
+        Kind::Timestamp | Kind::Date => &["`backfill: now`"],
+        _ => &["`backfill`", "a literal `default`"],
+    }
+}
+
+/// How a field comes by its values that `under` makes, of which nothing can be said.
+fn before_under(resource: &Resource, field: &Field) -> Option<String> {
+    let (Kind::Ref(parent), name) = (&field.kind, &field.name) else { return None };
+    resource.path.contains(&format!("{{{name}}}")).then(|| {
+        format!(
+            "declare `{name}: {{ type: ref({parent}), nullable: true }}` without `under` first, fill it, require it, then \
+             say `under`"
+        )
     })
 }
 

@@ -8,11 +8,12 @@ use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::names::odd_space;
 use crate::source::{Span, Spanned};
+use crate::types::TYPES;
 use crate::words::Word;
 
 /// A mapping that is being read.
 pub struct Mapping<'a, 'p> {
-    table: &'static Table,
+    pub table: &'static Table,
     /// Where the mapping begins.
     pub span: Span,
     entries: &'a [Entry],
@@ -42,17 +43,17 @@ impl<'a, 'p> Mapping<'a, 'p> {
                 continue;
             }
             let known = || table.keys.iter().map(|key| key.name);
-            meant.extend(nearest(written, known()));
+            let foreign = foreign::help(table, entry);
+            meant.extend(foreign.and_then(|(_, means)| means).or_else(|| nearest(written, known())));
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
             let before = index.checked_sub(1).map(|before| &entries[before]);
             let odd = odd_space(written).map(|odd| format!("it has {odd} in it: put a plain space there, or nothing"));
-            problems.push(
-                match odd.or_else(|| misplaced(table, before, entry)).or_else(|| foreign::help(table, entry)) {
-                    Some(help) => problem.help(help),
-                    None => problem.did_you_mean(written, known()),
-                },
-            );
+            problems.push(match (odd.or_else(|| misplaced(table, before, entry)), foreign) {
+                (Some(help), _) => problem.help(help),
+                (None, Some((help, _))) => problem.help(help),
+                (None, None) => problem.did_you_mean(written, known()),
+            });
         }
         Mapping { table, span: node.span, entries, taken: BTreeSet::new(), meant, is_mapping, problems }
     }
@@ -192,6 +193,11 @@ impl<'a, 'p> Mapping<'a, 'p> {
 /// What to do with a key that is none: a field that stands too far out, or the end of a text that a comma ends.
 fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<String> {
     match &entry.value.value {
+        Value::Scalar { text, .. } if table.key("detail").is_some() => {
+            let word = text.split('(').next().unwrap_or_default();
+            let is_type = TYPES.iter().any(|known| known.word == word);
+            is_type.then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))
+        }
         Value::Map(keys) if table.key("fields").is_some() => {
             let is_field = keys.iter().any(|key| matches!(key.key.as_str(), "type" | "from" | "many"));
             is_field.then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))

@@ -11,6 +11,7 @@ pub mod keys;
 mod mapping;
 pub mod relation;
 pub mod resource;
+mod stray;
 pub mod tree;
 pub mod type_word;
 

@@ -4,6 +4,7 @@ use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
+use super::stray::{self, Stray};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{FileId, Span, Spanned};
@@ -147,9 +148,24 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
 
 /// The fields under a key, each read with the keys of `table`.
 pub fn fields(mapping: &mut Mapping<'_, '_>, name: &str, table: &'static Table) -> Vec<FieldSyntax> {
-    let mut fields = Vec::new();
+    let mut fields: Vec<FieldSyntax> = Vec::new();
+    let mut before = None;
     let mut entries = mapping.entries(name).iter().peekable();
     while let Some(entry) = entries.next() {
+        if let Some(stray) = stray::find(mapping.table, table, before, entry) {
+            mapping.problems.push(match stray {
+                Stray::Outer(problem) => problem,
+                Stray::Field(problem) => {
+                    // What it lacks may be what stands beside it.
+                    if let Some(field) = fields.last_mut() {
+                        field.incomplete = true;
+                    }
+                    problem
+                }
+            });
+            continue;
+        }
+        before = Some(entry);
         let beside = entries.peek().filter(|next| matches!(next.key.as_str(), "type" | "from" | "many"));
         match beside.filter(|_| matches!(entry.value.value, Value::Null)) {
             None => fields.push(field::read(table, entry, mapping.problems)),
@@ -201,6 +217,11 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
         return None;
     }
     if let Some(word) = node.scalar() {
+        if let Some(names) = names_of_fields(mapping, word.as_str(), FilterWord::WORDS) {
+            let problem = misshapen(node, "`filters`", "`shown`, `none` or a mapping from fields to predicates");
+            mapping.problems.push(problem.help(format!("write `filters: {{ {}: all }}`", names.join(": all, "))));
+            return None;
+        }
         return mapping::read_word("filters", &word, mapping.problems).map(FiltersSyntax::Word);
     }
     let entries = mapping.entries("filters");
@@ -231,6 +252,24 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     Some(FiltersSyntax::Fields(fields.collect()))
 }
 
+/// The fields that a text names where one of a few words may stand; none where it is one of them, or names anything else.
+fn names_of_fields<'t>(mapping: &mut Mapping<'_, '_>, text: &'t str, words: &[&str]) -> Option<Vec<&'t str>> {
+    if words.contains(&text) {
+        return None;
+    }
+    let mut declared = vec!["id", "created_at", "updated_at"];
+    for key in ["fields", "detail"] {
+        if let Some(Value::Map(entries)) = mapping.node(key).map(|node| &node.value) {
+            declared.extend(entries.iter().map(|entry| entry.key.as_str()));
+        }
+    }
+    // A `ref` to several resources is declared once for two columns.
+    let columns = |name: &'t str| [name, name.trim_end_matches("_id"), name.trim_end_matches("_type")];
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let are_fields = names.iter().all(|name| columns(name).iter().any(|name| declared.contains(name)));
+    are_fields.then_some(names)
+}
+
 fn deprecated_filters(mapping: &mut Mapping<'_, '_>) -> Vec<(Name, DeprecatedSyntax)> {
     let entries = mapping.entries("deprecated_filters").iter();
     entries
@@ -245,6 +284,11 @@ fn sorts(mapping: &mut Mapping<'_, '_>) -> Option<SortsSyntax> {
         return None;
     }
     if let Some(word) = node.scalar() {
+        if let Some(names) = names_of_fields(mapping, word.as_str(), SortWord::WORDS) {
+            let problem = misshapen(node, "`sorts`", "`shown`, `none` or a list of fields");
+            mapping.problems.push(problem.help(format!("write `sorts: [{}]`", names.join(", "))));
+            return None;
+        }
         let word: Spanned<SortWord> = mapping::read_word("sorts", &word, mapping.problems)?;
         return Some(if word.value == SortWord::None { SortsSyntax::Fields(Vec::new()) } else { SortsSyntax::Shown });
     }

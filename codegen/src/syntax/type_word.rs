@@ -25,15 +25,23 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
     let mut scanner = Scanner { text: &text.value, at: 0, span: text.span };
     let found = scanner.expression(DEEPEST);
     scanner.skip_spaces();
-    if let (Some(found), true) = (found, scanner.at == scanner.text.len()) {
-        return Some(found);
+    let rest = &scanner.text[scanner.at..];
+    if found.is_some() && rest.is_empty() {
+        return found;
     }
     let message = match text.value.char_indices().nth(TOLD) {
         Some((end, _)) => format!("`{}…` is not a type", &text.value[..end]),
         None => format!("`{}` is not a type", text.value),
     };
-    let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read")
-        .help("a type is a word, with arguments in parentheses right behind it where it takes any: `string(255)`, `decimal(12, 4)`");
+    let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read");
+    let problem = match (found, text.value.strip_suffix('?')) {
+        (Some(_), Some(kind)) if rest == "?" => problem
+            .help(format!("a field that may be null says so beside its type: `type: {kind}` and `nullable: true`")),
+        _ => problem.help(
+            "a type is a word, with arguments in parentheses right behind it where it takes any: `string(255)`, \
+             `decimal(12, 4)`",
+        ),
+    };
     problems.push(problem);
     None
 }

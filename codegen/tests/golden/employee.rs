@@ -53,7 +53,7 @@ pub struct Model {
 
 #[derive(Clone, Debug, Input)]
 pub struct InviteInput {
-    #[field(list(255), min_length = 1, max_length = 50)]
+    #[field(list(255), required, min_length = 1, max_length = 50)]
     pub emails: Json,
     #[field(string(5), default = "en")]
     pub language: String,

@@ -32,7 +32,7 @@ pub struct Model {
     pub visibility: String,
     #[field(reference("user"), read_only, default_caller)]
     pub user_id: i64,
-    #[field(list(63), min_length = 1)]
+    #[field(list(63), required, min_length = 1)]
     pub columns: Json,
     #[field(json)]
     pub filters: Json,

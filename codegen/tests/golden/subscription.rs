@@ -57,7 +57,7 @@ pub struct Model {
         example = "https://example.com/hook"
     )]
     pub url: String,
-    #[field(list(100), min_length = 1, no_filter)]
+    #[field(list(100), required, min_length = 1, no_filter)]
     pub events: Json,
     #[field(reference("user"), read_only, default_caller, no_filter, no_sort)]
     pub user_id: i64,

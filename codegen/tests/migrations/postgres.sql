@@ -41,6 +41,7 @@ ALTER TABLE "articles" ADD CONSTRAINT "charter_required" CHECK ("given_at" IS NO
 ALTER TABLE "articles" VALIDATE CONSTRAINT "charter_required";
 ALTER TABLE "articles" ALTER COLUMN "given_at" SET NOT NULL;
 ALTER TABLE "articles" DROP CONSTRAINT "charter_required";
+-- SELECT count(*) FROM (SELECT 1 FROM "articles" WHERE "name" IS NOT NULL AND "maker_id" IS NOT NULL AND "deleted_at" IS NULL GROUP BY "name", "maker_id" HAVING count(*) > 1) AS r;
 CREATE UNIQUE INDEX CONCURRENTLY "articles_name_maker_id_key" ON "articles" ("name", "maker_id") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_part_of_idx" ON "articles" ("part_of") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_name_sort" ON "articles" (charter_fold("name"), "name", "id") WHERE "deleted_at" IS NULL;

@@ -39,6 +39,7 @@ PRAGMA writable_schema = RESET;
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '"given_at" timestamp_with_timezone_text NULL', '"given_at" timestamp_with_timezone_text NOT NULL') WHERE type = 'table' AND name = 'articles';
 PRAGMA writable_schema = RESET;
+-- SELECT count(*) FROM (SELECT 1 FROM "articles" WHERE "name" IS NOT NULL AND "maker_id" IS NOT NULL AND "deleted_at" IS NULL GROUP BY "name", "maker_id" HAVING count(*) > 1) AS r;
 CREATE UNIQUE INDEX "articles_name_maker_id_key" ON "articles" ("name", "maker_id") WHERE "deleted_at" IS NULL;
 CREATE INDEX "articles_part_of_idx" ON "articles" ("part_of") WHERE "deleted_at" IS NULL;
 CREATE INDEX "articles_weight_sort" ON "articles" ("weight", "id") WHERE "deleted_at" IS NULL;

@@ -89,7 +89,7 @@ impl At {
             other => other,
         };
         let Some(method) = self.methods.iter().find(|method| method.name == asked) else {
-            return Err(Error::MethodNotAllowed(self.methods.iter().map(|method| method.name).collect()));
+            return Err(Error::method_not_allowed(self.methods.iter().map(|method| method.name)));
         };
         caller.need_any_ability(&method.abilities)?;
         if let Some(permission) = method.permission {

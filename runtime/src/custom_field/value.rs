@@ -9,8 +9,8 @@ use crate::error::FieldErrors;
 use crate::query::{hint, read_value};
 use crate::record::write_timestamp;
 
-/// Merges given values into those a record has. Null leaves a value as it is, `""` clears it. Problems are reported
-/// under `custom_fields.<name>`.
+/// Merges given values into those a record has. Null leaves a value as it is, `""` clears it, also one whose definition has
+/// gone. Problems are reported under `custom_fields.<name>`.
 ///
 /// A required field must end up with a value, but only when it is given, or the record is new: a definition that
 /// becomes required later does not stop unrelated changes.
@@ -29,6 +29,15 @@ pub fn merge(
             continue;
         }
         let Some(definition) = definitions.iter().find(|d| d.name == *name) else {
+            let is_left = merged.contains_key(name);
+            match given {
+                Given::Null if is_left => continue,
+                Given::Text(text) if is_left && text.is_empty() => {
+                    merged.remove(name);
+                    continue;
+                }
+                _ => {}
+            }
             let hint = hint(name, definitions.iter().map(|d| d.name.as_str()));
             errors.add(key, format!("is not a custom field of this entity type{hint}"));
             continue;

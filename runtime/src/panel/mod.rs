@@ -169,7 +169,7 @@ impl Panel {
             "GET" | "HEAD" => false,
             "POST" => true,
             _ if matches!(segments, [ROOT, "api", ..]) => true,
-            _ => return Err(Error::MethodNotAllowed(vec!["GET", "POST"])),
+            _ => return Err(Error::method_not_allowed(["GET", "POST"])),
         };
         if post {
             visit.need_same_origin(request)?;

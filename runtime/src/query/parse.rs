@@ -28,6 +28,8 @@ pub fn parse(query: &str) -> Result<Request> {
             "view_id" => request.view_id = Some(value),
             "filters" => request.filters = Some(value),
             "include" | "include[]" => request.include.extend(split_names(&value)),
+            // Blank it is as if it were not there, as other parameters are. Who wants no field says `,`.
+            "fields" | "fields[]" if value.trim().is_empty() => {}
             "fields" | "fields[]" => request.fields.get_or_insert_default().extend(split_names(&value)),
             _ if name.starts_with("q[") => add_term(&mut request.terms, &name, value)?,
             // Passed over, they would leave all records where few are meant.

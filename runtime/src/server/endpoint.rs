@@ -139,7 +139,7 @@ async fn drain(request: &mut Request, (most, time): (usize, Duration)) {
 pub fn only_get(request: &Request) -> Result<()> {
     match request.method().as_str() {
         "GET" | "HEAD" => Ok(()),
-        _ => Err(Error::MethodNotAllowed(vec!["GET"])),
+        _ => Err(Error::method_not_allowed(["GET"])),
     }
 }
 

@@ -173,7 +173,7 @@ async fn what_is_missing_or_wrong_is_told_by_parameter(server: Server) {
     admin.get("/exchange_rates/convert?from=%").await.refused(400, "malformed_request");
     let posted = admin.post("/exchange_rates/convert", json!({})).await;
     posted.refused(405, "method_not_allowed");
-    assert_eq!(posted.header("allow"), Some("GET"));
+    assert_eq!(posted.header("allow"), Some("GET, HEAD"));
 }
 
 async fn the_largest_amount_converts_exactly_at_the_largest_rate(server: Server) {

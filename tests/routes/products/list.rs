@@ -16,6 +16,7 @@ on_both!(
     products_are_filtered_and_sorted_by_the_name_of_their_group,
     products_are_filtered_by_a_field_of_a_related_record,
     includes_are_loaded_for_the_whole_page,
+    a_blank_list_of_names_names_none,
 );
 
 /// Four products, of which the last has no group.
@@ -185,4 +186,15 @@ async fn includes_are_loaded_for_the_whole_page(server: Server) {
     }
     let products = admin.get("/products?include=").await.records("products");
     assert_eq!(keys(&products[0]), LIST_FIELDS, "nothing named, nothing included");
+}
+
+async fn a_blank_list_of_names_names_none(server: Server) {
+    let admin = server.admin();
+    four(&admin).await;
+    let whole = admin.get("/products").await.ok();
+    for blank in ["fields=", "fields=%20", "fields[]=", "include=", "sort="] {
+        assert_eq!(admin.get(&format!("/products?{blank}")).await.ok(), whole, "{blank}");
+    }
+    let named = admin.get("/products?fields=&fields=name").await.ok();
+    assert_eq!(keys(&named["products"][0]), ["name"]);
 }

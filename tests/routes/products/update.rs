@@ -15,7 +15,7 @@ on_both!(
     what_get_returned_can_be_put_back,
     a_change_of_nothing_changes_not_even_the_time,
     custom_fields_are_merged_by_name_and_cleared_by_the_empty_text,
-    the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back,
+    the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back_or_cleared,
     a_product_that_is_not_there_is_not_found_before_its_body_is_judged,
     nothing_is_stored_of_a_change_with_a_problem,
     two_changes_of_different_fields_at_once_both_hold,
@@ -128,7 +128,7 @@ async fn custom_fields_are_merged_by_name_and_cleared_by_the_empty_text(server: 
     assert_eq!(answer.invalid_fields(), ["custom_fields.aa", "custom_fields.b"]);
 }
 
-async fn the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back(server: Server) {
+async fn the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back_or_cleared(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     let definition = admin.post("/custom_fields", definition).await.created("custom_field");
@@ -137,6 +137,11 @@ async fn the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back(se
     let shown = admin.get(&path(&product)).await.record("product");
     update(&admin, &product, shown).await;
     admin.put(&path(&product), json!({ "custom_fields": { "power": 151 } })).await.invalid("custom_fields.power");
+    let kept = update(&admin, &product, json!({ "custom_fields": { "power": null } })).await;
+    assert_eq!(kept["custom_fields"], json!({ "power": 150 }));
+    let cleared = update(&admin, &product, json!({ "custom_fields": { "power": "" } })).await;
+    assert_eq!(cleared["custom_fields"], json!({}));
+    admin.put(&path(&product), json!({ "custom_fields": { "power": "" } })).await.invalid("custom_fields.power");
 }
 
 async fn a_product_that_is_not_there_is_not_found_before_its_body_is_judged(server: Server) {

@@ -49,7 +49,8 @@ pub const ENTRIES: &[Entry] = &[
         title: "a set of fields that cannot be indexed",
         explanation: "`unique` and `indexes` hold sets of columns that have an order, and `ordered` single ones. A set names each \
             field once and stands once, and its text has at most 650 characters together, that of an ordered field 255, or \
-            PostgreSQL could not index every value; it has at most 32 fields, and no two make the same name of an index. A single unique field says so itself: `unique: true`. `unindexed` names \
+            PostgreSQL could not index every value; it has at most 32 fields, and no two make the same name of an index. A single unique field says so itself: `unique: true`. \
+            `deleted_at` is in no set: every index holds the records alone that are not deleted. `unindexed` names \
             what `filters` or `sorts` names too, or the field of `under` or of a `many`.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  tag_list: { type: list(string(50)) }\nindexes: [[tag_list]]\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  tag: { type: string(50), nullable: true }\nindexes: [[tag]]\n",

@@ -24,7 +24,8 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::WrongShape,
         title: "a value of the wrong shape",
-        explanation: "A list stands where a mapping is expected, a word where `true` or `false` is, nothing where something is, and the like.",
+        explanation: "A list stands where a mapping is expected, a word where `true` or `false` is, nothing where something is, \
+            and the like. Or a key of the resource, or of a field, stands among the fields.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: yes }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\n",
     },

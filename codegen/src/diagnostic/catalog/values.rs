@@ -41,7 +41,8 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::EmptyRange,
         title: "rules that no value satisfies",
-        explanation: "The least is more than the most, or a text must be longer than its type allows. Or references that must \
+        explanation: "The least is more than the most, or a text must be longer than its type allows. Or `above` \
+            is the greatest that a type holds, or fields must each come behind the next, in a circle. Or references that must \
             be given lead in a circle, so that the first record can never be made.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 10, max: 5 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 5, max: 10 }\n",
@@ -59,7 +60,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::DefaultBreaksRule,
         title: "a value that breaks the field's own rule",
         explanation: "A record made with the default could not be saved again as it is; an example would be refused, and so \
-            would a row of a seed. A unique field has no default and no backfill: the second record would have the same.",
+            would a row of a seed. A list that is left out is empty, so that one with `min_length` is \
+            `required`. A unique field has no default and no backfill: the second record would have the same.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0, above: 0 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, above: 0 }\n",
     },

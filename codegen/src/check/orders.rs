@@ -1,0 +1,59 @@
+//! Fields of which each must come behind the next, until the last must come behind the first: no values are so.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Field, Rule};
+use crate::source::Span;
+
+/// Tells each circle once, at the first `after` in it: where all are `not_before`, they may be the same.
+pub fn check(fields: &[Field], problems: &mut Problems) {
+    let mut told: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
+    for field in fields {
+        for rule in &field.rules {
+            let Rule::After(other) = &rule.value else { continue };
+            let Some(way) = way(fields, other, field.name.as_str()) else { continue };
+            // Compared with itself, which is told as that.
+            if *other == field.name.value {
+                continue;
+            }
+            let others = way.iter().map(|(name, _)| *name);
+            let names: Vec<&str> = std::iter::once(field.name.as_str()).chain(others).collect();
+            if !told.insert(names.iter().copied().collect()) {
+                continue;
+            }
+            let message = format!(
+                "no values of `{}` can satisfy their rules: each must come behind the next, in a circle",
+                names.join("` and `")
+            );
+            let mut problem = Diagnostic::new(Code::EmptyRange, rule.span, message, "against");
+            for (_, span) in &way {
+                problem = problem.related(*span, "this");
+            }
+            problems.push(problem.help("leave one of them out"));
+        }
+    }
+}
+
+/// The fields by which one must come behind another, each with the place of the rule that leads on from it.
+fn way<'f>(fields: &'f [Field], from: &str, to: &str) -> Option<Vec<(&'f str, Span)>> {
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    let mut waiting = vec![(from.to_owned(), Vec::new())];
+    while let Some((name, way)) = waiting.pop() {
+        if name == to {
+            return Some(way);
+        }
+        let Some(field) = fields.iter().find(|field| field.name.value == name) else { continue };
+        if !reached.insert(field.name.as_str()) {
+            continue;
+        }
+        for rule in &field.rules {
+            if let Rule::After(other) | Rule::NotBefore(other) = &rule.value {
+                let mut further: Vec<(&str, Span)> = way.clone();
+                further.push((field.name.as_str(), rule.span));
+                waiting.push((other.clone(), further));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,105 @@
+//! Keys that stand among fields and are none: one of the resource that is indented too far, or one of a field too little.
+
+use super::foreign;
+use super::keys::{Shape, Table};
+use super::tree::{Entry, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::names::is_snake_case;
+use crate::number::Number;
+use crate::types;
+use crate::words::{Format, SortWord, Word};
+
+/// What a stray key belongs to.
+pub enum Stray {
+    /// To what has the fields.
+    Outer(Diagnostic),
+    /// To the field before it.
+    Field(Diagnostic),
+}
+
+/// Tells an entry that is no field but a key of `outer`, which has the fields, or of `inner`, the field `before` it.
+pub fn find(outer: &Table, inner: &Table, before: Option<&Entry>, entry: &Entry) -> Option<Stray> {
+    let key = entry.key.as_str();
+    let is_key = |table: &Table| table.key(key).is_some_and(|found| fits(found.shape, &entry.value));
+    let before = before.filter(|_| is_key(inner));
+    if is_field(&entry.value) || before.is_none() && !is_key(outer) {
+        return None;
+    }
+    let what = outer.what.split_once(' ').map_or(outer.what, |(_, what)| what);
+    let mut help = match before {
+        None => format!("a key of the {what}: indent it less"),
+        Some(field) => under(field, entry),
+    };
+    if before.is_some() && is_key(outer) {
+        help.push_str(&format!("; or one of the {what}: indent it less"));
+    }
+    // A field may be called so too, and what it refers to be taken for its type.
+    let table = if before.is_some() { inner } else { outer };
+    if let (Some(Shape::Name), Some(text)) = (table.key(key).map(|found| found.shape), entry.value.scalar())
+        && is_snake_case(text.as_str())
+    {
+        help.push_str(&format!("; a field that refers to another resource says `ref({})`", text.value));
+    }
+    let message = format!("`{key}` stands among the fields, and is none");
+    let problem = Diagnostic::new(Code::WrongShape, entry.key.span, message, "not a field").help(help);
+    Some(if before.is_some() { Stray::Field(problem) } else { Stray::Outer(problem) })
+}
+
+/// How a key is said of a field, which may be just its type.
+fn under(field: &Entry, entry: &Entry) -> String {
+    let (name, key) = (&field.key.value, &entry.key.value);
+    match (field.value.scalar(), entry.value.scalar()) {
+        (Some(kind), Some(value)) => {
+            format!("a key of a field: write `{name}: {{ type: {}, {key}: {} }}`", kind.value, value.value)
+        }
+        _ => format!("a key of a field: indent it under `{name}`"),
+    }
+}
+
+/// Whether it was written as a field, with a mistake perhaps: as its type, or as a mapping that says where it comes from.
+fn is_field(node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar { text, .. } => {
+            let word = text.split('(').next().unwrap_or_default();
+            let known = types::TYPES.iter().any(|known| known.word == word);
+            known || text.contains('(') || types::other_word(word).is_some() || Format::read(word).is_some()
+        }
+        Value::Map(entries) => entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many")),
+        // It has nothing that could be told apart.
+        Value::Null => true,
+        Value::List(_) => false,
+    }
+}
+
+/// Whether a value has the shape that a key asks for.
+fn fits(shape: Shape, node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar { text, .. } => match shape {
+            Shape::Flag => foreign::flag(node).is_some(),
+            Shape::Word(words) => words.contains(&text.as_str()),
+            Shape::Filters | Shape::Sorts => SortWord::WORDS.contains(&text.as_str()),
+            Shape::Number | Shape::Count => Number::read(text).is_some(),
+            // Whatever stands there fits, also a type with a slip.
+            Shape::Name | Shape::Text | Shape::Literal | Shape::Path | Shape::Permission => {
+                nearest(text, types::TYPES.iter().map(|known| known.word)).is_none()
+            }
+            _ => false,
+        },
+        Value::List(_) => {
+            matches!(shape, Shape::Words(_) | Shape::Names | Shape::Sets | Shape::Sorts | Shape::Values)
+        }
+        Value::Map(_) => matches!(
+            shape,
+            Shape::Values
+                | Shape::Permission
+                | Shape::Fields(_)
+                | Shape::Output(_)
+                | Shape::Filters
+                | Shape::Deprecated
+                | Shape::DeprecatedFilters
+                | Shape::Includes
+                | Shape::Actions
+        ),
+        Value::Null => false,
+    }
+}
