@@ -47,8 +47,11 @@ impl Dev {
         Dev { folder, child }
     }
 
+    /// As editors do: the file is never seen half written.
     fn write(&self, path: &str, text: &str) {
-        fs::write(self.folder.join(path), text).unwrap();
+        let new = self.folder.join("new");
+        fs::write(&new, text).unwrap();
+        fs::rename(&new, self.folder.join(path)).unwrap();
     }
 
     fn read(&self, file: &str) -> String {
