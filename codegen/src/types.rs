@@ -122,6 +122,12 @@ pub const LONGEST_WORD: usize = 64;
 /// The most digits of a `decimal`: they fit 64 bits, which is how SQLite keeps them exact.
 pub const MOST_DIGITS: u8 = 18;
 
+/// Whether a text begins with the word of a type, whatever its arguments are.
+pub fn names_type(text: &str) -> bool {
+    let word = text.split('(').next().unwrap_or_default();
+    TYPES.iter().any(|known| known.word == word)
+}
+
 /// What other systems call the types.
 pub fn other_word(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {

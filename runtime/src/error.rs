@@ -180,7 +180,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
 ];
 
 impl Error {
-    /// [`Error::MethodNotAllowed`] on a path with these methods, where `HEAD` is answered beside `GET`.
+    /// [`Error::MethodNotAllowed`] on a path with these methods, where `HEAD` is answered beside `GET` (RFC 9110, 10.2.1).
     pub fn method_not_allowed(methods: impl IntoIterator<Item = &'static str>) -> Error {
         let mut allowed = Vec::new();
         for method in methods {

@@ -130,7 +130,7 @@ pub fn literal(kind: &Kind, what: &str, text: &str) -> Result<(), (String, Strin
         Kind::Uuid => refuse("no two records have the same".to_owned(), "leave it to a hook: `default: hook`"),
         Kind::Ref(_) => refuse("no record is there from the start".to_owned(), "only `ref(user)` has one: `caller`"),
         Kind::PolymorphicType(_) | Kind::PolymorphicId { .. } => {
-            refuse("no record is there from the start".to_owned(), "remove `default`")
+            refuse("no record is there from the start".to_owned(), &format!("remove `{what}`"))
         }
         Kind::StringList { .. } | Kind::RefList(_) => {
             refuse("a list begins empty".to_owned(), &format!("remove `{what}`"))

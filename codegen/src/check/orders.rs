@@ -12,11 +12,11 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
     for field in fields {
         for rule in &field.rules {
             let Rule::After(other) = &rule.value else { continue };
-            let Some(way) = way(fields, other, field.name.as_str()) else { continue };
             // Compared with itself, which is told as that.
             if *other == field.name.value {
                 continue;
             }
+            let Some(way) = way(fields, other, field.name.as_str()) else { continue };
             let others = way.iter().map(|(name, _)| *name);
             let names: Vec<&str> = std::iter::once(field.name.as_str()).chain(others).collect();
             if !told.insert(names.iter().copied().collect()) {
@@ -36,22 +36,22 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
 }
 
 /// The fields by which one must come behind another, each with the place of the rule that leads on from it.
-fn way<'f>(fields: &'f [Field], from: &str, to: &str) -> Option<Vec<(&'f str, Span)>> {
+fn way<'f>(fields: &'f [Field], from: &'f str, to: &str) -> Option<Vec<(&'f str, Span)>> {
     let mut reached: BTreeSet<&str> = BTreeSet::new();
-    let mut waiting = vec![(from.to_owned(), Vec::new())];
+    let mut waiting = vec![(from, Vec::new())];
     while let Some((name, way)) = waiting.pop() {
         if name == to {
             return Some(way);
         }
         let Some(field) = fields.iter().find(|field| field.name.value == name) else { continue };
-        if !reached.insert(field.name.as_str()) {
+        if !reached.insert(name) {
             continue;
         }
         for rule in &field.rules {
             if let Rule::After(other) | Rule::NotBefore(other) = &rule.value {
                 let mut further: Vec<(&str, Span)> = way.clone();
-                further.push((field.name.as_str(), rule.span));
-                waiting.push((other.clone(), further));
+                further.push((name, rule.span));
+                waiting.push((other, further));
             }
         }
     }

@@ -8,7 +8,7 @@ use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::names::odd_space;
 use crate::source::{Span, Spanned};
-use crate::types::TYPES;
+use crate::types::names_type;
 use crate::words::Word;
 
 /// A mapping that is being read.
@@ -194,9 +194,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
 fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<String> {
     match &entry.value.value {
         Value::Scalar { text, .. } if table.key("detail").is_some() => {
-            let word = text.split('(').next().unwrap_or_default();
-            let is_type = TYPES.iter().any(|known| known.word == word);
-            is_type.then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))
+            names_type(text).then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))
         }
         Value::Map(keys) if table.key("fields").is_some() => {
             let is_field = keys.iter().any(|key| matches!(key.key.as_str(), "type" | "from" | "many"));

@@ -60,9 +60,8 @@ fn under(field: &Entry, entry: &Entry) -> String {
 fn is_field(node: &Node) -> bool {
     match &node.value {
         Value::Scalar { text, .. } => {
-            let word = text.split('(').next().unwrap_or_default();
-            let known = types::TYPES.iter().any(|known| known.word == word);
-            known || text.contains('(') || types::other_word(word).is_some() || Format::read(word).is_some()
+            let is_other = || types::other_word(text).is_some() || Format::read(text).is_some();
+            types::names_type(text) || text.contains('(') || is_other()
         }
         Value::Map(entries) => entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many")),
         // It has nothing that could be told apart.

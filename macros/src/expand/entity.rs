@@ -170,7 +170,7 @@ fn model(parts: &Parts<'_>, sound: bool) -> TokenStream {
             quote!(ActiveModel { #(#idents: ::charter_runtime::generated::ActiveValue::Unchanged(self.#idents)),* }),
         )
     } else {
-        (quote!(let _ = source; ::core::unimplemented!()), quote!(::core::unimplemented!()))
+        (quote!(let _ = source; ::core::unreachable!()), quote!(::core::unreachable!()))
     };
     quote! {
         #[automatically_derived]

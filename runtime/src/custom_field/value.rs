@@ -28,35 +28,27 @@ pub fn merge(
         if is_stored(merged.get(name), given) {
             continue;
         }
-        let Some(definition) = definitions.iter().find(|d| d.name == *name) else {
-            let is_left = merged.contains_key(name);
-            match given {
-                Given::Null if is_left => continue,
-                Given::Text(text) if is_left && text.is_empty() => {
-                    merged.remove(name);
-                    continue;
-                }
-                _ => {}
-            }
-            let hint = hint(name, definitions.iter().map(|d| d.name.as_str()));
-            errors.add(key, format!("is not a custom field of this entity type{hint}"));
-            continue;
-        };
-        match given {
-            Given::Null => {}
-            Given::Text(text) if text.is_empty() => {
+        let definition = definitions.iter().find(|d| d.name == *name);
+        let is_known = definition.is_some() || merged.contains_key(name);
+        match (given, definition) {
+            (Given::Null, _) if is_known => {}
+            (Given::Text(text), _) if is_known && text.is_empty() => {
                 merged.remove(name);
-                if definition.required && !is_new {
+                if definition.is_some_and(|d| d.required) && !is_new {
                     errors.add(key, "is required");
                 }
             }
-            given => match read(definition, given) {
+            (given, Some(definition)) => match read(definition, given) {
                 Ok(value) if definition.required && value.as_str().is_some_and(|text| text.trim().is_empty()) => {
                     errors.add(key, "must not be blank");
                 }
                 Ok(value) => drop(merged.insert(name.clone(), value)),
                 Err(problem) => errors.add(key, problem),
             },
+            (_, None) => {
+                let hint = hint(name, definitions.iter().map(|d| d.name.as_str()));
+                errors.add(key, format!("is not a custom field of this entity type{hint}"));
+            }
         }
     }
     if is_new {
