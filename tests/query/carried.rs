@@ -16,6 +16,7 @@ on_both!(
     totals_are_right_after_every_kind_of_change,
     what_changes_much_at_once_is_counted_again,
     what_is_known_no_longer_is_counted_again,
+    room_of_what_was_folded_and_forgotten_is_used_again,
     a_page_is_found_once_until_a_record_of_the_list_changes,
     what_follows_from_another_record_of_the_table_is_not_carried,
     changes_that_are_folded_out_of_order_are_not_taken_for_known,
@@ -154,6 +155,24 @@ async fn what_is_known_no_longer_is_counted_again(specimens: Specimens) {
     on(&specimens).await;
     total::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
     assert_eq!(full(&client, "&q[name_eq]=S").await, 6);
+}
+
+async fn room_of_what_was_folded_and_forgotten_is_used_again(specimens: Specimens) {
+    let state = &specimens.state;
+    if state.db.dialect() == Dialect::Sqlite {
+        return; // Its triggers change the numbers themselves.
+    }
+    let size = "SELECT CAST(pg_relation_size('record_changes') + pg_relation_size('record_recent') AS TEXT) AS text";
+    let mut sizes = Vec::new();
+    for _ in 0..12 {
+        let many = "INSERT INTO record_changes (\"table\", block, live, ids) \
+                    SELECT 'specimens', 0, 0, ARRAY[n] FROM generate_series(1, 5000) AS n";
+        specimens.sql(many).await;
+        total::fold(&state.db).await.expect("the changes are folded");
+        trim(&specimens).await;
+        sizes.push(specimens.texts(size).await[0].parse::<i64>().expect("a number of bytes"));
+    }
+    assert!(sizes[11] < 3 * sizes[1], "{sizes:?}");
 }
 
 async fn a_page_is_found_once_until_a_record_of_the_list_changes(specimens: Specimens) {
