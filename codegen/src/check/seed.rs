@@ -115,7 +115,7 @@ fn row(resource: &Resource, key: Option<&Field>, item: &Node, entries: &[Entry],
         // Rows are sown at the start, when nobody calls.
         let no_caller = field.default == Default::Caller && !field.nullable;
         let is_key = key.is_some_and(|key| key.name.value == field.name.value);
-        if (is_needed || no_caller || is_key) && given.is_none_or(|entry| is_null(&entry.value)) {
+        if (is_needed || no_caller || is_key) && given.is_none_or(|entry| entry.value.is_null()) {
             let message = match no_caller {
                 true => format!("this row has no `{}`, and nobody calls who could be it", field.name.value),
                 false if is_key => format!("this row has no `{}`, which tells rows apart", field.name.value),
@@ -136,18 +136,14 @@ fn is_given(field: &Field) -> bool {
     !matches!(field.kind, Kind::Derived(_)) && field.access != Access::ReadOnly
 }
 
-/// Nothing, or the word for it: the field is then as if it were not given.
-fn is_null(node: &Node) -> bool {
-    matches!(node.value, Value::Null) || node.is_null_word()
-}
-
 fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
     let name = &field.name.value;
     let problem = |message: String, label: &str| Diagnostic::new(Code::Seed, node.span, message, label);
     let holds_many = field.kind.is_list()
         || matches!(field.kind, Kind::Json | Kind::CustomFields | Kind::Embedded { .. } | Kind::Unknown);
     match &node.value {
-        _ if is_null(node) => None,
+        // As if it were not given.
+        _ if node.is_null() => None,
         Value::Scalar { .. } if field.kind.is_list() || field.kind == Kind::Json => {
             let wanted = if field.kind.is_list() { "a list" } else { "an object or a list" };
             let message = format!("`{name}` is {}, and takes {wanted}, not a single value", field.kind.described());

@@ -92,7 +92,7 @@ impl Reader<'_> {
         root.or_else(|| Some(Node { span: self.span(0, 0), value: Value::Null }))
     }
 
-    /// The next node. Tags and anchors are refused and then read as if they were not there.
+    /// The next node. Tags and anchors are refused and then read as if they were not there; an alias is left out.
     fn node(&mut self) -> Option<Node> {
         let (event, span) = self.events.pop()?;
         if event.tag().is_some() || event.anchor_id().is_some_and(|id| id > 0) {
@@ -108,7 +108,7 @@ impl Reader<'_> {
             Event::MappingStart(..) => self.map(),
             _ => {
                 self.refuse(span, "aliases are not part of the grammar", "say it in full");
-                Value::Null
+                return None;
             }
         };
         let span = match value {
@@ -135,7 +135,7 @@ impl Reader<'_> {
     fn map(&mut self) -> Value {
         let mut entries: Vec<Entry> = Vec::new();
         while !matches!(self.events.last(), None | Some((Event::MappingEnd, _))) {
-            let (Some(key), Some(value)) = (self.node(), self.node()) else { break };
+            let (Some(key), Some(value)) = (self.node(), self.node()) else { continue };
             let Value::Scalar { text, .. } = key.value else {
                 self.refuse(key.span, format!("a key is a word, not {}", key.described()), "not a key");
                 continue;

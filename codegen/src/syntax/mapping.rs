@@ -48,8 +48,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
             let before = index.checked_sub(1).map(|before| &entries[before]);
+            let misplaced = misplaced(table, before, entry);
+            if misplaced.is_some() {
+                meant.extend(table.key("fields").map(|key| key.name));
+            }
             let odd = odd_space(written).map(|odd| format!("it has {odd} in it: put a plain space there, or nothing"));
-            problems.push(match (odd.or_else(|| misplaced(table, before, entry)), foreign) {
+            problems.push(match (odd.or(misplaced), foreign) {
                 (Some(help), _) => problem.help(help),
                 (None, Some((help, _))) => problem.help(help),
                 (None, None) => problem.did_you_mean(written, known()),
@@ -158,9 +162,10 @@ impl<'a, 'p> Mapping<'a, 'p> {
         let Some(node) = self.node(name) else { return &[] };
         match &node.value {
             Value::Map(entries) => entries,
-            Value::Null => &[],
+            // What stands beside it and was meant to stand under it is told already.
+            Value::Null if self.meant.contains(name) => &[],
             _ => {
-                self.problems.push(misshapen(node, &format!("`{name}`"), "a mapping"));
+                self.problems.push(or_left_out(misshapen(node, &format!("`{name}`"), "a mapping"), node));
                 &[]
             }
         }
@@ -227,7 +232,31 @@ pub fn texts(node: &Node, name: &str, problems: &mut Problems) -> Vec<Spanned<St
         problems.push(in_brackets(problem, node, |text| format!("{name}: [{text}]")));
         return Vec::new();
     };
-    items.iter().filter_map(|item| scalar(item, name, "a single value in each place", problems)).collect()
+    let within = |item: &Node| match &item.value {
+        Value::List(inner) => inner.iter().map(Node::scalar).collect(),
+        _ => item.scalar().map(|text| vec![text]),
+    };
+    let flat: Option<Vec<Vec<Spanned<String>>>> = items.iter().map(within).collect();
+    let mut texts = Vec::new();
+    for item in items {
+        match item.scalar() {
+            Some(text) => texts.push(text),
+            None => {
+                let problem = misshapen(item, &format!("`{name}`"), "a single value in each place");
+                problems.push(match &flat {
+                    Some(flat) => problem.help(in_one_pair(name, &flat.concat())),
+                    None => problem,
+                });
+            }
+        }
+    }
+    texts
+}
+
+/// A list of lists as the list that it was to be.
+fn in_one_pair(name: &str, texts: &[Spanned<String>]) -> String {
+    let words: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
+    format!("one pair of brackets: `{name}: [{}]`", words.join(", "))
 }
 
 /// A word of a closed set; anything else is reported.
@@ -261,8 +290,15 @@ fn as_set(problem: Diagnostic, name: &str, node: &Node) -> Diagnostic {
 /// Shows a single value as the list that it was to be.
 pub fn in_brackets(problem: Diagnostic, node: &Node, list: impl Fn(&str) -> String) -> Diagnostic {
     match &node.value {
-        Value::Scalar { .. } if node.is_null_word() => problem.help("leave the key out where there is nothing to say"),
-        Value::Scalar { text, .. } => problem.help(format!("write `{}`", list(text))),
-        _ => problem,
+        Value::Scalar { text, .. } if !node.is_null() => problem.help(format!("write `{}`", list(text))),
+        _ => or_left_out(problem, node),
+    }
+}
+
+/// What to do with a key behind which nothing is said: more likely a line that was forgotten than an empty list.
+pub fn or_left_out(problem: Diagnostic, node: &Node) -> Diagnostic {
+    match node.is_null() {
+        true => problem.help("leave the key out where there is nothing to say"),
+        false => problem,
     }
 }

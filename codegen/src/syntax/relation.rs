@@ -121,13 +121,15 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         // The only word that there is; another one is reported, and was meant to be it.
         let _ = read_word::<OutputWord>("output", word, mapping.problems);
     }
+    // Nothing behind it is told where it is seen that it answers nothing.
+    let has_output = word.is_none() && mapping.node("output").is_some_and(|node| !node.is_null());
     let action = ActionSyntax {
         name: entry.key.clone(),
         on: mapping.word("on"),
         method: mapping.word("method"),
         input: fields(&mut mapping, "input", &keys::INPUT),
         answer: mapping.text("answer"),
-        output: if word.is_none() { fields(&mut mapping, "output", &keys::OUTPUT) } else { Vec::new() },
+        output: if has_output { fields(&mut mapping, "output", &keys::OUTPUT) } else { Vec::new() },
         output_span: mapping.key_span("output"),
         creates: word.is_some(),
         event: mapping.text("event"),

@@ -213,7 +213,8 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     let node = mapping.node("filters")?;
     if matches!(node.value, Value::Null) {
         // Nothing said is not the same as `none`, and is more likely a line that was forgotten.
-        mapping.problems.push(misshapen(node, "`filters`", "`shown`, `none` or a mapping from fields to predicates"));
+        let problem = misshapen(node, "`filters`", "`shown`, `none` or a mapping from fields to predicates");
+        mapping.problems.push(problem.help("say `none` where nothing is filtered, or leave the key out for `shown`"));
         return None;
     }
     if let Some(word) = node.scalar() {
@@ -280,7 +281,8 @@ fn deprecated_filters(mapping: &mut Mapping<'_, '_>) -> Vec<(Name, DeprecatedSyn
 fn sorts(mapping: &mut Mapping<'_, '_>) -> Option<SortsSyntax> {
     let node = mapping.node("sorts")?;
     if matches!(node.value, Value::Null) {
-        mapping.problems.push(misshapen(node, "`sorts`", "`shown`, `none` or a list of fields"));
+        let problem = misshapen(node, "`sorts`", "`shown`, `none` or a list of fields");
+        mapping.problems.push(problem.help("say `none` where nothing is sorted by, or leave the key out for `shown`"));
         return None;
     }
     if let Some(word) = node.scalar() {

@@ -53,6 +53,11 @@ impl Node {
         }
     }
 
+    /// Whether nothing stands there, or what YAML writes for it.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null) || self.is_null_word()
+    }
+
     /// The text of a single value.
     pub fn scalar(&self) -> Option<Spanned<String>> {
         match &self.value {
