@@ -17,6 +17,7 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
     open_quote(&text[..start])
         .or_else(|| lacks_colon(line))
         .or_else(|| begins_oddly(text, at, problem))
+        .or_else(|| colon_before(&text[..start], problem))
         .or_else(|| brackets(text, start, at, problem))
         .or_else(|| in_quotes(problem))
         .or_else(|| of_the_line(line, problem))
@@ -51,19 +52,41 @@ fn begins_oddly(text: &str, at: usize, problem: &str) -> Option<String> {
     Some(format!("a text that begins with `{sign}` stands in quotes: `\"{sign}…\"`"))
 }
 
-/// A comma or a bracket that is missing, or a bracket too many.
+/// `resource:thing`, which is a text, so that reading stops at the key of the next line.
+fn colon_before(before: &str, problem: &str) -> Option<String> {
+    let says = |(_, line): &(usize, &str)| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let (number, line) = before.lines().enumerate().filter(says).last()?;
+    let (key, rest) = line.trim().split_once(':')?;
+    let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_torn = is_key && !rest.is_empty() && !rest.starts_with(' ') && problem.contains("mapping values");
+    is_torn.then(|| format!("a space belongs behind the colon of line {}: `{key}: {rest}`", number + 1))
+}
+
+/// A comma or a bracket that is missing, or one too many.
 fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String> {
+    if let Some(bracket) = problem.strip_prefix("unclosed bracket '").and_then(|rest| rest.chars().next()) {
+        return Some(format!("its `{}` is missing", closing(bracket)));
+    }
+    if let Some(pair) = problem.strip_prefix("mismatched bracket '") {
+        let (opens, closes) = (pair.chars().next()?, pair.trim_end_matches('\'').chars().last()?);
+        return Some(format!("a `{}` is missing before the `{closes}`", closing(opens)));
+    }
+    if problem.contains("implicit flow mapping") && text[at..].starts_with(',') {
+        return Some("there is a comma more than what it divides".to_owned());
+    }
     if problem.contains("misplaced bracket") {
         let bracket = text[at..].chars().next()?;
         return Some(format!("there is a `{bracket}` more than what opens"));
     }
-    if !problem.contains("did not find expected ','") {
+    let lacks_comma = problem.contains("did not find expected ','");
+    if !lacks_comma && !problem.contains("illegal placement of ':'") {
         return None;
     }
-    let count = |line: &str, wanted: [char; 2]| line.matches(wanted).count();
-    let is_open = |line: &str| count(line, ['{', '[']) > count(line, ['}', ']']);
-    if let Some((number, _)) = text[..start].lines().enumerate().find(|(_, line)| is_open(line)) {
-        return Some(format!("line {} opens a bracket and does not close it", number + 1));
+    if let Some(line) = left_open(&text[..start]) {
+        return Some(format!("line {line} opens a bracket and does not close it"));
+    }
+    if !lacks_comma {
+        return None;
     }
     let written = text[start..at].trim_end();
     if let Some((before, value)) = written.rsplit_once(": ")
@@ -76,6 +99,26 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
     }
     let key = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
     (!key.is_empty()).then(|| format!("a comma belongs before `{key}`"))
+}
+
+/// What closes a bracket.
+fn closing(bracket: char) -> char {
+    if bracket == '[' { ']' } else { '}' }
+}
+
+/// The line of the last bracket that a text opens and does not close. One may well be closed on a later line.
+fn left_open(text: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with('#')) {
+        for sign in line.chars() {
+            match sign {
+                '{' | '[' => open.push(number + 1),
+                '}' | ']' => drop(open.pop()),
+                _ => {}
+            }
+        }
+    }
+    open.last().copied()
 }
 
 /// A text in quotes with more behind it, or with an escape that is none.
