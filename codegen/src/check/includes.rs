@@ -94,9 +94,13 @@ fn limited_to(include: &Include, target: &Resource, problems: &mut Problems) {
         visible.map(|field| field.name.as_str())
     };
     for name in include.fields.iter().filter(|name| visible().all(|field| field != name.value)) {
-        let message = format!("`{}` has no field `{}` to show", target.name.value, name.value);
-        let problem = Diagnostic::new(Code::IncludeTarget, name.span, message, "unknown field")
-            .did_you_mean(name.as_str(), visible());
+        let is_secret = target.field(name.as_str()).is_some_and(|field| field.access == Access::Secret);
+        let (message, label) = match is_secret {
+            true => (format!("`{}.{}` is secret, and never shown", target.name.value, name.value), "a secret"),
+            false => (format!("`{}` has no field `{}` to show", target.name.value, name.value), "unknown field"),
+        };
+        let problem =
+            Diagnostic::new(Code::IncludeTarget, name.span, message, label).did_you_mean(name.as_str(), visible());
         problems.push(problem);
     }
 }

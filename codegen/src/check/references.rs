@@ -63,18 +63,23 @@ fn exists(schema: &Schema, field: &Field, path: &Path, problems: &mut Problems) 
     }
     let Some(target) = schema.find(path.head.as_str()) else { return };
     let shown = |field: &&Field| field.is_column() && field.access != Access::Secret && field.shown != Shown::Never;
-    let found = target.fields.iter().filter(shown).find(|found| found.name.value == path.tail.value);
+    let (name, tail) = (&target.name.value, &path.tail.value);
+    let unfit = |message: String, label: &str| {
+        Diagnostic::new(Code::ExistsPath, path.tail.span, message, label)
+            .did_you_mean(tail, target.fields.iter().filter(shown).map(|field| field.name.as_str()))
+    };
+    let found = target.field(tail).filter(|found| found.shown != Shown::Never);
     let problem = match found {
-        None => {
-            let message = format!("`{}` has no field `{}` to look in", target.name.value, path.tail.value);
-            Diagnostic::new(Code::ExistsPath, path.tail.span, message, "unknown field")
-                .did_you_mean(path.tail.as_str(), target.fields.iter().filter(shown).map(|field| field.name.as_str()))
+        None => unfit(format!("`{name}` has no field `{tail}` to look in"), "unknown field"),
+        Some(found) if found.access == Access::Secret => {
+            unfit(format!("`{name}.{tail}` is secret, and looking in it would tell what it holds"), "a secret")
+        }
+        Some(found) if !found.is_column() => {
+            let message = format!("`{name}.{tail}` is {}, and has no column to look in", found.kind.described());
+            unfit(message, "not a value of its own")
         }
         Some(found) if !field.kind.is_comparable_with(&found.kind) => {
-            let message = format!(
-                "`{}` cannot be found among the values of `{}.{}`",
-                field.declared, target.name.value, found.name.value
-            );
+            let message = format!("`{}` cannot be found among the values of `{name}.{tail}`", field.declared);
             let label = format!("{}, not {}", found.kind.described(), field.kind.described());
             Diagnostic::new(Code::ExistsPath, path.tail.span, message, label).help("the two must be of the same type")
         }
