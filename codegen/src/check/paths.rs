@@ -47,8 +47,11 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             }
             continue;
         }
-        for path in &own {
-            meeting(path, &others, problems);
+        // What stands under a resource comes to where that has its actions and pages, whichever file is read first.
+        let is_parent = other.under.as_ref().is_some_and(|under| under.resource.value == resource.name.value);
+        let (coming, there) = if is_parent { (&others, &own) } else { (&own, &others) };
+        for path in coming {
+            meeting(path, there, problems);
         }
     }
     for (index, path) in own.iter().enumerate() {
