@@ -2,7 +2,7 @@
 
 use super::queries;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Action, ActionOutput, Kind, Name, Resource, Schema, Shown};
+use crate::model::{Access, Action, ActionOutput, Field, Kind, Name, Resource, Schema, Shown};
 use crate::names;
 use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 
@@ -87,10 +87,26 @@ fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
             format!("`{}` is not shown, so that nobody sees that `{}` is done", name.value, action.name.value),
             "name another field",
         )
+    } else if is_always_there(field) {
+        let so = if until.value == name.value { "done from the start and never offered" } else { "never done" };
+        (
+            format!("`{}` is always there, so that `{}` is {so}", name.value, action.name.value),
+            "name a field that may be empty, with `nullable: true`, or a `boolean`",
+        )
     } else {
         return;
     };
     problems.push(Diagnostic::new(Code::ActionAnswer, until.span, message, "tells nothing").help(help));
+}
+
+/// Whether every record has a value in it. The words of a text that need not be given may be none.
+fn is_always_there(field: &Field) -> bool {
+    match &field.kind {
+        Kind::Boolean | Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown => false,
+        kind if kind.is_list() => false,
+        kind if kind.is_text() => field.required,
+        _ => !field.nullable,
+    }
 }
 
 fn free_name(action: &Action, problems: &mut Problems) {

@@ -9,7 +9,7 @@ pub const ENTRIES: &[Entry] = &[
         title: "an action without a whole answer",
         explanation: "An action on a record answers the record when it says nothing else. One on the collection has none, \
             and says what it answers: `answer` is the key, `output` the fields under it; the two go together. \
-            What tells that an action is done (`until`) is a field that its record answers.",
+            What tells that an action is done (`until`) is a field that its record answers, and that may be empty or false.",
         wrong: "# resources/exchange_rate.yaml\nresource: exchange_rate\nactions:\n  convert: { on: collection, method: get }\n",
         right: "# resources/exchange_rate.yaml\nresource: exchange_rate\nactions:\n  convert:\n    on: collection\n    method: get\n    answer: conversion\n    output: { result: string(40) }\n",
     },
