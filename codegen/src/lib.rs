@@ -48,7 +48,8 @@ pub fn compile_sources(sources: Sources) -> Result<Output, Report> {
 
 /// What the resources promise and store, to compare with another time.
 pub fn snapshot(sources: Sources) -> Result<Snapshot, Report> {
-    checked(sources).map(|(schema, _)| Snapshot::of(&schema))
+    let (schema, warnings) = checked(sources)?;
+    Ok(Snapshot::of(&schema).located(&schema, |span| warnings.place(span)))
 }
 
 /// The paths that the resources have behind `/api/v1` and in the panel, each parameter as `{}`: what the check compares.

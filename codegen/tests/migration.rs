@@ -28,6 +28,11 @@ fn read(name: &str) -> Snapshot {
     taken(&fs::read_to_string(folder().join(name)).unwrap())
 }
 
+/// What a migration refuses, without where.
+fn refused(before: &Snapshot, after: &Snapshot) -> Vec<String> {
+    Plan::between(before, after).refused.into_iter().map(|refusal| refusal.message).collect()
+}
+
 fn sql(plan: &Plan, dialect: Dialect) -> String {
     let parts = [(&plan.whole, false), (&plan.online, true)];
     let steps = parts.into_iter().flat_map(|(steps, online)| steps.iter().map(move |step| (step, online)));
@@ -44,7 +49,7 @@ fn the_written_files_are_those_of_the_folder() {
     let begin = Plan::between(&Snapshot::default(), &before);
     let plan = Plan::between(&before.kept(), &after);
     assert!(plan.refused.is_empty() && begin.online.is_empty() && begin.lost.is_empty());
-    assert_eq!(plan.lost, ["thing.old: the column `old` and its values", "gones: the table and every row in it"]);
+    assert_eq!(plan.lost, ["thing.old: the column `old` and its values", "gone: the table `gones` and every row in it"]);
     let file = |title, steps: &[Step], online| rust::formatted(&rust::file(title, steps, online), &folder());
     let files = [
         ("m20261121_000001_begin.rs", file("Begin.", &begin.whole, false)),
@@ -96,14 +101,13 @@ fn what_needs_a_value_or_a_turn_is_refused() {
         "# resources/a.yaml\nresource: a\nfields:\n  b: { type: text, nullable: true }\n  c: { type: text, nullable: true }\n",
     );
     let refused = |fields: &str| {
-        let after = taken(&format!("# resources/a.yaml\nresource: a\nfields:\n{fields}"));
-        Plan::between(&before, &after).refused
+        refused(&before, &taken(&format!("# resources/a.yaml\nresource: a\nfields:\n{fields}")))
     };
     let b = "  b: { type: text, nullable: true }\n";
     let required = refused(&format!("{b}  c: {{ type: text, required: true }}\n"));
-    assert_eq!(required, ["as.c: rows where it is null need a value: say `backfill`, or a literal `default`"]);
+    assert_eq!(required, ["a.c: rows where it is null need a value: say `backfill: <value>`, or a literal `default`"]);
     let new = refused(&format!("{b}  c: {{ type: text, nullable: true }}\n  d: {{ type: text, required: true }}\n"));
-    assert_eq!(new, ["a.d: rows that are there need a value: say `backfill`, a literal `default` or `nullable: true`"]);
+    assert_eq!(new, ["a.d: rows that are there need a value: say `backfill: <value>`, a literal `default` or `nullable: true`"]);
     assert!(refused(&format!("{b}  c: {{ type: text, required: true, backfill: none }}\n")).is_empty());
     // No one value fits all rows: they are filled before, or the migration tells how many are not.
     let unique = refused(&format!(
@@ -126,7 +130,7 @@ fn what_needs_a_value_or_a_turn_is_refused() {
 fn what_says_a_value_is_what_the_type_takes() {
     let before = "# resources/cat.yaml\nresource: cat\n# resources/a.yaml\nresource: a\n";
     let refused = |before: &str, after: &str| {
-        let mut refused = Plan::between(&taken(before).kept(), &taken(after)).refused;
+        let mut refused = refused(&taken(before).kept(), &taken(after));
         assert_eq!(refused.len(), 1, "{refused:?}");
         refused.remove(0)
     };
@@ -136,12 +140,12 @@ fn what_says_a_value_is_what_the_type_takes() {
     assert_eq!(new("type: ref(user), default: caller"), told("`backfill: <id>`"));
     assert_eq!(new("type: timestamp, default: now"), told("`backfill: now`"));
     assert_eq!(new("type: date, required: true"), told("`backfill: now`"));
-    assert_eq!(new("type: boolean, required: true"), told("`backfill`, a literal `default`"));
+    assert_eq!(new("type: boolean, required: true"), told("`backfill: <value>`, a literal `default`"));
     let tightened = |field: &str| {
         let with = |end: &str| format!("{before}fields:\n  f: {{ type: {field}, {end}: true }}\n");
         refused(&with("nullable"), &with("required"))
     };
-    assert_eq!(tightened("date"), "as.f: rows where it is null need a value: say `backfill: now`");
+    assert_eq!(tightened("date"), "a.f: rows where it is null need a value: say `backfill: now`");
     // Of what `under` makes nothing can be said.
     let under = format!("{before}under: cat\n");
     let help = "declare `cat_id: { type: ref(cat), nullable: true }` without `under` first, fill it, require it, then say `under`";
@@ -149,7 +153,7 @@ fn what_says_a_value_is_what_the_type_takes() {
     let declared = |end: &str| format!("{before}fields:\n  cat_id: {{ type: ref(cat), {end}: true }}\n");
     assert_eq!(
         refused(&declared("nullable"), &under),
-        format!("as.cat_id: rows where it is null need a value: {help}")
+        format!("a.cat_id: rows where it is null need a value: {help}")
     );
     assert!(Plan::between(&taken(&declared("required")).kept(), &taken(&under)).refused.is_empty());
 }
@@ -160,7 +164,7 @@ fn a_former_name_that_cannot_be_followed_is_refused() {
                   b: { type: text, nullable: true }\n# resources/place.yaml\nresource: place\n";
     let refused = |changes: &[(&str, &str)]| {
         let after = changes.iter().fold(before.to_owned(), |text, (from, to)| text.replace(from, to));
-        Plan::between(&taken(before).kept(), &taken(&after)).refused
+        self::refused(&taken(before).kept(), &taken(&after))
     };
     let (a, b) = ("  a: { type: text, nullable: true }\n", "  b: { type: text, nullable: true }\n");
     let renamed = |from: &str| format!("  b: {{ type: text, nullable: true, renamed_from: {from} }}\n");
@@ -209,7 +213,7 @@ fn what_stands_under_a_resource_follows_it_to_another_name() {
     // A resource that comes under it later has a field of its own.
     let apart = taken(&format!("{renamed}# resources/part.yaml\nresource: part\n"));
     let nested = taken(&format!("{renamed}# resources/part.yaml\nresource: part\nunder: sum\n"));
-    let refused = Plan::between(&apart.kept(), &nested).refused;
+    let refused = refused(&apart.kept(), &nested);
     assert!(
         refused.len() == 1 && refused[0].starts_with("part.sum_id: rows that are there need a value"),
         "{refused:?}"

@@ -102,7 +102,8 @@ fn check(folders: &Folders) -> Result<u8, u8> {
         return Ok(DONE);
     }
     let plan = Plan::between(&before, &now);
-    plan.lines().iter().chain(&plan.refused).for_each(say::line);
+    plan.lines().iter().for_each(say::line);
+    plan.refused.iter().for_each(say::line);
     Err(told(
         "\nthe migrations have not reached this: `cargo charter migration new <name>` writes what is missing",
         PROBLEMS,
@@ -120,7 +121,9 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     }
     let plan = Plan::between(&before, &now);
     if !plan.refused.is_empty() {
-        return Err(told(&format!("this cannot be migrated:\n  {}", plan.refused.join("\n  ")), PROBLEMS));
+        let refused: Vec<String> = plan.refused.iter().map(ToString::to_string).collect();
+        let refused = refused.join("\n").replace('\n', "\n  ");
+        return Err(told(&format!("this cannot be migrated:\n  {refused}"), PROBLEMS));
     }
     let lost = format!("this loses data:\n  {}", plan.lost.join("\n  "));
     if dry_run {

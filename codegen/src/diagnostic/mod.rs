@@ -123,7 +123,12 @@ impl Report {
 
     /// `resources/product.yaml:14:7`, where a problem begins.
     pub fn locate(&self, problem: &Diagnostic) -> String {
-        self.sources.locate(problem.span)
+        self.place(problem.span)
+    }
+
+    /// The same of anything in the files that were read.
+    pub(crate) fn place(&self, span: Span) -> String {
+        self.sources.locate(span)
     }
 
     /// The reports that people read, each with its piece of source.

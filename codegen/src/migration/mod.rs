@@ -2,6 +2,7 @@
 
 pub mod checks;
 pub mod plan;
+mod refusal;
 mod renamed;
 pub mod rust;
 pub mod sql;
@@ -9,4 +10,5 @@ pub mod step;
 pub mod table;
 
 pub use plan::Plan;
+pub use refusal::Refusal;
 pub use step::{Step, Value};

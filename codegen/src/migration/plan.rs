@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::refusal::{self, Refusal};
 use super::step::{Step, Value};
 use super::table::{Column, ColumnKind, Index, Table};
 use crate::diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
-use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
+use crate::snapshot::{Default, Field, Resource, Snapshot};
 
 /// What a migration does.
 #[derive(Debug, Default)]
@@ -16,8 +17,8 @@ pub struct Plan {
     pub online: Vec<Step>,
     /// What is lost, in sentences.
     pub lost: Vec<String>,
-    /// What cannot be done as it is declared, in sentences.
-    pub refused: Vec<String>,
+    /// What cannot be done as it is declared.
+    pub refused: Vec<Refusal>,
 }
 
 impl Plan {
@@ -33,6 +34,10 @@ impl Plan {
             match (then, now) {
                 (Some(then), Some(now)) if kept(&then, &now) => planner.alter(&pair, &then, &now),
                 (then, now) => {
+                    if let (Some(table), Some(resource)) = (&then, pair.before) {
+                        let lost = format!("{}: the table `{}` and every row in it", resource.name, table.name);
+                        planner.lost.push(lost);
+                    }
                     dropped.extend(then);
                     created.extend(now);
                 }
@@ -82,8 +87,9 @@ struct Planner {
     released: Vec<Step>,
     removed: Vec<Step>,
     dropped: Vec<Step>,
-    renamed_tables: Vec<Step>,
-    renamed_columns: Vec<Step>,
+    /// Each with what it is called, and where.
+    renamed_tables: Vec<(Step, Refusal)>,
+    renamed_columns: Vec<(Step, Refusal)>,
     renamed_indexes: Vec<Step>,
     created: Vec<Step>,
     added: Vec<Step>,
@@ -95,7 +101,7 @@ struct Planner {
     referred: Vec<Step>,
     indexed: Vec<Step>,
     lost: Vec<String>,
-    refused: Vec<String>,
+    refused: Vec<Refusal>,
 }
 
 impl Planner {
@@ -134,18 +140,20 @@ impl Planner {
                     self.keep(after, (then, now), (from, to), new);
                 }
                 (old, new) => {
+                    let was = old.map(|(field, _)| field);
                     if let Some((_, column)) = old {
                         gone.insert(column.name.clone());
                         let place = format!("{}.{}", before.name, column.name);
-                        if !is_mark(column) {
-                            self.lost.push(format!("{place}: the column `{}` and its values", column.name));
-                        } else {
-                            self.lost.push(format!("{place}: the marks; deleted records are there again"));
-                        }
+                        let why = was.zip(new).map(|(was, (is, _))| format!(": {}", refusal::no_way(was, is)));
+                        let what = match is_mark(column) {
+                            true => "the marks; deleted records are there again".to_owned(),
+                            false => format!("the column `{}` and its values{}", column.name, why.unwrap_or_default()),
+                        };
+                        self.lost.push(format!("{place}: {what}"));
                         self.removed.push(Step::Remove { table: then.name.clone(), column: column.clone() });
                     }
                     if let Some((field, column)) = new {
-                        self.add(after, now, field, column);
+                        self.add(after, now, (field, column), was);
                     }
                 }
             }
@@ -155,7 +163,8 @@ impl Planner {
             let refers = |(from, to): &&(String, String)| then.references(from) && now.references(to);
             let referring = names.iter().filter(refers).map(|(from, _)| from.clone()).collect();
             let (from, to, singleton) = (then.name.clone(), now.name.clone(), after.singleton);
-            self.renamed_tables.push(Step::RenameTable { from, to, singleton, referring });
+            let step = Step::RenameTable { from, to, singleton, referring };
+            self.renamed_tables.push((step, Refusal::of_resource(after, &after.name)));
         }
         self.indexes(then, now, &gone, &names);
     }
@@ -167,7 +176,9 @@ impl Planner {
         if from.name != to.name {
             let refers = from.reference.is_some() && to.reference.is_some();
             let (from, to) = (from.name.clone(), to.name.clone());
-            self.renamed_columns.push(Step::RenameColumn { table: table(), from, to, refers });
+            let step = Step::RenameColumn { table: table(), from, to, refers };
+            let called = format!("{}.{}", resource.name, field.name);
+            self.renamed_columns.push((step, Refusal::of_field(field, called)));
         }
         // A reference follows its table to another name; one that leads elsewhere is a column made anew.
         let mut state = Column { name: to.name.clone(), ..from.clone() };
@@ -192,12 +203,7 @@ impl Planner {
                 Some(value) => self.filled.push(Step::Fill { table: table(), column: reached.clone(), value }),
                 // The migration looks itself, and tells how many rows are without.
                 None if !can_be_filled(field) => {}
-                None => self.refused.push(format!(
-                    "{}.{}: rows where it is null need a value: {}",
-                    now.name,
-                    to.name,
-                    before_under(resource, field).unwrap_or_else(|| format!("say {}", keys(field).join(", or ")))
-                )),
+                None => self.refused.push(refusal::still_null(resource, field)),
             }
             let required = Column { reference: earlier, ..to.clone() };
             self.required.push(Step::Require { table: table(), column: required.clone() });
@@ -208,21 +214,13 @@ impl Planner {
         }
     }
 
-    /// A column that is new in a table that may hold rows.
-    fn add(&mut self, resource: &Resource, now: &Table, field: &Field, column: &Column) {
-        let table = || now.name.clone();
+    /// A column that is new in a table that may hold rows, perhaps in place of one whose values cannot stay.
+    fn add(&mut self, resource: &Resource, now: &Table, new: (&Field, &Column), was: Option<&Field>) {
+        let ((field, column), table) = (new, || now.name.clone());
         let Some(value) = field.backfill.as_ref().and_then(value) else {
             match column.fills_itself() {
                 true => self.added.push(Step::Add { table: table(), column: column.clone() }),
-                false => {
-                    let help = match can_be_filled(field) {
-                        true => before_under(resource, field)
-                            .unwrap_or_else(|| format!("say {} or `nullable: true`", keys(field).join(", "))),
-                        false => "say `nullable: true`, fill them, and require it in the next migration".to_owned(),
-                    };
-                    let place = format!("{}.{}", resource.name, column.name);
-                    self.refused.push(format!("{place}: rows that are there need a value: {help}"));
-                }
+                false => self.refused.push(refusal::no_value(resource, field, was)),
             }
             return;
         };
@@ -265,9 +263,6 @@ impl Planner {
 
     /// Those that refer first.
     fn drop_all(&mut self, mut tables: Vec<Table>) {
-        for table in &tables {
-            self.lost.push(format!("{}: the table and every row in it", table.name));
-        }
         while !tables.is_empty() {
             let is_free = |at: &usize| {
                 let others = tables.iter().enumerate().filter(|(other, _)| other != at);
@@ -333,26 +328,6 @@ fn fill(field: &Field, column: &Column) -> Option<Value> {
     })
 }
 
-/// The keys that say a value of a field for rows that have none, as its type takes them.
-fn keys(field: &Field) -> &'static [&'static str] {
-    match field.kind {
-        Kind::Ref(_) => &["`backfill: <id>`"],
-        Kind::Timestamp | Kind::Date => &["`backfill: now`"],
-        _ => &["`backfill`", "a literal `default`"],
-    }
-}
-
-/// How a field comes by its values that `under` makes, of which nothing can be said.
-fn before_under(resource: &Resource, field: &Field) -> Option<String> {
-    let (Kind::Ref(parent), name) = (&field.kind, &field.name) else { return None };
-    resource.path.contains(&format!("{{{name}}}")).then(|| {
-        format!(
-            "declare `{name}: {{ type: ref({parent}), nullable: true }}` without `under` first, fill it, require it, then \
-             say `under`"
-        )
-    })
-}
-
 fn value(backfill: &Default) -> Option<Value> {
     match backfill {
         Default::Literal { value } => Some(Value::Literal(value.clone())),
@@ -362,24 +337,23 @@ fn value(backfill: &Default) -> Option<Value> {
 }
 
 /// Renames in an order in which no name is taken that is still in use.
-fn in_turn(mut renames: Vec<Step>, refused: &mut Vec<String>) -> Vec<Step> {
-    let names = |step: &Step| match step {
+fn in_turn(mut renames: Vec<(Step, Refusal)>, refused: &mut Vec<Refusal>) -> Vec<Step> {
+    let names = |(step, _): &(Step, Refusal)| match step {
         Step::RenameTable { from, to, .. } => (String::new(), from.clone(), to.clone()),
         Step::RenameColumn { table, from, to, .. } => (table.clone(), from.clone(), to.clone()),
         _ => unreachable!("only renames are put in turn"),
     };
     let mut ordered = Vec::new();
     while !renames.is_empty() {
-        let is_free = |step: &Step| {
-            let (table, _, to) = names(step);
+        let is_free = |rename: &(Step, Refusal)| {
+            let (table, _, to) = names(rename);
             !renames.iter().any(|other| names(other).0 == table && names(other).1 == to)
         };
         let Some(at) = renames.iter().position(is_free) else {
-            let circle: Vec<String> = renames.iter().map(|step| names(step).1).collect();
-            refused.push(format!("{}: they take each other's names; rename them in two migrations", circle.join(", ")));
+            refused.push(Refusal::of_circle(renames.into_iter().map(|(_, called)| called).collect()));
             return ordered;
         };
-        ordered.push(renames.remove(at));
+        ordered.push(renames.remove(at).0);
     }
     ordered
 }

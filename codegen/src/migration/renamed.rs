@@ -1,12 +1,13 @@
 //! Former names that a migration could not follow: passed over, each would lose the values that it is to keep.
 
+use super::Refusal;
 use crate::diagnostic::nearest;
 use crate::diff::{Pair, fields, resources};
 use crate::snapshot::{Field, Kind, Resource, Snapshot};
 
-/// What `renamed_from` says and the last migration contradicts, in sentences. One that has done its work contradicts
+/// What `renamed_from` says and the last migration contradicts. One that has done its work contradicts
 /// nothing: the former name is gone and the new one is there.
-pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<String> {
+pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<Refusal> {
     let mut refused = Vec::new();
     // The first migration has nothing to keep.
     if before.resources.is_empty() {
@@ -17,7 +18,8 @@ pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<String> {
         let gone = before.resources.keys().map(String::as_str).filter(|name| leaving(name));
         let known = before.resources.contains_key(name);
         let said = now.renamed_from.as_deref();
-        refused.extend(said.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving)));
+        let contradicts = said.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving));
+        refused.extend(contradicts.map(|message| Refusal::of_resource(now, message)));
     }
     for pair in resources(before, after) {
         let Pair { before: Some(then), after: Some(now) } = pair else { continue };
@@ -31,12 +33,13 @@ pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<String> {
     refused
 }
 
-fn of_field(then: &Resource, now: &Resource, field: &Field) -> Option<String> {
+fn of_field(then: &Resource, now: &Resource, field: &Field) -> Option<Refusal> {
     let leaving = |name: &str| then.fields.get(name).is_some_and(Field::is_column) && !now.fields.contains_key(name);
     let gone = then.fields.keys().map(String::as_str).filter(|name| leaving(name));
     let known = then.fields.get(&field.name).is_some_and(Field::is_column);
     let place = format!("{}.{}", now.name, field.name);
-    contradiction(&place, field.renamed_from.as_deref()?, known, "field", gone, &leaving)
+    let message = contradiction(&place, field.renamed_from.as_deref()?, known, "field", gone, &leaving)?;
+    Some(Refusal::of_field(field, message))
 }
 
 /// `known`: the last migration has something of its present name.

@@ -7,6 +7,7 @@ use crate::check::Checked;
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Rule, Schema};
 use crate::names;
 use crate::predicate;
+use crate::source::Span;
 use crate::words::{Operation, TimestampForm, Word};
 
 impl Snapshot {
@@ -14,6 +15,20 @@ impl Snapshot {
     pub fn of(schema: &Checked<Schema>) -> Snapshot {
         let resources = schema.declared().map(|resource| (resource.name.value.clone(), capture(schema, resource)));
         Snapshot { resources: resources.collect() }
+    }
+
+    /// The same with where each resource and field is declared; the server's own fields stand where the resource does.
+    pub fn located(mut self, schema: &Checked<Schema>, place: impl Fn(Span) -> String) -> Snapshot {
+        for declared in schema.declared() {
+            let Some(resource) = self.resources.get_mut(declared.name.as_str()) else { continue };
+            resource.place = Some(place(declared.name.span));
+            for written in &declared.fields {
+                if let Some(field) = resource.fields.get_mut(written.name.as_str()) {
+                    field.place = Some(place(written.name.span));
+                }
+            }
+        }
+        self
     }
 }
 
@@ -32,6 +47,7 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
     let fields = resource.fields.iter().enumerate();
     Resource {
         name: text(&resource.name),
+        place: None,
         renamed_from: resource.renamed_from.as_ref().map(text),
         plural: text(&resource.plural),
         label: text(&resource.label),
@@ -110,6 +126,7 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
     let kind = schema.value_kind(resource, written);
     Field {
         name: written.name.value.clone(),
+        place: None,
         renamed_from: match &written.renamed_from {
             Some(name) => Some(renamed(written, name)),
             None => after_parent(schema, resource, written),

@@ -28,6 +28,9 @@ pub struct Snapshot {
 pub struct Resource {
     #[serde(skip)]
     pub name: String,
+    /// `resources/product.yaml:2:11`, where the YAML declares it.
+    #[serde(skip)]
+    pub place: Option<String>,
     /// Its name before, where the YAML says so.
     #[serde(skip)]
     pub renamed_from: Option<String>,
@@ -87,6 +90,9 @@ pub struct Resource {
 pub struct Field {
     #[serde(skip)]
     pub name: String,
+    /// `resources/product.yaml:2:11`, where the YAML declares it.
+    #[serde(skip)]
+    pub place: Option<String>,
     /// Its name before, where the YAML says so.
     #[serde(skip)]
     pub renamed_from: Option<String>,
