@@ -243,6 +243,19 @@ fn an_index_has_its_former_name_again_when_a_rename_is_undone() {
     assert_eq!(sql[..2], ["DROP INDEX \"as_c_idx\"", "CREATE INDEX \"as_b_idx\" ON \"as\" (\"c\")"]);
 }
 
+/// Deleted records may have what others have since: while that is told, their marks are still there.
+#[test]
+fn marks_of_deleted_records_go_behind_what_they_may_stop() {
+    let yaml = "# resources/a.yaml\nresource: a\ndelete: soft\nfields:\n  b: { type: integer, required: true, unique: true }\n  \
+                c: { type: integer, required: true }\nindexes: [[c]]\n";
+    let plan = Plan::between(&taken(yaml).kept(), &taken(&yaml.replace("delete: soft", "table: others")));
+    assert_eq!(rust::lines(&plan.whole)[3..], ["others.unique(&[\"b\"])", "others.remove(\"deleted_at\")"]);
+    assert_eq!(rust::lines(&plan.online), ["others.index(&[\"c\"])"]);
+    assert_eq!(plan.lost, ["a.deleted_at: the marks; deleted records are there again"]);
+    let down = rust::lines(&Plan::undo(&plan.whole));
+    assert!(down[0].starts_with("others.add(timestamp(\"deleted_at\")"), "{down:?}");
+}
+
 #[test]
 fn tables_that_refer_to_each_other_are_made_and_dropped() {
     let yaml = "# resources/a.yaml\nresource: a\nfields:\n  b_id: { type: ref(b), nullable: true }\n\

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::refusal::{self, Refusal};
 use super::step::{Step, Value};
-use super::table::{Column, ColumnKind, Index, Table};
+use super::table::{Column, ColumnKind, Index, IndexKind, Table};
 use crate::diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
 use crate::snapshot::{Default, Field, Resource, Snapshot};
 
@@ -96,6 +96,9 @@ struct Planner {
     changed: Vec<Step>,
     /// References between tables that are both new and refer to each other.
     closed: Vec<Step>,
+    /// What no two rows may share where deleted ones are there again: it may fail, and does while their marks are there.
+    kept_apart: Vec<Step>,
+    unmarked: Vec<Step>,
     filled: Vec<Step>,
     required: Vec<Step>,
     referred: Vec<Step>,
@@ -121,6 +124,8 @@ impl Planner {
             self.added,
             self.changed,
             self.closed,
+            self.kept_apart,
+            self.unmarked,
         ];
         let online = [self.filled, self.required, self.referred, self.indexed];
         Plan { whole: whole.concat(), online: online.concat(), lost: self.lost, refused }
@@ -145,12 +150,15 @@ impl Planner {
                         gone.insert(column.name.clone());
                         let place = format!("{}.{}", before.name, column.name);
                         let why = was.zip(new).map(|(was, (is, _))| format!(": {}", refusal::no_way(was, is)));
-                        let what = match is_mark(column) {
-                            true => "the marks; deleted records are there again".to_owned(),
-                            false => format!("the column `{}` and its values{}", column.name, why.unwrap_or_default()),
+                        let remove = |table: &Table| Step::Remove { table: table.name.clone(), column: column.clone() };
+                        let what = if is_mark(column) {
+                            self.unmarked.push(remove(now));
+                            "the marks; deleted records are there again".to_owned()
+                        } else {
+                            self.removed.push(remove(then));
+                            format!("the column `{}` and its values{}", column.name, why.unwrap_or_default())
                         };
                         self.lost.push(format!("{place}: {what}"));
-                        self.removed.push(Step::Remove { table: then.name.clone(), column: column.clone() });
                     }
                     if let Some((field, column)) = new {
                         self.add(after, now, (field, column), was);
@@ -257,8 +265,14 @@ impl Planner {
             }
             kept.push(stays);
         }
-        let new = now.indexes.iter().filter(|index| !kept.contains(index));
-        self.indexed.extend(new.map(|index| Step::AddIndex { table: now.name.clone(), index: index.clone() }));
+        let unmarked = then.columns.iter().any(|column| is_mark(column) && gone.contains(&column.name));
+        for index in now.indexes.iter().filter(|index| !kept.contains(index)) {
+            let stage = match unmarked && index.kind == IndexKind::Unique {
+                true => &mut self.kept_apart,
+                false => &mut self.indexed,
+            };
+            stage.push(Step::AddIndex { table: now.name.clone(), index: index.clone() });
+        }
     }
 
     /// Those that refer first.
