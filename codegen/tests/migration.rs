@@ -49,7 +49,10 @@ fn the_written_files_are_those_of_the_folder() {
     let begin = Plan::between(&Snapshot::default(), &before);
     let plan = Plan::between(&before.kept(), &after);
     assert!(plan.refused.is_empty() && begin.online.is_empty() && begin.lost.is_empty());
-    assert_eq!(plan.lost, ["thing.old: the column `old` and its values", "gone: the table `gones` and every row in it"]);
+    assert_eq!(
+        plan.lost,
+        ["thing.old: the column `old` and its values", "gone: the table `gones` and every row in it"]
+    );
     let file = |title, steps: &[Step], online| rust::formatted(&rust::file(title, steps, online), &folder());
     let files = [
         ("m20261121_000001_begin.rs", file("Begin.", &begin.whole, false)),
@@ -100,14 +103,16 @@ fn what_needs_a_value_or_a_turn_is_refused() {
     let before = taken(
         "# resources/a.yaml\nresource: a\nfields:\n  b: { type: text, nullable: true }\n  c: { type: text, nullable: true }\n",
     );
-    let refused = |fields: &str| {
-        refused(&before, &taken(&format!("# resources/a.yaml\nresource: a\nfields:\n{fields}")))
-    };
+    let refused =
+        |fields: &str| refused(&before, &taken(&format!("# resources/a.yaml\nresource: a\nfields:\n{fields}")));
     let b = "  b: { type: text, nullable: true }\n";
     let required = refused(&format!("{b}  c: {{ type: text, required: true }}\n"));
     assert_eq!(required, ["a.c: rows where it is null need a value: say `backfill: <value>`, or a literal `default`"]);
     let new = refused(&format!("{b}  c: {{ type: text, nullable: true }}\n  d: {{ type: text, required: true }}\n"));
-    assert_eq!(new, ["a.d: rows that are there need a value: say `backfill: <value>`, a literal `default` or `nullable: true`"]);
+    assert_eq!(
+        new,
+        ["a.d: rows that are there need a value: say `backfill: <value>`, a literal `default` or `nullable: true`"]
+    );
     assert!(refused(&format!("{b}  c: {{ type: text, required: true, backfill: none }}\n")).is_empty());
     // No one value fits all rows: they are filled before, or the migration tells how many are not.
     let unique = refused(&format!(
@@ -151,10 +156,7 @@ fn what_says_a_value_is_what_the_type_takes() {
     let help = "declare `cat_id: { type: ref(cat), nullable: true }` without `under` first, fill it, require it, then say `under`";
     assert_eq!(refused(before, &under), format!("a.cat_id: rows that are there need a value: {help}"));
     let declared = |end: &str| format!("{before}fields:\n  cat_id: {{ type: ref(cat), {end}: true }}\n");
-    assert_eq!(
-        refused(&declared("nullable"), &under),
-        format!("a.cat_id: rows where it is null need a value: {help}")
-    );
+    assert_eq!(refused(&declared("nullable"), &under), format!("a.cat_id: rows where it is null need a value: {help}"));
     assert!(Plan::between(&taken(&declared("required")).kept(), &taken(&under)).refused.is_empty());
 }
 
@@ -329,6 +331,18 @@ fn the_command_writes_a_migration_and_the_snapshot_that_it_reaches() {
     assert_eq!(migrations(&folder).len(), 1);
     ends(charter(&folder, &["new", "longer", "--allow-destructive"]), 0);
     assert!(migrations(&folder)[1].ends_with("_000002_longer"), "{:?}", migrations(&folder));
+}
+
+/// The list of the migrations takes six digits and no more.
+#[test]
+fn no_migration_gets_a_number_of_seven_digits() {
+    let folder = project("numbers");
+    fs::create_dir_all(folder.join("migrations")).unwrap();
+    fs::write(folder.join("migrations/m29990101_999999_last.rs"), "").unwrap();
+    let told = ends(charter(&folder, &["new", "products"]), 1);
+    assert!(told.contains("no number behind m29990101_999999"), "{told}");
+    assert_eq!(migrations(&folder), ["m29990101_999999_last"]);
+    assert!(!folder.join("migrations/snapshot").exists());
 }
 
 #[test]

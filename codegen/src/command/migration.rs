@@ -161,6 +161,11 @@ fn write(name: &str, plan: &Plan, folders: &Folders) -> Result<(), u8> {
     let mut number = Number::after(folder).map_err(refused)?;
     let parts = [(&plan.whole, false, String::new()), (&plan.online, true, "_online".to_owned())];
     for (steps, online, ending) in parts.into_iter().filter(|(steps, ..)| !steps.is_empty()) {
+        if number.count > MOST_OF_A_DAY {
+            let taken =
+                format!("there is no number behind m{}_{MOST_OF_A_DAY}: give that migration a lower one", number.date);
+            return Err(told(&taken, PROBLEMS));
+        }
         let path = folder.join(format!("{number}_{name}{ending}.rs"));
         let text = rust::formatted(&rust::file(&format!("{sentence}."), steps, online), folder);
         fs::write(&path, text).map_err(refused)?;
@@ -206,6 +211,9 @@ fn sql(plan: &Plan) -> String {
     text
 }
 
+/// The greatest number that six digits have: names with more would stand in another order.
+const MOST_OF_A_DAY: u32 = 999_999;
+
 /// The beginning of a migration's name, which gives the order: `m20261121_000001`.
 struct Number {
     date: String,
@@ -220,7 +228,7 @@ impl Number {
             let name = entry?.file_name().to_string_lossy().into_owned();
             let mut parts = name.trim_start_matches('m').splitn(3, '_');
             let (Some(date), Some(count)) = (parts.next(), parts.next()) else { continue };
-            let Ok(count) = count.parse::<u32>() else { continue };
+            let Some(count) = count.parse::<u32>().ok().filter(|count| *count <= MOST_OF_A_DAY) else { continue };
             if name.starts_with('m') && name.ends_with(".rs") && (date, count) >= (number.date.as_str(), number.count) {
                 number = Number { date: date.to_owned(), count: count + 1 };
             }
