@@ -30,7 +30,8 @@ impl PartialOrd for Number {
 }
 
 impl Number {
-    /// Reads `-12`, `0.05`; no exponents, no spaces, at most 18 digits behind the point.
+    /// Reads `-12`, `0.05`; no exponents, no spaces, at most 18 digits behind the point. `010` is 10 to some readers of
+    /// YAML and 8 to others, and so no number.
     pub fn read(text: &str) -> Option<Number> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = match digits.split_once('.') {
@@ -39,7 +40,8 @@ impl Number {
             None => (digits, ""),
         };
         let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || !all_digits(whole) || !all_digits(fraction) {
+        let leads_with_zero = whole.len() > 1 && whole.starts_with('0');
+        if whole.is_empty() || leads_with_zero || !all_digits(whole) || !all_digits(fraction) {
             return None;
         }
         let places = u32::try_from(fraction.len()).ok().filter(|places| *places <= SCALE)?;
@@ -73,9 +75,18 @@ impl Number {
     }
 }
 
+/// A number that is none because of the zeros before it, without them: `7` of `007`.
+pub fn without_zeros(text: &str) -> Option<String> {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let zeros = digits.bytes().take_while(|byte| *byte == b'0').count();
+    let zeros = if digits[zeros..].starts_with(|c: char| c.is_ascii_digit()) { zeros } else { zeros.checked_sub(1)? };
+    let plain = format!("{sign}{}", &digits[zeros..]);
+    (zeros > 0 && Number::read(&plain).is_some()).then_some(plain)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Number;
+    use super::{Number, without_zeros};
 
     #[test]
     fn reads_exactly() {
@@ -106,8 +117,19 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_a_number() {
-        for text in ["", "-", "1.", ".5", "1e3", "0x10", " 1", "1_000", "+1"] {
+        for text in ["", "-", "1.", ".5", "1e3", "0x10", " 1", "1_000", "+1", "007", "-01", "00.5"] {
             assert!(Number::read(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn zeros_before_a_number_can_be_left_out() {
+        let pairs = [("007", "7"), ("-010", "-10"), ("00", "0"), ("00.5", "0.5"), ("01.50", "1.50")];
+        for (text, plain) in pairs {
+            assert_eq!(without_zeros(text).as_deref(), Some(plain), "{text}");
+        }
+        for text in ["7", "0", "0.5", "", "-", "0x10", "007a"] {
+            assert_eq!(without_zeros(text), None, "{text}");
         }
     }
 }

@@ -4,7 +4,7 @@ use super::rules::fits;
 use super::{ScopeOf, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule, Schema};
-use crate::number::Number;
+use crate::number::{Number, without_zeros};
 use crate::source::Span;
 use crate::words::Hook;
 
@@ -73,12 +73,18 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
     }
 }
 
+/// What is told of a number like `010`.
+pub const LEADING_ZERO: &str = "begins with a zero, and is another number to some readers of YAML";
+
 /// Why a literal is not what a kind can begin with, and what would be. `what` is the key that says it.
 pub fn literal(kind: &Kind, what: &str, text: &str) -> Result<(), (String, String)> {
     let number = Number::read(text);
     let refuse = |reason: String, help: &str| Err((reason, help.to_owned()));
     if text.contains('\0') {
         return refuse("it has a NUL, which PostgreSQL keeps in no text".to_owned(), "leave the NUL out");
+    }
+    if let Some(plain) = without_zeros(text).filter(|_| kind.is_number()) {
+        return refuse(format!("`{text}` {LEADING_ZERO}"), &format!("write `{plain}`"));
     }
     match kind {
         Kind::String { max } => {

@@ -1,10 +1,10 @@
 //! Rules on values: which fit which type, and whether a value can satisfy them at all.
 
-use super::defaults::{is_decimal, is_whole};
+use super::defaults::{LEADING_ZERO, is_decimal, is_whole};
 use super::{Scope, orders, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema};
-use crate::number::Number;
+use crate::number::{Number, without_zeros};
 use crate::source::{Span, Spanned};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -93,7 +93,10 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
         (Kind::Decimal { precision, places }, Some(number)) => is_decimal(*precision, *places, number),
         (kind, Some(number)) => is_whole(kind, number),
     };
-    if !fits {
+    if let Some(plain) = without_zeros(text) {
+        let problem = Diagnostic::new(Code::BoundMisfit, span, format!("`{text}` {LEADING_ZERO}"), "not a number");
+        problems.push(problem.help(format!("write `{plain}`")));
+    } else if !fits {
         let message = format!("`{text}` is not a number that `{}` can hold", field.declared);
         let help = match &field.kind {
             Kind::Decimal { precision, places } => {
