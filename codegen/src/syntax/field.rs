@@ -308,7 +308,9 @@ fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>>
         _ => {
             let problem = misshapen(node, "`values`", "a list of words, or numbers with labels");
             problems.push(match node.is_null() {
-                true => problem.help("name at least one: `values: [draft, sent]`, or `values: { 1: Bulk, 2: Serialised }`"),
+                true => {
+                    problem.help("name at least one: `values: [draft, sent]`, or `values: { 1: Bulk, 2: Serialised }`")
+                }
                 false => in_brackets(problem, node, |text| format!("values: [{text}]")),
             });
             return None;
