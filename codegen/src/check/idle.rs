@@ -5,12 +5,13 @@ use crate::model::{Resource, Schema};
 use crate::words::{Hook, Operation, Word};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
-    let serves = |wanted: &[Operation]| resource.operations.iter().any(|operation| wanted.contains(&operation.value));
     // An action may save and delete.
     let acts = !resource.actions.is_empty();
-    let saves =
-        acts || resource.singleton || resource.seed.is_some() || serves(&[Operation::Create, Operation::Update]);
-    let deletes = !resource.singleton && (acts || serves(&[Operation::Delete]));
+    let saves = acts
+        || resource.singleton
+        || resource.seed.is_some()
+        || resource.serves_any(&[Operation::Create, Operation::Update]);
+    let deletes = !resource.singleton && (acts || resource.serves_any(&[Operation::Delete]));
     for point in &resource.hooks {
         let (runs, what, help) = match point.hook {
             Hook::Check | Hook::BeforeSave | Hook::AfterSave => {

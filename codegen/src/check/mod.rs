@@ -27,6 +27,7 @@ mod seed;
 mod served;
 mod singleton;
 mod taken;
+mod unreached;
 
 use std::ops::Deref;
 
@@ -93,6 +94,7 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
     for resource in schema.declared() {
         served::check(&schema, resource, problems);
         idle::check(&schema, resource, problems);
+        unreached::check(&schema, resource, problems);
     }
     Some(schema)
 }

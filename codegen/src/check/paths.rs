@@ -116,14 +116,13 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
         span: resource.path.span,
         is_action: false,
     };
-    let serves = |wanted: &[Operation]| resource.operations.iter().any(|operation| wanted.contains(&operation.value));
     let mut paths = vec![plain(base.clone(), "the path of")];
     if !resource.singleton {
         paths.push(plain(record.clone(), "a record of"));
-        if serves(&[Operation::Create, Operation::Update, Operation::Delete]) {
+        if resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]) {
             paths.push(plain(format!("{base}/{BULK}"), "the path that writes many of"));
         }
-        if resource.soft_delete && serves(&[Operation::Delete]) {
+        if resource.soft_delete && resource.serves_any(&[Operation::Delete]) {
             paths.push(plain(format!("{record}/{RESTORE}"), "the path that restores a deleted"));
         }
         for page in COLLECTION_PAGES {

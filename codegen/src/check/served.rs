@@ -2,8 +2,13 @@
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema, Why};
+use crate::words::Operation;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    // Where there is no list, what it would be asked is told as that.
+    if !resource.serves_any(&[Operation::List]) {
+        return;
+    }
     for unserved in resource.unserved(schema) {
         let name = unserved.name.as_str();
         let asked = if unserved.sorts { "sorting by" } else { "a filter by" };

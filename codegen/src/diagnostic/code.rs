@@ -41,6 +41,7 @@ codes! {
     Values = "C0203",
     Contradiction = "C0204",
     NoValue = "C0205",
+    NeverGiven = "C0206",
 
     DefaultMisfit = "C0301",
     DefaultHook = "C0302",
@@ -68,6 +69,7 @@ codes! {
     NotIndexable = "C0506",
     OwnerMisfit = "C0507",
     Unserved = "C0508",
+    Unasked = "C0509",
 
     ActionAnswer = "C0601",
     ActionName = "C0602",
@@ -82,7 +84,7 @@ codes! {
 impl Code {
     /// Whether it is told and stops nothing: what it is about works.
     pub fn is_warning(self) -> bool {
-        matches!(self, Code::Unserved | Code::IdleHook)
+        matches!(self, Code::NeverGiven | Code::Unserved | Code::Unasked | Code::IdleHook)
     }
 
     /// `warning` or `error`.

@@ -170,6 +170,11 @@ impl Resource {
         }
     }
 
+    /// Whether clients can call one of these.
+    pub fn serves_any(&self, wanted: &[Operation]) -> bool {
+        self.operations.iter().any(|operation| wanted.contains(&operation.value))
+    }
+
     pub fn has_hook(&self, hook: Hook) -> bool {
         self.hooks.iter().any(|point| point.hook == hook)
     }

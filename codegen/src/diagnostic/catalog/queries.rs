@@ -72,4 +72,13 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true }\n  note: { type: text, nullable: true }\nsorts: [name, note]\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true }\n  note: { type: text, nullable: true }\nsorts: [name, note]\nunindexed: [note]\n",
     },
+    Entry {
+        code: Code::Unasked,
+        title: "a question that nothing takes",
+        explanation: "A warning: `filters`, `sorts`, `search` and `ordered` are about a list, and an include is asked of a list \
+            or of a single record, which `operations` leaves out here. `search` and `ordered` are of use without a list where \
+            another resource shows the field. An index for questions of the application's own stands under `indexes`.",
+        wrong: "# resources/product.yaml\nresource: product\noperations: [show, create]\nfields:\n  name: { type: string(255), required: true }\nsorts: [name]\n",
+        right: "# resources/product.yaml\nresource: product\noperations: [list, show, create]\nfields:\n  name: { type: string(255), required: true }\nsorts: [name]\n",
+    },
 ];

@@ -46,4 +46,12 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: string(64)\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\n",
     },
+    Entry {
+        code: Code::NeverGiven,
+        title: "a field that nobody can give",
+        explanation: "What is `required` and `immutable` is given on create and never again. Where no operation, action, seed \
+            or embedding record creates, nobody gives it, unless the application itself writes such records: a warning.",
+        wrong: "# resources/reading.yaml\nresource: reading\noperations: [list, show, update]\nfields:\n  taken_on: { type: date, required: true, access: immutable }\n",
+        right: "# resources/reading.yaml\nresource: reading\noperations: [list, show, create, update]\nfields:\n  taken_on: { type: date, required: true, access: immutable }\n",
+    },
 ];
