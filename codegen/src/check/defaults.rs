@@ -1,5 +1,6 @@
 //! Defaults: whether one fits its type and its own rules.
 
+use super::examples::elements;
 use super::rules::fits;
 use super::{ScopeOf, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -176,6 +177,7 @@ pub fn unlike_others(field: &Field, what: &str, span: Span, problems: &mut Probl
 /// A value that its field's own rules refuse, which a client could not send.
 pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &mut Problems) {
     let value = Number::read(text).filter(|_| field.kind.is_number());
+    let length = if field.kind.is_list() { elements(text).count() } else { text.chars().count() };
     for rule in field.rules.iter().filter(|rule| fits(&rule.value, &field.kind)) {
         let bound = |bound: &str, keeps: fn(&Number, &Number) -> bool| match (value, Number::read(bound)) {
             (Some(value), Some(bound)) => keeps(&value, &bound),
@@ -186,7 +188,8 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
             Rule::Max(most) => bound(most, Number::le),
             Rule::Above(least) => bound(least, Number::gt),
             Rule::Below(most) => bound(most, Number::lt),
-            Rule::MinLength(least) if field.kind.is_text() => text.chars().count() >= *least as usize,
+            Rule::MinLength(least) => length >= *least as usize,
+            Rule::MaxLength(most) => length <= *most as usize,
             // One that is no regular expression is reported as such.
             Rule::Pattern(pattern) if field.kind.is_text() => {
                 patterns::compile(pattern).map_or(true, |regex| regex.is_match(text))

@@ -28,7 +28,12 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Why a text is not a value of a kind, and what would be one. Lists and objects are left to the server.
+/// The elements of a list that stands in one text: `stage, light`.
+pub fn elements(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(move |_| !text.is_empty())
+}
+
+/// Why a text is not a value of a kind, and what would be one.
 pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
     let (fits, reason, help) = match kind {
         // Words are read without regard to the case of ASCII, as by the server, where they are not the default itself.
@@ -54,7 +59,20 @@ pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
             }
             return Ok(());
         }
-        Kind::StringList { .. } | Kind::RefList(_) | Kind::Json | Kind::CustomFields => return Ok(()),
+        Kind::StringList { max } => {
+            let one = Kind::String { max: *max };
+            let of = |element: &str, (reason, help): (String, String)| (format!("of `{element}`, {reason}"), help);
+            return elements(text).try_for_each(|element| value(&one, element).map_err(|refusal| of(element, refusal)));
+        }
+        Kind::RefList(target) => {
+            let one = Kind::Ref(target.clone());
+            return elements(text).try_for_each(|element| value(&one, element));
+        }
+        Kind::Json => {
+            let read = serde_json::from_str::<serde_json::Value>(text);
+            (read.is_ok_and(|json| json.is_object() || json.is_array()), "an object or a list of JSON", "{\"lamp\": 2}")
+        }
+        Kind::CustomFields => return Ok(()),
         _ => return literal(kind, "example", text),
     };
     if fits { Ok(()) } else { Err((format!("`{text}` is not {reason}"), format!("for example `{help}`"))) }

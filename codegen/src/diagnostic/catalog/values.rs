@@ -9,7 +9,8 @@ pub const ENTRIES: &[Entry] = &[
         title: "a default, a backfill or an example that is not a value of its type",
         explanation: "A literal must be what a client could send: a number in range, one of the values, `true` or `false`. \
             `now` is for timestamps and dates, `caller` for `ref(user)`. A text that is one of these words stands in quotes. A \
-            `backfill` is a literal too, or `now`; that of a `ref` is an id. An `example` may also be a day, a time or an id.",
+            `backfill` is a literal too, or `now`; that of a `ref` is an id. An `example` may also be a day, a time or an id; that of a list has \
+            commas between its elements, and that of json is JSON.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: hire }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: rental }\n",
     },
