@@ -1,6 +1,7 @@
 //! Texts against what is said of their form: patterns, compiled as the server compiles them, and well-known formats.
 
 use regex::Regex;
+use regex_syntax::hir::{Hir, HirKind};
 
 use crate::words::Format;
 
@@ -33,6 +34,49 @@ pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
     })
 }
 
+/// The fewest characters of a text that matches a pattern, and the most, where there is an end to them. Within them a
+/// length may still be none that matches. Nothing of what the server could not compile.
+pub fn lengths(pattern: &str) -> Option<(u64, Option<u64>)> {
+    compile(pattern).ok()?;
+    regex_syntax::parse(pattern).ok().map(|hir| characters(&hir))
+}
+
+fn characters(hir: &Hir) -> (u64, Option<u64>) {
+    match hir.kind() {
+        HirKind::Literal(literal) => {
+            let count = String::from_utf8_lossy(&literal.0).chars().count() as u64;
+            (count, Some(count))
+        }
+        HirKind::Class(_) => (1, Some(1)),
+        HirKind::Empty | HirKind::Look(_) => (0, Some(0)),
+        HirKind::Capture(group) => characters(&group.sub),
+        HirKind::Repetition(repeated) => {
+            let (least, most) = characters(&repeated.sub);
+            let times = |length: u64, times: u32| length.saturating_mul(times.into());
+            let no_end = if most == Some(0) { Some(0) } else { None };
+            (times(least, repeated.min), repeated.max.map_or(no_end, |max| most.map(|most| times(most, max))))
+        }
+        HirKind::Concat(parts) => parts.iter().map(characters).fold((0, Some(0)), |(least, most), part| {
+            let sum = |most: u64| part.1.map(|other| most.saturating_add(other));
+            (least.saturating_add(part.0), most.and_then(sum))
+        }),
+        HirKind::Alternation(ways) => {
+            let ways: Vec<_> = ways.iter().map(characters).collect();
+            let least = ways.iter().map(|way| way.0).min().unwrap_or(0);
+            let most = ways.iter().map(|way| way.1).collect::<Option<Vec<u64>>>();
+            (least, most.and_then(|most| most.into_iter().max()))
+        }
+    }
+}
+
+/// The fewest characters of a text that has a format: `a@b`, `http://a`.
+pub fn least_of(format: Format) -> u64 {
+    match format {
+        Format::Email => 3,
+        Format::Url => 8,
+    }
+}
+
 /// Whether a text has a format, as far as it is the same for every text: the server reads a URL to its end.
 pub fn has_format(format: Format, text: &str) -> bool {
     match format {
@@ -58,6 +102,16 @@ mod tests {
         for pattern in ["[A-Z", "(?=a)b", "(a{1000}){1000}", "(?x)[A-Z]{3} # three letters"] {
             assert!(compile(pattern).is_err(), "{pattern}");
         }
+    }
+
+    #[test]
+    fn a_pattern_tells_how_long_its_texts_are() {
+        let lengths = |pattern| lengths(pattern).unwrap();
+        assert_eq!(lengths("[A-Z]{3}"), (3, Some(3)));
+        assert_eq!(lengths("(ä|über)?x{2,}"), (2, None));
+        assert_eq!(lengths("^(?:ab|c.{1,3})$"), (2, Some(4)));
+        assert_eq!(lengths("(?:\\b)*"), (0, Some(0)));
+        assert_eq!(lengths("(?i)straße"), (6, Some(6)));
     }
 
     #[test]

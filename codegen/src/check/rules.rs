@@ -33,6 +33,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             range(field, problems);
             extremes(field, problems);
             lengths(field, problems);
+            forms(field, problems);
         }
         orders::check(scope.fields, problems);
     }
@@ -194,6 +195,42 @@ fn lengths(field: &Field, problems: &mut Problems) {
             empty_range(field, span, rule.span, "`min_length` leaves nothing for `max_length`", problems);
         }
         _ => {}
+    }
+}
+
+/// Whether a text of a length that is allowed can have the form that is asked for.
+fn forms(field: &Field, problems: &mut Problems) {
+    let asked = field.rules.iter().find_map(|rule| match rule.value {
+        Rule::MinLength(least) => Some((u64::from(least), rule.span)),
+        _ => None,
+    });
+    for rule in field.rules.iter().filter(|_| field.kind.is_text()) {
+        let Some((least, most)) = form(&rule.value) else { continue };
+        let key = rule.value.key();
+        if let Kind::String { max } = field.kind
+            && least > max.into()
+        {
+            let reason = format!("a text that fits the `{key}` has at least {least} characters, and {max} are allowed");
+            empty_range(field, rule.span, field.places.kind.unwrap_or(rule.span), &reason, problems);
+        }
+        let Some(most) = most else { continue };
+        if let Some((asked, span)) = asked.filter(|(asked, _)| most < *asked) {
+            let reason =
+                format!("a text that fits the `{key}` has at most {most} characters, and {asked} are the fewest");
+            empty_range(field, rule.span, span, &reason, problems);
+        } else if let (0, Some(required)) = (most, field.places.required) {
+            let reason = format!("it must be given, and nothing but the empty text fits the `{key}`");
+            empty_range(field, rule.span, required, &reason, problems);
+        }
+    }
+}
+
+/// The fewest and the most characters of a text that a rule on its form allows.
+fn form(rule: &Rule) -> Option<(u64, Option<u64>)> {
+    match rule {
+        Rule::Pattern(pattern) => patterns::lengths(pattern),
+        Rule::Format(format) => Some((patterns::least_of(*format), None)),
+        _ => None,
     }
 }
 

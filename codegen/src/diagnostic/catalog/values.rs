@@ -42,7 +42,8 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::EmptyRange,
         title: "rules that no value satisfies",
-        explanation: "The least is more than the most, or a text must be longer than its type allows. Or `above` \
+        explanation: "The least is more than the most, or a text must be longer than its type allows, or has \
+            another length by its `pattern` or `format` than it may have. Or `above` \
             is the greatest that a type holds, or fields must each come behind the next, in a circle. Or references that must \
             be given lead in a circle, so that the first record can never be made.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 10, max: 5 }\n",
