@@ -155,6 +155,11 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
             problems.push(problem.help(format!("it has {odd} in it: put a plain space there, or nothing")));
             return;
         }
+        // `name:{ type: integer }` is read as far as to the next colon that has its space.
+        if let Some((key, bracket)) = torn(name.as_str()) {
+            problems.push(problem.help(format!("a space belongs behind the colon: `{key}: {bracket}…`")));
+            return;
+        }
         // Letters that are left out would make another word.
         problems.push(match name.value.is_ascii() && names::is_snake_case(&better) {
             true => problem.help(format!("write `{better}`")),
@@ -166,6 +171,12 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
             .help("PostgreSQL would cut it; choose a shorter one");
         problems.push(problem);
     }
+}
+
+/// What stands before a colon without its space, and the bracket behind it.
+fn torn(name: &str) -> Option<(&str, char)> {
+    let (key, rest) = name.split_once(':')?;
+    rest.chars().next().filter(|first| matches!(first, '{' | '[')).map(|bracket| (key, bracket))
 }
 
 /// A name that follows from another, which is where it can be made shorter.
