@@ -8,6 +8,9 @@ const SCALE: u32 = 18;
 /// The greatest whole part: more than any `bigint` has.
 const MOST_WHOLE: i128 = 10i128.pow(19);
 
+/// What is told of a number like `010`.
+pub const LEADING_ZERO: &str = "begins with a zero, and is another number to some readers of YAML";
+
 /// A decimal number as an integer scaled by 10^18.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {

@@ -5,7 +5,7 @@ use super::rules::fits;
 use super::{ScopeOf, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule, Schema};
-use crate::number::{Number, without_zeros};
+use crate::number::{LEADING_ZERO, Number, without_zeros};
 use crate::source::Span;
 use crate::words::Hook;
 
@@ -73,9 +73,6 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
         false => "only a `ref(user)` can have it".to_owned(),
     }
 }
-
-/// What is told of a number like `010`.
-pub const LEADING_ZERO: &str = "begins with a zero, and is another number to some readers of YAML";
 
 /// Why a literal is not what a kind can begin with, and what would be. `what` is the key that says it.
 pub fn literal(kind: &Kind, what: &str, text: &str) -> Result<(), (String, String)> {

@@ -1,10 +1,10 @@
 //! Rules on values: which fit which type, and whether a value can satisfy them at all.
 
-use super::defaults::{LEADING_ZERO, is_decimal, is_whole};
+use super::defaults::{is_decimal, is_whole};
 use super::{Scope, orders, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema};
-use crate::number::{Number, without_zeros};
+use crate::number::{LEADING_ZERO, Number, without_zeros};
 use crate::source::{Span, Spanned};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {

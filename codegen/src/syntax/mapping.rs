@@ -7,6 +7,7 @@ use super::keys::{Key, Table};
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::names::odd_space;
+use crate::number::{LEADING_ZERO, without_zeros};
 use crate::source::{Span, Spanned};
 use crate::types::names_type;
 use crate::words::Word;
@@ -110,6 +111,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
     /// A whole number from 0.
     pub fn count(&mut self, name: &str) -> Option<Spanned<u32>> {
         let text = self.text(name)?;
+        if let Some(plain) = without_zeros(text.as_str()) {
+            let message = format!("`{}` {LEADING_ZERO}", text.value);
+            let problem = Diagnostic::new(Code::WrongShape, text.span, message, "not a whole number");
+            self.problems.push(problem.help(format!("write `{name}: {plain}`")));
+            return None;
+        }
         let value = text.value.parse().ok();
         if value.is_none() {
             let is_number = text.value.bytes().all(|byte| byte.is_ascii_digit());
