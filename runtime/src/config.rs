@@ -82,7 +82,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "request-concurrency",
         default: "",
-        about: "Requests that are worked on at once, by default 4 for each connection of the pool; 16 times as many wait, for half a second at most, and what is beyond is 503",
+        about: "Requests that are worked on at once, by default 4 for each connection of the pool; 16 times as many wait, or as many as had their turn in the last quarter of a second, for half a second at most, and what is beyond is 503",
     },
     Setting { flag: "request-timeout", default: "30", about: "Seconds for one request; longer is 503" },
     Setting { flag: "rate-limit", default: "1000", about: "Requests a minute for one token; 0 turns it off" },

@@ -60,11 +60,14 @@ fn misfits(from: &Column, to: &Column, dialect: Dialect) -> Option<String> {
             Some(format!("{name} <= -{most} OR {name} >= {most}"))
         }
         (Decimal(_, places), Integer | BigInt) => {
-            let most = if to.kind == Integer { i32::MAX.into() } else { i64::MAX };
-            let most = i128::from(most) * unit(*places);
+            let (least, most) = match to.kind {
+                Integer => (i32::MIN.into(), i32::MAX.into()),
+                _ => (i64::MIN, i64::MAX),
+            };
+            let (least, most) = (i128::from(least) * unit(*places), i128::from(most) * unit(*places));
             // What does not fit 64 bits is in no row either.
             match i64::try_from(most) {
-                Ok(_) => Some(format!("{name} < -{most} OR {name} > {most} OR {}", finer(*places, 0))),
+                Ok(_) => Some(format!("{name} < {least} OR {name} > {most} OR {}", finer(*places, 0))),
                 Err(_) => Some(finer(*places, 0)),
             }
         }

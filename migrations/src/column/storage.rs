@@ -83,8 +83,11 @@ impl Column {
             }
             (Kind::Decimal { places, .. }, Kind::Integer | Kind::BigInt) => {
                 let unit = if sqlite { 10i64.pow(places) } else { 1 };
-                let most = if matches!(self.kind, Kind::Integer) { i32::MAX.into() } else { i64::MAX };
-                let (least, most) = (i128::from(-most) * i128::from(unit), i128::from(most) * i128::from(unit));
+                let (least, most) = match self.kind {
+                    Kind::Integer => (i32::MIN.into(), i32::MAX.into()),
+                    _ => (i64::MIN, i64::MAX),
+                };
+                let (least, most) = (i128::from(least) * i128::from(unit), i128::from(most) * i128::from(unit));
                 let finer = self.finer(places, 0, sqlite);
                 // What does not fit 64 bits is in no row either.
                 match i64::try_from(most) {

@@ -1,8 +1,8 @@
 //! How many requests are worked on at once, and who waits for a turn: the rest is refused while that is still cheap.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -14,6 +14,11 @@ use crate::error::{Error, Result};
 const PATIENCE: Duration = Duration::from_millis(500);
 /// For each request that is worked on, so many wait.
 const WAITING: usize = 16;
+/// Where more than those had their turn within this time, as many of them wait: it will not take longer. To refuse what
+/// is cheap costs as much as to answer it, and who waits asks for nothing.
+const LATELY: Duration = Duration::from_millis(250);
+/// But not more, each with what was received of it.
+const MOST_WAITING: usize = 4_096;
 
 /// The turns of a server. Those who write may wait for each other in the database, each with its turn: a quarter of them
 /// is left to those who read.
@@ -22,7 +27,17 @@ pub struct Gate {
     turns: Arc<Semaphore>,
     writing: Arc<Semaphore>,
     waiting: AtomicUsize,
-    most_waiting: usize,
+    least_waiting: usize,
+    pace: Mutex<Pace>,
+}
+
+/// How many had their turn lately.
+#[derive(Debug)]
+struct Pace {
+    since: Instant,
+    begun: usize,
+    /// In the time before that.
+    before: usize,
 }
 
 /// The turn of one request, shared by what works on it. It ends when the last of them is dropped.
@@ -46,7 +61,8 @@ impl Gate {
             turns: Arc::new(Semaphore::new(at_once)),
             writing: Arc::new(Semaphore::new(at_once - at_once / 4)),
             waiting: AtomicUsize::new(0),
-            most_waiting: at_once.saturating_mul(WAITING),
+            least_waiting: at_once.saturating_mul(WAITING),
+            pace: Mutex::new(Pace { since: Instant::now(), begun: 0, before: 0 }),
         }
     }
 
@@ -59,11 +75,43 @@ impl Gate {
         };
         let mut permit = std::pin::pin!(permit);
         // Nobody is overtaken: while others wait there is none to be had.
-        if let Some(permit) = permit.as_mut().now_or_never() {
-            return permit;
+        let permit = match permit.as_mut().now_or_never() {
+            Some(permit) => permit,
+            None => {
+                let _waiting = Waiting::begin(self)?;
+                timeout(PATIENCE, permit).await.unwrap_or(Err(Error::Overloaded))
+            }
+        }?;
+        self.pace().count(Instant::now());
+        Ok(permit)
+    }
+
+    fn may_wait(&self, waiting: usize) -> bool {
+        waiting < self.least_waiting || waiting < self.pace().lately(Instant::now()).min(MOST_WAITING)
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pace {
+    fn count(&mut self, now: Instant) {
+        self.turn(now);
+        self.begun += 1;
+    }
+
+    fn lately(&mut self, now: Instant) -> usize {
+        self.turn(now);
+        self.begun.max(self.before)
+    }
+
+    fn turn(&mut self, now: Instant) {
+        let passed = now.saturating_duration_since(self.since);
+        if passed >= LATELY {
+            self.before = if passed < 2 * LATELY { self.begun } else { 0 };
+            (self.since, self.begun) = (now, 0);
         }
-        let _waiting = Waiting::begin(self)?;
-        timeout(PATIENCE, permit).await.unwrap_or(Err(Error::Overloaded))
     }
 }
 
@@ -73,10 +121,9 @@ struct Waiting<'g>(&'g Gate);
 impl<'g> Waiting<'g> {
     fn begin(gate: &'g Gate) -> Result<Waiting<'g>> {
         let waiting = Waiting(gate);
-        if gate.waiting.fetch_add(1, Ordering::Relaxed) < gate.most_waiting {
-            Ok(waiting)
-        } else {
-            Err(Error::Overloaded)
+        match gate.may_wait(gate.waiting.fetch_add(1, Ordering::Relaxed)) {
+            true => Ok(waiting),
+            false => Err(Error::Overloaded),
         }
     }
 }
@@ -108,15 +155,13 @@ impl Turn {
         self.permit().take();
     }
 
-    fn permit(&self) -> std::sync::MutexGuard<'_, Option<Permit>> {
+    fn permit(&self) -> MutexGuard<'_, Option<Permit>> {
         self.0.permit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
     #[tokio::test]
@@ -129,6 +174,23 @@ mod tests {
             let reads = (0..at_once).map(|_| Turn::at(&gate, false)).collect::<Vec<_>>();
             let begun = reads.iter().filter(|turn| turn.begin().now_or_never().is_some()).count();
             assert_eq!(begun, at_once - of_writers, "{at_once}");
+        }
+    }
+
+    #[test]
+    fn as_many_wait_as_had_their_turn_lately() {
+        let (gate, begun) = (Gate::new(1), Instant::now());
+        let after = |windows: f64| begun + LATELY.mul_f64(windows);
+        let mut pace = Pace { since: begun, begun: 0, before: 0 };
+        (0..100).for_each(|_| pace.count(after(0.5)));
+        assert_eq!(pace.lately(after(0.9)), 100, "those of this time");
+        (0..30).for_each(|_| pace.count(after(1.5)));
+        assert_eq!(pace.lately(after(1.9)), 100, "or of the time before");
+        assert_eq!(pace.lately(after(2.6)), 30);
+        assert_eq!(pace.lately(after(9.0)), 0, "and not what was long ago");
+        for (lately, most) in [(0, WAITING), (100, 100), (1_000_000, MOST_WAITING)] {
+            *gate.pace() = Pace { since: Instant::now() + Duration::from_secs(60), begun: lately, before: 0 };
+            assert!(gate.may_wait(most - 1) && !gate.may_wait(most), "{lately}");
         }
     }
 
