@@ -103,6 +103,16 @@ async fn an_answer_is_kept_though_the_record_goes(server: Server) {
     admin.delete(&path).await.deleted();
     assert_eq!(stop().await.record("user"), stopped);
     keyed(&admin, "two").post(&format!("{path}/deactivate"), json!({})).await.refused(404, "not_found");
+    // Nor does it matter that what its path leads through has gone.
+    let product = async |name: &str| admin.post("/products", json!({ "name": name })).await.created("product");
+    let (lamp, cable) = (product("Lamp").await, product("Cable").await);
+    let (lamp, accessory) =
+        (format!("/products/{}", lamp["id"]), json!({ "accessory_product_id": cable["id"] }));
+    let add = async |key: &str| keyed(&admin, key).post(&format!("{lamp}/accessories"), accessory.clone()).await;
+    let added = add("three").await.created("accessory");
+    admin.delete(&lamp).await.deleted();
+    assert_eq!(add("three").await.created("accessory"), added);
+    add("four").await.refused(404, "not_found");
 }
 
 async fn a_secret_is_shown_again_to_its_token_and_never_stored_in_clear(server: Server) {

@@ -15,6 +15,7 @@ on_both!(
     what_was_found_is_looked_at_again,
     a_refused_write_leaves_nothing,
     a_write_needs_no_second_connection,
+    what_a_reference_loses_meanwhile_is_told_under_its_name,
 );
 
 #[test]
@@ -172,6 +173,20 @@ async fn a_write_needs_no_second_connection(server: Server) {
     keyed.post("/products", json!({ "name": "Lamp", "custom_fields": {} })).await.created("product");
     admin.patch(&format!("/members/{}", member["id"]), json!({ "name": "Grace" })).await.record("member");
     small.stop().await;
+}
+
+async fn what_a_reference_loses_meanwhile_is_told_under_its_name(server: Server) {
+    let admin = server.admin();
+    for round in 0..40 {
+        let group =
+            admin.post("/product_groups", json!({ "name": format!("G{round}") })).await.created("product_group");
+        let product = json!({ "name": "Lamp", "product_group_id": group["id"] });
+        let path = format!("/product_groups/{}", group["id"]);
+        let (_, answer) = tokio::join!(admin.delete(&path), admin.post("/products", product));
+        if answer.status != 201 {
+            assert_eq!(answer.invalid("product_group_id"), "names no product group", "{round}");
+        }
+    }
 }
 
 /// PostgreSQL numbers the commands of a transaction: what one statement stores has one number.

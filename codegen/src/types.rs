@@ -56,7 +56,7 @@ pub static TYPES: &[TypeWord] = &[
         "string\\( *{n} *\\)",
         "string",
         "String",
-        "One line of text of at most n characters, 1 to 65535.",
+        "Text of at most n characters, 1 to 65535. The panel asks for one line of it, unless its widget is `textarea`.",
     ),
     entry("text", "text", "text", "text", "string", "String", "Text of any length."),
     entry("integer", "integer", "integer", "integer", "number", "i32", "A whole number of 32 bits."),

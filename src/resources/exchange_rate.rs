@@ -1,8 +1,10 @@
 //! Exchange rates: the inverse rate, and conversion at a point in time (the specification, "Exchange rate").
 
+use std::cmp::Ordering;
+
 use charter_runtime::generated::*;
 use charter_runtime::{Error, Result};
-use rust_decimal::{Decimal as Number, RoundingStrategy};
+use rust_decimal::Decimal as Number;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, Condition as Where, EntityTrait, QueryFilter, QueryOrder};
 
@@ -32,14 +34,13 @@ impl Behaviour for Entity {
         let target = currency::Entity::find().filter(currency::Column::Code.eq(&input.to)).one(context.db()).await?;
         let places = target.and_then(|currency| u32::try_from(currency.decimal_places).ok()).unwrap_or(2);
         let too_large = || Error::invalid("amount", "is too large to convert at this rate");
-        let result = amount.checked_mul(rate).ok_or_else(too_large)?;
-        let mut result = result.round_dp_with_strategy(places, RoundingStrategy::MidpointNearestEven);
-        result.rescale(places);
+        let result =
+            rate.times(Exact::from(amount)).and_then(|product| product.rounded(places)).ok_or_else(too_large)?;
         Ok(ConvertOutput {
             from: input.from,
             to: input.to,
             amount: input.amount,
-            rate: Decimal::round_half_even(rate).map_err(|_| too_large())?,
+            rate: rate.rounded(8).and_then(|rate| Decimal::round_half_even(rate).ok()).ok_or_else(too_large)?,
             result: result.to_string(),
             method: method.to_string(),
             path: path.into(),
@@ -62,14 +63,14 @@ fn inverse(rate: Number) -> Option<Decimal<8>> {
 }
 
 /// The rate between two currencies, how it was found, and the currencies passed through.
-async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Number, &'static str, Vec<String>)> {
+async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Exact, &'static str, Vec<String>)> {
     let (from, to) = (input.from.as_str(), input.to.as_str());
     let path = |codes: &[&str]| codes.iter().map(ToString::to_string).collect::<Vec<_>>();
     if from == to {
-        return Ok((Number::ONE, "direct", path(&[from])));
+        return Ok((Number::ONE.into(), "direct", path(&[from])));
     }
     if let Some((rate, method)) = step(context, from, to, input.at).await? {
-        return Ok((rate, method, path(&[from, to])));
+        return Ok((rate.into(), method, path(&[from, to])));
     }
     let settings = settings::Entity::find().one(context.db()).await?;
     let base = settings.map(|settings| settings.base_currency).unwrap_or_default();
@@ -77,7 +78,7 @@ async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Numbe
     let second = step(context, &base, to, input.at).await?;
     match (first, second) {
         (Some((first, _)), Some((second, _))) => {
-            let rate = first.checked_mul(second);
+            let rate = Exact::from(first).times(second.into());
             let rate = rate.ok_or_else(|| Error::invalid("to", "is reached by rates too large to multiply"))?;
             Ok((rate, "triangulated", path(&[from, &base, to])))
         }
@@ -110,4 +111,72 @@ async fn in_force(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) 
         .one(context.db())
         .await?;
     Ok(found)
+}
+
+/// A product that is not rounded yet: so many units, with so many decimal places. A [`Number`] rounds what has more than 28
+/// digits, and what is rounded twice may come to something else.
+#[derive(Debug, Clone, Copy)]
+struct Exact {
+    units: i128,
+    places: u32,
+}
+
+impl From<Number> for Exact {
+    fn from(number: Number) -> Exact {
+        let number = number.normalize();
+        Exact { units: number.mantissa(), places: number.scale() }
+    }
+}
+
+impl Exact {
+    /// Nothing where it has more than 38 digits.
+    fn times(self, other: Exact) -> Option<Exact> {
+        Some(Exact { units: self.units.checked_mul(other.units)?, places: self.places + other.places })
+    }
+
+    /// Half-even, to so many places; nothing where it has more than 28 digits then.
+    fn rounded(self, places: u32) -> Option<Number> {
+        let power = |exponent| 10_i128.checked_pow(exponent);
+        let units = match self.places.checked_sub(places) {
+            None => self.units.checked_mul(power(places - self.places)?)?,
+            Some(more) => {
+                let unit = power(more)?;
+                let (whole, rest) = (self.units / unit, (self.units % unit).abs());
+                let is_up = match rest.cmp(&(unit - rest)) {
+                    Ordering::Less => false,
+                    Ordering::Equal => whole % 2 != 0,
+                    Ordering::Greater => true,
+                };
+                if is_up { whole + self.units.signum() } else { whole }
+            }
+        };
+        Number::try_from_i128_with_scale(units, places).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_rounded_once() {
+        let product = |factors: &[&str], places| {
+            let factors = factors.iter().map(|text| Exact::from(text.parse::<Number>().expect("a number")));
+            let product = factors.map(Some).reduce(|all, next| all?.times(next?)).flatten();
+            product.and_then(|product| product.rounded(places)).map(|number| number.to_string())
+        };
+        for (factors, places, expected) in [
+            (&["9000500000.00000001", "1000000000.00000001"][..], 2, "9000500000000000100.01"),
+            (&["0.125", "1"], 2, "0.12"),
+            (&["0.135", "1"], 2, "0.14"),
+            (&["0.125001", "1"], 2, "0.13"),
+            (&["-0.125", "1"], 2, "-0.12"),
+            (&["-2.5", "3.5", "1"], 0, "-9"),
+            (&["7", "1"], 3, "7.000"),
+        ] {
+            assert_eq!(product(factors, places).as_deref(), Some(expected), "{factors:?}");
+        }
+        let most = "9999999999.99999999";
+        assert_eq!(product(&[most, most, most], 2), None, "38 digits are what is multiplied");
+    }
 }

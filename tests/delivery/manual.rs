@@ -25,6 +25,7 @@ on_both!(
     who_goes_away_leaves_no_key_at_which_nobody_works,
     a_test_that_was_sent_is_logged_whoever_writes_meanwhile,
     what_was_missed_is_queued_and_keeps_its_id,
+    what_is_asked_for_no_more_is_not_queued_again,
 );
 
 async fn uid(server: &Server) -> String {
@@ -227,4 +228,24 @@ async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
     assert!(uids[..2].iter().all(|uid| sent.iter().any(|s| s.uid == *uid)), "the same ids as before");
     assert!(sent.iter().any(|s| s.body.contains("Role 3")), "and what happened while it was disabled");
     assert_eq!(statuses(&server).await, ["delivered"; 4]);
+}
+
+async fn what_is_asked_for_no_more_is_not_queued_again(server: Server) {
+    let id = webhook(&server, &["role.created"]).await;
+    let begun = server.state.clock.now();
+    role(&server).await;
+    deliver(&server, &Receiver::answering(410)).await;
+    assert_eq!(statuses(&server).await, ["failed"]);
+    let recover = async || {
+        let transaction = server.state.db.begin().await.expect("a transaction begins");
+        let operator = Principal::operator();
+        let context = Context::new(&server.state, &operator, &transaction);
+        let queued = manual::recover(&context, id, begun).await.expect("they are queued");
+        transaction.commit().await.expect("it commits");
+        queued
+    };
+    server.sql("UPDATE webhooks SET is_active = true, events = '[\"member.created\"]'").await;
+    assert_eq!(recover().await, 0);
+    server.sql("UPDATE webhooks SET events = '[\"*\"]'").await;
+    assert_eq!(recover().await, 1);
 }

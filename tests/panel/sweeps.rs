@@ -13,6 +13,7 @@ on_both!(
     conditions_that_make_no_sense_change_nothing,
     a_list_that_is_not_sorted_by_id_is_gone_through_to_its_end,
     a_view_that_is_changed_meanwhile_ends_it,
+    a_view_that_loses_a_condition_meanwhile_ends_it,
 );
 
 async fn bulks(server: &Server, count: usize) {
@@ -197,4 +198,30 @@ async fn a_view_that_is_changed_meanwhile_ends_it(server: Server) {
     client.delete(&path).await.deleted();
     next(&mut admin, &known, &shown).await.status(200).says("Somebody has changed the view");
     assert_eq!(total(&server, "").await, 51);
+}
+
+async fn a_view_that_loses_a_condition_meanwhile_ends_it(server: Server) {
+    let client = server.admin();
+    let field = json!({ "entity_type": "members", "name": "to_go", "field_type": "boolean" });
+    let field = client.post("/custom_fields", field).await.created("custom_field");
+    for (name, to_go) in [("Ada", false), ("Bea", true), ("Cleo", false)] {
+        let member = json!({ "name": name, "custom_fields": { "to_go": to_go } });
+        client.post("/members", member).await.created("member");
+    }
+    let filters = json!([{ "field": "cf.to_go", "predicate": "true" }]);
+    let view = json!({ "name": "To go", "entity_type": "members", "columns": ["name"], "filters": filters });
+    let view = client.post("/custom_views", view).await.created("custom_view");
+    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let query = format!("view_id={}", view["id"]);
+    let known = [("_all", "1"), ("_query", query.as_str())];
+    let shown = admin.submit("/members/bulk", &[&known[..], &[("_step", "delete")]].concat()).await;
+    shown.status(200).says("1 member will be deleted");
+    // The view itself is as it was, and its list is that of everybody by now.
+    client.delete(&format!("/custom_fields/{}", field["id"])).await.deleted();
+    assert_eq!(client.get(&format!("/members?{query}")).await.ok()["meta"]["total"], 3);
+    let progress = progress(&shown);
+    let known = [&known[..], &[("_step", "apply-delete"), ("_progress", &progress)]].concat();
+    let ended = admin.submit("/members/bulk", &known).await;
+    ended.status(200).says("Somebody has changed the view").says("0 members were deleted");
+    assert_eq!(client.get("/members").await.ok()["meta"]["total"], 3);
 }

@@ -123,6 +123,7 @@ async fn days_and_questions_are_told_in_words(server: Server) {
     inside.get("/products?q[name_in]=a,b").await.status(200).says("Name is one of “a”, “b”");
     inside.get("/products?q[weight_gt]=x").await.status(422).says("<strong>Weight is more than</strong>: must be");
     inside.get("/nothing").await.status(404).says("To the overview");
+    inside.call("GET", "/nothing", None).await.status(404).says("{\"code\":\"not_found\"");
 }
 
 async fn a_script_of_somebody_who_is_signed_out_is_told_so(server: Server) {

@@ -9,7 +9,7 @@ use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Company, GIVEN, Given, Operand, PLACE};
-use crate::error::Result;
+use crate::error::{Error, REFERRED_TO, Result};
 use crate::event;
 
 /// Which row is stored.
@@ -22,7 +22,8 @@ pub enum Row<'r> {
     Found { id: i64, version: &'r str, beside: Option<&'r str> },
 }
 
-/// Stores the record, or does nothing where the row is no longer as it was found, or another transaction holds it.
+/// Stores the record, or does nothing where the row is no longer as it was found, another transaction holds it, or what it
+/// refers to is gone.
 pub async fn keep(
     context: &Context<'_>,
     entry: &Entry,
@@ -71,8 +72,11 @@ pub async fn keep(
     trail::write_insert(sql, entry, cause.action, entered);
     sql.push(" FROM \"charter_kept\" AS k) SELECT ").name(PLACE).push(" FROM \"charter_kept\"");
     let company = company(context, entry, changes).await?;
-    let stored = context.state().db.given(context.db(), given, company).await;
-    let stored = stored.map_err(|error| store::taken(error, changes))?.is_some();
+    let stored = match context.state().db.given(context.db(), given, company).await {
+        // What it refers to has just gone, which is told under its name where each is looked at.
+        Err(Error::Conflict(message)) if message == REFERRED_TO && !context.db().has_begun() => false,
+        stored => stored.map_err(|error| store::taken(error, changes))?.is_some(),
+    };
     if stored && entry.meta.events {
         context.db().announce();
     }

@@ -25,7 +25,7 @@ use crate::header;
 use crate::idempotency::Key;
 use crate::meta::Operation;
 use crate::query::Condition;
-use crate::server::{Answer, Endpoint, begin_upload, headers, read_body};
+use crate::server::{Answer, Endpoint, begin_upload, headers, read_body, step_aside};
 
 /// The only id that a singleton has.
 const SINGLETON: i64 = 1;
@@ -99,7 +99,7 @@ impl At {
         let context = Context::new(state, &caller, state.db.reader()).of_request(request_id.as_deref());
         let (parent, within) = match self.place {
             Place::Attached(index) => (None, attached(&context, entry, index, request).await?),
-            _ => parent(&context, entry, request).await?,
+            _ => parent(entry, request)?,
         };
         let uri = request.uri().clone();
         let (path, query) = (uri.path(), uri.query().unwrap_or_default());
@@ -131,6 +131,9 @@ impl At {
                 return headers::replayed(reply);
             }
             early = Some(body);
+        }
+        if let (Some(under), Some(id)) = (entry.meta.under, parent) {
+            exists(&context, state.catalog.get(under.resource), id, Condition::always()).await?;
         }
         let mut found = None;
         let bytes = match method.name {
@@ -165,6 +168,9 @@ impl At {
         };
         let list = Asked { path, query, format, head };
         let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
+        if matches!(method.call, Call::Action(action) if action.apart) {
+            step_aside(request)?;
+        }
         if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let conditions = &Conditions::default();
             let call = ActionCall { action, id, within: with.within, conditions, query, body: &bytes };
@@ -292,7 +298,10 @@ async fn write(
 /// The record that the path names, which must be there, and the condition that something hangs on it.
 async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &Request) -> Result<Condition> {
     let target = &context.catalog().entries()[index];
-    let (_, within) = parent(context, target, request).await?;
+    let (above, within) = parent(target, request)?;
+    if let (Some(under), Some(id)) = (target.meta.under, above) {
+        exists(context, context.catalog().get(under.resource), id, Condition::always()).await?;
+    }
     let id = match target.meta.singleton {
         true => SINGLETON,
         false => id(&parameter(request, "id").ok_or(Error::NotFound)?)?,
@@ -301,12 +310,10 @@ async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &
     attachment::hangs_on(entry, target, id)
 }
 
-/// The parent that the path names, which must be there, and the condition that a record belongs to it.
-async fn parent(context: &Context<'_>, entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> {
+/// The parent that the path names, and the condition that a record belongs to it.
+fn parent(entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> {
     let Some(under) = entry.meta.under else { return Ok((None, Condition::always())) };
     let id = id(&parameter(request, under.field).ok_or(Error::NotFound)?)?;
-    let target = context.catalog().get(under.resource);
-    exists(context, target, id, Condition::always()).await?;
     let field = entry.field(under.field).ok_or_else(|| Error::internal(format!("`{}` is not a field", under.field)))?;
     Ok((Some(id), Condition::equals(field, id)))
 }

@@ -12,7 +12,7 @@ use super::Error;
 pub(crate) const TAKEN: &str = "Another record has the same value.";
 
 /// What a foreign key that stands in the way comes to.
-const REFERRED_TO: &str = "Another record still refers to this one, or the one it refers to is gone.";
+pub(crate) const REFERRED_TO: &str = "Another record still refers to this one, or the one it refers to is gone.";
 
 impl From<DbErr> for Error {
     /// A database that cannot be reached is 503; a broken reference 409; all else is the server's fault.

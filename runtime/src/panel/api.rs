@@ -10,7 +10,7 @@ use salvo::http::header::{HeaderMap, HeaderName, HeaderValue};
 use salvo::http::uri::Scheme;
 use salvo::http::{ReqBody, StatusCode};
 use salvo::hyper;
-use salvo::{Request, Response, Service};
+use salvo::{Request, Response, Router, Service};
 use serde_json::Value;
 
 use super::listing::Listing;
@@ -19,6 +19,7 @@ use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
 use crate::header;
+use crate::server::{Endpoint, Nothing};
 
 /// The paths below `/api/v1`.
 pub struct Api {
@@ -43,7 +44,8 @@ pub struct Problem {
 
 impl Api {
     pub fn new(state: &Arc<State>) -> Api {
-        Api { service: Service::new(crud::router(state)) }
+        let elsewhere = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing));
+        Api { service: Service::new(Router::new().push(crud::router(state)).push(elsewhere)) }
     }
 
     /// Answers a request whose path begins behind `/api/v1`.

@@ -265,7 +265,7 @@ impl Work<'_> {
         let Chosen::All(sweep) = &self.chosen else { return html! {} };
         html! {
             div .problem role="alert" {
-                p { strong { "Somebody has changed the view since its records were shown." } " Nothing more is done." }
+                p { strong { "Somebody has changed the view, or the first of its records, since they were shown." } " Nothing more is done." }
             }
             (sweep.progress.told(&self.visit.locale.amounts, self.place, done))
             p { a .button.primary href=(self.back) { "Look at the list again" } }

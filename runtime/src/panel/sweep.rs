@@ -51,6 +51,8 @@ pub struct Progress {
     pub why: Vec<(String, i64, i64)>,
     /// What the list's view asked for when it began: what was shown is what is changed.
     view: Value,
+    /// And the first record, with a cursor that knows the conditions: a view leaves out those whose field is gone.
+    begins: Value,
     /// Whether the view asks for something else by now, so that nothing more is done.
     #[serde(skip)]
     pub is_another: bool,
@@ -77,6 +79,7 @@ impl Sweep {
         let last = Sql::new(visit.state.db.dialect(), last).one(visit.state.db.reader()).await?;
         sweep.progress.until = last.and_then(|row| row.try_get("", "id").ok()).flatten().unwrap_or_default();
         sweep.progress.view = sweep.viewed(visit).await?;
+        sweep.progress.begins = sweep.begins(visit, place).await?;
         let body = visit.read(&sweep.address(place, "-id", &[("per_page", &SAMPLE.to_string())])).await?;
         sweep.sample = body[place.entry.meta.plural].as_array().cloned().unwrap_or_default();
         sweep.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
@@ -101,6 +104,16 @@ impl Sweep {
             return Ok(Value::Null);
         }
         Ok(reply.json()?["custom_view"]["filters"].take())
+    }
+
+    /// With which record the list of a view begins, and the cursor behind it; nothing when it has none.
+    async fn begins(&self, visit: &Visit<'_>, place: &Place<'_>) -> Result<Value> {
+        if self.wish.view_id.is_none() {
+            return Ok(Value::Null);
+        }
+        let with = [("fields", "id"), ("per_page", "1"), ("cursor", "")];
+        let body = visit.read(&self.address(place, "id", &with)).await?;
+        Ok(json!([body[place.entry.meta.plural][0]["id"], body["meta"]["next_cursor"]]))
     }
 
     /// The conditions for which the panel has no words.
@@ -137,7 +150,10 @@ impl Sweep {
         let with = [("fields", "id"), ("per_page", size.as_str()), ("cursor", &self.progress.cursor)];
         let asked = visit.read(&self.address(place, "id", &with)).await;
         // Behind that, so that these are what the view meant when it began. A cursor of other conditions is refused.
-        if self.viewed(visit).await? != self.progress.view {
+        let begins = self.progress.cursor.is_empty();
+        if self.viewed(visit).await? != self.progress.view
+            || begins && self.begins(visit, place).await? != self.progress.begins
+        {
             self.progress.is_another = true;
             return Ok(());
         }

@@ -163,6 +163,14 @@ async fn collect(body: &mut ReqBody, limit: usize) -> Result<Bytes> {
     Ok(if several.is_empty() { one } else { several.into() })
 }
 
+/// Lets others have the turn of a request that waits for another server.
+///
+/// # Errors
+/// [`Error::Overloaded`] when too many do.
+pub fn step_aside(request: &Request) -> Result<()> {
+    request.extensions().get::<Turn>().map_or(Ok(()), Turn::step_aside)
+}
+
 /// The body of an upload, to be read as it arrives.
 pub fn begin_upload(request: &mut Request) -> Upload<'_> {
     // Receiving it takes long, and is little work.

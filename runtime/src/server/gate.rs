@@ -21,11 +21,12 @@ const LATELY: Duration = Duration::from_millis(250);
 const MOST_WAITING: usize = 4_096;
 
 /// The turns of a server. Those who write may wait for each other in the database, each with its turn: a quarter of them
-/// is left to those who read.
+/// is left to those who read. Who waits for another server has one of a third kind, and keeps nobody from anything else.
 #[derive(Debug)]
 pub struct Gate {
     turns: Arc<Semaphore>,
     writing: Arc<Semaphore>,
+    aside: Arc<Semaphore>,
     waiting: AtomicUsize,
     least_waiting: usize,
     pace: Mutex<Pace>,
@@ -60,6 +61,7 @@ impl Gate {
         Gate {
             turns: Arc::new(Semaphore::new(at_once)),
             writing: Arc::new(Semaphore::new(at_once - at_once / 4)),
+            aside: Arc::new(Semaphore::new(at_once.div_ceil(2))),
             waiting: AtomicUsize::new(0),
             least_waiting: at_once.saturating_mul(WAITING),
             pace: Mutex::new(Pace { since: Instant::now(), begun: 0, before: 0 }),
@@ -150,6 +152,16 @@ impl Turn {
         Ok(())
     }
 
+    /// Gives it to somebody else, for one of those of who waits for another server: half as many, which nobody waits for.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`] when there is none.
+    pub fn step_aside(&self) -> Result<()> {
+        let aside = self.0.gate.aside.clone().try_acquire_owned().map_err(|_| Error::Overloaded)?;
+        *self.permit() = Some((aside, None));
+        Ok(())
+    }
+
     /// Gives it to somebody else, while nothing is worked on.
     pub fn end(&self) {
         self.permit().take();
@@ -192,6 +204,22 @@ mod tests {
             *gate.pace() = Pace { since: Instant::now() + Duration::from_secs(60), begun: lately, before: 0 };
             assert!(gate.may_wait(most - 1) && !gate.may_wait(most), "{lately}");
         }
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_another_server_leaves_the_turn_to_others() {
+        let gate = Arc::new(Gate::new(4));
+        let turns: Vec<Turn> = (0..3).map(|_| Turn::at(&gate, true)).collect();
+        for turn in &turns[..2] {
+            turn.begin().await.unwrap();
+            turn.step_aside().unwrap();
+        }
+        turns[2].begin().await.unwrap();
+        assert!(matches!(turns[2].step_aside(), Err(Error::Overloaded)), "half as many");
+        let others = (0..4).map(|_| Turn::at(&gate, false)).collect::<Vec<_>>();
+        assert_eq!(others.iter().filter(|turn| turn.begin().now_or_never().is_some()).count(), 3);
+        turns[0].end();
+        turns[2].step_aside().unwrap();
     }
 
     #[tokio::test]

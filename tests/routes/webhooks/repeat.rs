@@ -11,6 +11,7 @@ use crate::support::{Client, Receiver, Reply, Server, on_both};
 on_both!(
     a_test_that_is_asked_for_again_is_sent_once,
     tests_at_once_are_sent_once,
+    tests_that_wait_keep_nobody_from_writing,
     a_resend_is_sent_once,
     a_test_that_failed_may_be_asked_for_again,
     a_test_goes_on_without_its_client,
@@ -70,6 +71,34 @@ async fn tests_at_once_are_sent_once(server: Server) {
     client.post("/roles", json!({ "name": "Office" })).await.invalid("Idempotency-Key");
     running.await.expect("it is answered").record("delivery");
     other.stop().await;
+}
+
+async fn tests_that_wait_keep_nobody_from_writing(server: Server) {
+    let policy = delivering(&server).await.state.config.webhook_policy.clone();
+    let server = server
+        .configured(|config| {
+            config.webhook_policy = policy;
+            config.request_concurrency = Some(2);
+        })
+        .await;
+    let (receiver, test, _) = slow(&server, 1500).await;
+    let testing = (0..2).map(|_| {
+        let (client, test) = (server.admin(), test.clone());
+        tokio::spawn(async move { client.post(&test, json!({})).await.status })
+    });
+    let testing: Vec<_> = testing.collect();
+    while receiver.connections() == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for name in ["One", "Two", "Three"] {
+        server.admin().post("/tax_classes", json!({ "name": name })).await.created("tax_class");
+    }
+    let mut statuses = Vec::new();
+    for one in testing {
+        statuses.push(one.await.expect("it is answered"));
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 503], "half as many as there are turns");
 }
 
 async fn a_resend_is_sent_once(server: Server) {
