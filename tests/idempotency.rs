@@ -106,8 +106,7 @@ async fn an_answer_is_kept_though_the_record_goes(server: Server) {
     // Nor does it matter that what its path leads through has gone.
     let product = async |name: &str| admin.post("/products", json!({ "name": name })).await.created("product");
     let (lamp, cable) = (product("Lamp").await, product("Cable").await);
-    let (lamp, accessory) =
-        (format!("/products/{}", lamp["id"]), json!({ "accessory_product_id": cable["id"] }));
+    let (lamp, accessory) = (format!("/products/{}", lamp["id"]), json!({ "accessory_product_id": cable["id"] }));
     let add = async |key: &str| keyed(&admin, key).post(&format!("{lamp}/accessories"), accessory.clone()).await;
     let added = add("three").await.created("accessory");
     admin.delete(&lamp).await.deleted();
