@@ -7,6 +7,7 @@ use super::exchange::{METHOD, headers};
 use super::manual;
 use super::record::Delivery;
 use super::signature::TIMESTAMP;
+use super::wanted::permission;
 use crate::crud::{Context, Route};
 use crate::db::Sql;
 use crate::error::Result;
@@ -84,6 +85,7 @@ trait Behaviour {
 impl Behaviour for Entity {
     /// Makes one more attempt at the delivery, now.
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
+        need_permission(context, log)?;
         let state = context.shared();
         manual::resend(state, state.sender.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
     }
@@ -91,6 +93,7 @@ impl Behaviour for Entity {
     /// Answers what was sent. Events tell of records that whoever reads webhooks may have no ability to read: what it
     /// takes is the ability to subscribe to them.
     async fn request(context: &Context<'_>, log: &Model) -> Result<Sent> {
+        need_permission(context, log)?;
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT e.\"body\" FROM \"webhook_deliveries\" d ");
         sql.push("JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE d.\"uid\" = ").bind(log.delivery_id.as_str());
         sql.push(" AND d.\"webhook_id\" = ").bind(log.webhook_id);
@@ -104,4 +107,9 @@ impl Behaviour for Entity {
         let headers = known.map(|(name, value)| (name.to_string(), value.into())).collect();
         Ok(Sent { method: METHOD.to_string(), url: log.url.clone(), headers: Json::Object(headers), body })
     }
+}
+
+/// Who may no longer subscribe to an event is not told again what it tells.
+fn need_permission(context: &Context<'_>, log: &Model) -> Result<()> {
+    permission(context.catalog(), &log.event).map_or(Ok(()), |needed| context.caller().need_permission(needed))
 }

@@ -10,6 +10,7 @@ on_both!(
     the_list_is_one_like_any_other,
     what_was_sent_is_answered_without_what_signs_it,
     what_was_sent_is_only_for_whom_it_could_be_sent_to,
+    what_one_may_no_longer_subscribe_to_is_not_told_again,
 );
 
 async fn every_attempt_is_listed(server: Server) {
@@ -127,4 +128,31 @@ async fn what_was_sent_is_only_for_whom_it_could_be_sent_to(server: Server) {
     reader.get(&asked).await.refused(403, "ability_missing");
     let (_, other) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
     other.get(&asked).await.refused(404, "not_found");
+}
+
+async fn what_one_may_no_longer_subscribe_to_is_not_told_again(server: Server) {
+    let server = delivering(&server).await;
+    let (user, writer) = server.user(&["settings.manage"], &["*"]).await;
+    let receiver = Receiver::answering(200).await;
+    let hook = webhook(&writer, &receiver.url(), &["exchange_rate.created"]).await;
+    let rate = json!({
+        "source_currency_code": "GBP", "target_currency_code": "EUR", "rate": "1.17", "effective_at": "2020-01-01T00:00:00Z",
+    });
+    writer.post("/exchange_rates", rate).await.created("exchange_rate");
+    receiver.wait_for(1).await;
+    let logs = format!("{}/logs", path(&hook));
+    let log = loop {
+        match writer.get(&logs).await.records("logs").first() {
+            Some(log) => break format!("{logs}/{}", log["id"]),
+            None => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+        }
+    };
+    let (request, resend) = (format!("{log}/request"), format!("{log}/resend"));
+    writer.get(&request).await.record("request");
+    writer.post(&resend, json!({})).await.record("delivery");
+    server.admin().put(&format!("/users/{}", user["id"]), json!({ "role_ids": [] })).await.ok();
+    writer.get(&request).await.refused(403, "permission_missing");
+    writer.post(&resend, json!({})).await.refused(403, "permission_missing");
+    assert_eq!(receiver.received().len(), 2);
+    server.admin().get(&request).await.record("request");
 }
