@@ -182,6 +182,16 @@ async fn who_goes_away_leaves_no_key_at_which_nobody_works(server: Server) {
     assert!(count(&server, "idempotency_keys").await > 0, "some were begun");
 }
 
+/// Has what a webhook missed since then queued again, and answers how much that was.
+async fn recover(server: &Server, id: i64, since: DateTime<Utc>) -> u64 {
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    let operator = Principal::operator();
+    let context = Context::new(&server.state, &operator, &transaction);
+    let queued = manual::recover(&context, id, since).await.expect("they are queued");
+    transaction.commit().await.expect("it commits");
+    queued
+}
+
 async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
     let id = webhook(&server, &["role.created"]).await;
     let begun = server.state.clock.now();
@@ -204,17 +214,9 @@ async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
     assert_eq!(statuses(&server).await, ["failed", "cancelled", "delivered"]);
     let uids: Vec<String> = values(&server, "SELECT uid AS v FROM webhook_deliveries ORDER BY id").await;
     server.sql("UPDATE webhooks SET is_active = true").await;
-    let recover = async |since| {
-        let transaction = server.state.db.begin().await.expect("a transaction begins");
-        let operator = Principal::operator();
-        let context = Context::new(&server.state, &operator, &transaction);
-        let queued = manual::recover(&context, id, since).await.expect("they are queued");
-        transaction.commit().await.expect("it commits");
-        queued
-    };
-    assert_eq!(recover(server.state.clock.now() + chrono::TimeDelta::hours(1)).await, 0);
-    assert_eq!(recover(begun).await, 3);
-    assert_eq!(recover(begun).await, 0);
+    assert_eq!(recover(&server, id, server.state.clock.now() + chrono::TimeDelta::hours(1)).await, 0);
+    assert_eq!(recover(&server, id, begun).await, 3);
+    assert_eq!(recover(&server, id, begun).await, 0);
     // They have the whole schedule before them, and begin no streak.
     let failing = Receiver::answering(500);
     deliver(&server, &failing).await;
@@ -236,16 +238,8 @@ async fn what_is_asked_for_no_more_is_not_queued_again(server: Server) {
     role(&server).await;
     deliver(&server, &Receiver::answering(410)).await;
     assert_eq!(statuses(&server).await, ["failed"]);
-    let recover = async || {
-        let transaction = server.state.db.begin().await.expect("a transaction begins");
-        let operator = Principal::operator();
-        let context = Context::new(&server.state, &operator, &transaction);
-        let queued = manual::recover(&context, id, begun).await.expect("they are queued");
-        transaction.commit().await.expect("it commits");
-        queued
-    };
     server.sql("UPDATE webhooks SET is_active = true, events = '[\"member.created\"]'").await;
-    assert_eq!(recover().await, 0);
+    assert_eq!(recover(&server, id, begun).await, 0);
     server.sql("UPDATE webhooks SET events = '[\"*\"]'").await;
-    assert_eq!(recover().await, 1);
+    assert_eq!(recover(&server, id, begun).await, 1);
 }

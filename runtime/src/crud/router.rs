@@ -132,9 +132,7 @@ impl At {
             }
             early = Some(body);
         }
-        if let (Some(under), Some(id)) = (entry.meta.under, parent) {
-            exists(&context, state.catalog.get(under.resource), id, Condition::always()).await?;
-        }
+        parent_exists(&context, entry, parent).await?;
         let mut found = None;
         let bytes = match method.name {
             "GET" | "DELETE" => Default::default(),
@@ -298,10 +296,8 @@ async fn write(
 /// The record that the path names, which must be there, and the condition that something hangs on it.
 async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &Request) -> Result<Condition> {
     let target = &context.catalog().entries()[index];
-    let (above, within) = parent(target, request)?;
-    if let (Some(under), Some(id)) = (target.meta.under, above) {
-        exists(context, context.catalog().get(under.resource), id, Condition::always()).await?;
-    }
+    let (parent, within) = parent(target, request)?;
+    parent_exists(context, target, parent).await?;
     let id = match target.meta.singleton {
         true => SINGLETON,
         false => id(&parameter(request, "id").ok_or(Error::NotFound)?)?,
@@ -316,6 +312,12 @@ fn parent(entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> 
     let id = id(&parameter(request, under.field).ok_or(Error::NotFound)?)?;
     let field = entry.field(under.field).ok_or_else(|| Error::internal(format!("`{}` is not a field", under.field)))?;
     Ok((Some(id), Condition::equals(field, id)))
+}
+
+/// Whether the parent is there that the path names, if it names one.
+async fn parent_exists(context: &Context<'_>, entry: &Entry, parent: Option<i64>) -> Result<()> {
+    let (Some(under), Some(id)) = (entry.meta.under, parent) else { return Ok(()) };
+    exists(context, context.catalog().get(under.resource), id, Condition::always()).await
 }
 
 async fn exists(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {

@@ -150,9 +150,9 @@ impl Sweep {
         let with = [("fields", "id"), ("per_page", size.as_str()), ("cursor", &self.progress.cursor)];
         let asked = visit.read(&self.address(place, "id", &with)).await;
         // Behind that, so that these are what the view meant when it began. A cursor of other conditions is refused.
-        let begins = self.progress.cursor.is_empty();
+        let is_first = self.progress.cursor.is_empty();
         if self.viewed(visit).await? != self.progress.view
-            || begins && self.begins(visit, place).await? != self.progress.begins
+            || is_first && self.begins(visit, place).await? != self.progress.begins
         {
             self.progress.is_another = true;
             return Ok(());

@@ -99,16 +99,17 @@ impl Gate {
 
 impl Pace {
     fn count(&mut self, now: Instant) {
-        self.turn(now);
+        self.go_on(now);
         self.begun += 1;
     }
 
     fn lately(&mut self, now: Instant) -> usize {
-        self.turn(now);
+        self.go_on(now);
         self.begun.max(self.before)
     }
 
-    fn turn(&mut self, now: Instant) {
+    /// Begins to count anew where the time is over.
+    fn go_on(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.since);
         if passed >= LATELY {
             self.before = if passed < 2 * LATELY { self.begun } else { 0 };
