@@ -13,7 +13,7 @@ use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
-use crate::server::{Gate, Mount, RateLimit};
+use crate::server::{Gate, Mount, Pending, RateLimit};
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
 /// Runs the application's migrations in one direction.
@@ -144,6 +144,7 @@ impl App {
             custom_fields_changed,
             views_changed,
             gate,
+            pending: Pending::default(),
             custom_fields,
             outspoken,
             searches,

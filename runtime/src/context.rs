@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::index;
 use crate::openapi::Description;
 use crate::search;
-use crate::server::{Gate, Mount, RateLimit};
+use crate::server::{Gate, Mount, Pending, RateLimit};
 use crate::total;
 use crate::view;
 use crate::webhook::{Exchange, Metrics};
@@ -58,6 +58,8 @@ pub struct State {
     pub views_changed: view::Changes,
     /// Whose turn it is, of the requests.
     pub gate: Arc<Gate>,
+    /// The room for answers that wait to be sent.
+    pub pending: Pending,
     /// The definitions of custom fields as they were last read.
     pub custom_fields: custom_field::Known,
     /// The tables in whose rows the database has a say.

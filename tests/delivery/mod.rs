@@ -8,6 +8,7 @@ mod manual;
 pub mod processes;
 mod retention;
 mod schedule;
+mod sight;
 mod streak;
 
 use std::sync::{Arc, Mutex};

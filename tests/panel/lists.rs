@@ -356,6 +356,10 @@ async fn a_list_that_cannot_be_asked_for_so_says_why(server: Server) {
     // What names no field changes nothing, and deletes nothing.
     let unknown = [("_step", "apply"), ("_field", "renamed"), ("renamed", "x"), ("id", "1")];
     admin.submit("/products/bulk", &unknown).await.status(404);
+    // Each condition has a link that holds the others.
+    let conditions = |count: usize| format!("/products?{}", vec!["q[name_eq]=x"; count].join("&"));
+    admin.get(&conditions(100)).await.status(422).says("at most 50");
+    admin.get(&conditions(101)).await.status(400).says("more than 100 conditions");
     admin.get("/products?page=0").await.status(422).says("at least 1");
     admin.get("/products?page=99").await.status(200).says("nothing on this page");
     admin.get("/products").await.status(200).says("There are no products yet").says("Create the first one");

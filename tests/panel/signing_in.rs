@@ -13,6 +13,7 @@ on_both!(
     a_link_sets_a_password_once_and_signs_in,
     a_password_signs_in_and_leads_to_the_page_that_was_asked_for,
     a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minute,
+    one_address_keeps_nobody_out_who_is_elsewhere,
     a_link_ends_with_the_address_it_was_sent_to,
     a_session_ends_with_signing_out_a_new_password_and_the_user,
     a_password_that_fitted_begins_nothing_once_it_is_not_the_users,
@@ -88,6 +89,18 @@ async fn a_wrong_password_says_no_more_than_that_and_is_tried_a_few_times_a_minu
     let refused = stranger.post("/panel/sign-in", &attempt).await;
     refused.status(429).says("What you have written is kept").says("value=\"name=Lamp\"").says("Try again in");
     assert!(refused.header("retry-after").parse::<u64>().is_ok());
+}
+
+async fn one_address_keeps_nobody_out_who_is_elsewhere(server: Server) {
+    visitor(&server, &json!({ "id": 1 })).await;
+    let mut stranger = Visitor::new(&server.url());
+    // More than an account is tried from everywhere.
+    for tried in 0..120 {
+        let guess = [("email", "admin@example.com"), ("password", "not the password")];
+        stranger.post("/panel/sign-in", &guess).await.status(if tried < 10 { 422 } else { 429 });
+    }
+    let mut owner = Visitor::at(&server.url(), [127, 0, 0, 2]);
+    owner.post("/panel/sign-in", &[("email", "admin@example.com"), ("password", PASSWORD)]).await.status(303);
 }
 
 async fn a_link_ends_with_the_address_it_was_sent_to(server: Server) {

@@ -1,5 +1,7 @@
 //! A browser without a page: it keeps cookies, sends forms, and follows nothing by itself.
 
+use std::net::IpAddr;
+
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 
@@ -22,7 +24,12 @@ pub struct Visitor {
 
 impl Visitor {
     pub fn new(base: &str) -> Visitor {
-        let http = http().redirect(Policy::none()).build().expect("a client");
+        Visitor::at(base, [127, 0, 0, 1])
+    }
+
+    /// One at this address of the machine itself.
+    pub fn at(base: &str, address: [u8; 4]) -> Visitor {
+        let http = http().redirect(Policy::none()).local_address(IpAddr::from(address)).build().expect("a client");
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("text/html"));
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));

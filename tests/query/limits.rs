@@ -1,5 +1,6 @@
 //! The limits of a query at their edges, and what reaches them in combination.
 
+use charter_runtime::db::Dialect;
 use serde_json::{Value, json};
 
 use super::ids;
@@ -7,6 +8,8 @@ use crate::support::{Specimens, on_both};
 
 on_both!(
     fifty_conditions_are_answered_and_fifty_one_are_refused,
+    what_is_asked_is_counted_before_it_is_looked_at,
+    a_page_has_32_mebibytes_at_most,
     a_list_has_a_thousand_elements_at_most,
     a_value_has_two_thousand_characters_at_most,
     a_list_is_asked_with_32_000_values_at_most,
@@ -30,6 +33,46 @@ async fn fifty_conditions_are_answered_and_fifty_one_are_refused(specimens: Spec
     client.list("/specimens", &[(&wide(51), "lam")]).await.invalid("q");
     assert_eq!(ids(&client, &[(&wide(25), "lam"), (&wide(25), "stand")]).await, [2]);
     client.list("/specimens", &[(&wide(26), "lam"), (&wide(25), "lam")]).await.invalid("q");
+}
+
+async fn what_is_asked_is_counted_before_it_is_looked_at(specimens: Specimens) {
+    let client = specimens.admin();
+    // Fifty that make no sense are told one by one; of more only that they are too many.
+    let unknown: Vec<String> = (0..51).map(|n| format!("q[no{n}_eq]")).collect();
+    let asked: Vec<(&str, &str)> = unknown.iter().map(|name| (name.as_str(), "x")).collect();
+    assert_eq!(client.list("/specimens", &asked[..50]).await.invalid_fields().len(), 50);
+    assert_eq!(client.list("/specimens", &asked).await.invalid_fields(), ["q"]);
+    let names = |count: usize| (0..count).map(|n| format!("no{n}")).collect::<Vec<_>>().join(",");
+    for parameter in ["include", "fields"] {
+        let problem = |count: usize| {
+            let client = client.clone();
+            async move { client.list("/specimens", &[(parameter, &names(count))]).await.invalid(parameter) }
+        };
+        assert!(problem(1000).await.contains("unknown"));
+        assert_eq!(problem(1001).await, "must have at most 1000 names");
+    }
+    assert_eq!(ids(&client, &[("q[s]", &names(50))]).await.len(), 10, "what cannot be sorted by is ignored");
+    let problem = client.list("/specimens", &[("q[s]", &names(51))]).await.invalid("q[s]");
+    assert_eq!(problem, "must have at most 50 keys");
+}
+
+async fn a_page_has_32_mebibytes_at_most(specimens: Specimens) {
+    let client = specimens.admin();
+    // Each with a description of 8 MiB.
+    let text = match specimens.state.db.dialect() {
+        Dialect::Postgres => "repeat('x', 8388608)",
+        Dialect::Sqlite => "replace(hex(zeroblob(4194304)), '0', 'x')",
+    };
+    for n in 1..=4 {
+        client.post("/product_groups", json!({ "name": format!("Group {n}") })).await.created("product_group");
+    }
+    specimens.sql(&format!("UPDATE product_groups SET description = {text} WHERE id < 4")).await;
+    assert_eq!(client.list("/product_groups", &[("per_page", "4")]).await.records("product_groups").len(), 4);
+    specimens.sql(&format!("UPDATE product_groups SET description = {text}")).await;
+    let told = client.list("/product_groups", &[("per_page", "4")]).await.invalid("per_page");
+    assert!(told.contains("more than 32 MiB"), "{told}");
+    client.list("/product_groups", &[("per_page", "3")]).await.ok();
+    client.list("/product_groups", &[("fields", "name")]).await.ok();
 }
 
 async fn a_list_has_a_thousand_elements_at_most(specimens: Specimens) {

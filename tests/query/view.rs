@@ -124,7 +124,9 @@ async fn an_explicit_parameter_replaces_the_filters_of_its_field_and_predicate(s
 async fn the_views_sort_applies_when_none_is_given(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, json!({ "sort_column": "rate", "sort_direction": "desc" })).await;
-    assert_eq!(ids(&client, &[("view_id", &id)]).await, [8, 7, 4, 1, 2, 6, 3, 10, 9, 5]);
+    let by_rate = [8, 7, 4, 1, 2, 6, 3, 10, 9, 5];
+    assert_eq!(ids(&client, &[("view_id", &id)]).await, by_rate);
+    assert_eq!(ids(&client, &[("view_id", &id), ("sort", "")]).await, by_rate, "a blank one is none");
     assert_eq!(ids(&client, &[("view_id", &id), ("sort", "-id")]).await, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     let id = save(&client, json!({ "sort_column": "cf.rig" })).await;
     assert_eq!(ids(&client, &[("view_id", &id)]).await, [3, 4, 6, 7, 1, 10, 5, 2, 9, 8]);

@@ -130,7 +130,7 @@ fn words(kind: &Kind, problems: &mut Problems) {
     let (Kind::Enum(words) | Kind::PolymorphicType(words)) = kind else { return };
     for (index, word) in words.iter().enumerate() {
         // The words of an enumeration are compared without regard to case.
-        if words[..index].iter().any(|other| other.text.eq_ignore_ascii_case(&word.text)) {
+        if words[..index].iter().any(|other| other.text.to_lowercase() == word.text.to_lowercase()) {
             problems.report(word.span, format!("`{}` is given twice", word.text));
         }
         let length = word.text.chars().count();

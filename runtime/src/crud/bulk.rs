@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::body::{Body, Given, MOST_FIELDS};
+use super::list::LONGEST;
 use super::outcome::{Outcome, Reply};
 use super::restore::{self, RESTORE};
 use super::route::Call;
@@ -32,9 +33,6 @@ const DEEDS: [Deed; 4] = [
     ("delete", Call::Operation(Operation::Delete), 204),
     (RESTORE, Call::Restore, 200),
 ];
-
-/// The answers of one request have so many bytes together: an operation of a few answers a whole record.
-const LONGEST: usize = 32 << 20;
 
 /// Whether a resource has a path for many writes. An upload is no JSON, and what hangs on others is theirs to change.
 pub fn is_served(entry: &Entry) -> bool {

@@ -43,6 +43,9 @@ pub enum Listed {
     All(Format, Exported),
 }
 
+/// No list is answered with more bytes, nor are many writes at once.
+pub(super) const LONGEST: usize = 32 << 20;
+
 /// A header of more bytes is more than some clients take: `meta.next_cursor` alone says where the next page is.
 const LONGEST_LINK: usize = 4_096;
 
@@ -150,6 +153,10 @@ fn written(
         write_record(&mut out, shape, *row)?;
         related.write(&mut out, index);
         out.push(b'}');
+        if out.len() > LONGEST {
+            let told = "the records of this page have more than 32 MiB: ask for fewer, or by `fields` for less of each";
+            return Err(Error::invalid("per_page", told));
+        }
     }
     out.extend_from_slice(b"],\"meta\":{");
     if let Some(total) = page.total {

@@ -1,5 +1,7 @@
 //! What a list's address asks: its conditions one by one, its order, its page; and how they are written again.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::chooser::Step;
@@ -7,6 +9,7 @@ use super::columns::Column;
 use super::place::Place;
 use super::tools::Tool;
 use super::{deleted, words, zone};
+use crate::error::{Error, Result};
 use crate::meta::Kind;
 use crate::query::{Pair, Predicate, Reads};
 
@@ -45,7 +48,11 @@ pub const LOGICS: &[&str] = &["and", "or", "nand", "nor"];
 
 impl Wish {
     /// Reads an address.
-    pub fn read(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Wish {
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when it has more conditions than a page can be drawn with: each of them has a link that holds the
+    /// others.
+    pub fn read(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Result<Wish> {
         let mut wish = Wish::default();
         let mut chosen: Vec<(usize, &str, String)> = Vec::new();
         let mut filters: Option<String> = None;
@@ -98,7 +105,10 @@ impl Wish {
                 wish.arrow = Some(step.arrow());
             }
         }
-        wish
+        if wish.rows.len() > MOST {
+            return Err(Error::Malformed(format!("The address has more than {MOST} conditions.")));
+        }
+        Ok(wish)
     }
 
     /// Elements of one list that come one by one are one condition.
@@ -156,8 +166,8 @@ impl Wish {
         if self.rows.is_empty() {
             return Vec::new();
         }
-        let distinct = |row: &Row| self.rows.iter().filter(|other| key(other) == key(row)).count() == 1;
-        if self.rows.iter().all(|row| row.logic == "and" && distinct(row)) {
+        let mut seen = HashSet::with_capacity(self.rows.len());
+        if self.rows.iter().all(|row| row.logic == "and" && seen.insert(key(row))) {
             return self
                 .rows
                 .iter()
@@ -279,7 +289,7 @@ fn row(parameter: &str, value: &str, columns: &[Column]) -> Option<Row> {
     Some(Row { logic: "and".into(), field: field.into(), predicate: predicate.name().into(), value: value.into() })
 }
 
-/// At most so many conditions in the form: twice as many as a list takes.
+/// At most so many conditions in an address, and in the form: twice as many as a list takes.
 const MOST: usize = 100;
 
 /// Whether a field of a form belongs to a condition.
@@ -314,7 +324,7 @@ mod tests {
     }
 
     fn read(query: &str) -> Wish {
-        Wish::read(crate::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC)
+        Wish::read(crate::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC).unwrap()
     }
 
     #[test]
@@ -347,7 +357,7 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert_eq!(wish.conditions().len(), 1, "an `or` goes into one parameter");
-        let again = Wish::read(wish.pairs(), &columns(), chrono_tz::Tz::UTC);
+        let again = Wish::read(wish.pairs(), &columns(), chrono_tz::Tz::UTC).unwrap();
         assert_eq!(again.filters(), wish.filters());
     }
 

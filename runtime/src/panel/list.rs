@@ -32,7 +32,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
         Some(mark) => Cow::Owned([&known[..], &[columns::of_mark(visit, entry, mark)]].concat()),
         None => Cow::Borrowed(&known[..]),
     };
-    let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.locale.zone);
+    let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.locale.zone)?;
     if wish.is_rough {
         // An arrow that was pressed has the focus again, in a menu that is open again.
         let plain = Wish { is_rough: false, page: None, ..wish };

@@ -125,16 +125,17 @@ fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entranc
 }
 
 /// Refuses who tries too often, from one address: for one account less often than for all together. Others who try the same
-/// account from elsewhere do not keep its owner out, until they are very many.
+/// account from elsewhere do not keep its owner out, until they are very many: what is refused counts no further, so that one
+/// address alone never is.
 fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> {
     let address = origin(request, &state.config.trusted_proxies);
     let limits = &state.sign_ins;
-    let mut usages = vec![limits.addresses.count(address)];
+    limits.addresses.admit(address)?;
     if let Some(account) = account.map(str::to_lowercase) {
-        usages.push(limits.accounts_from_addresses.count((account.clone(), address)));
-        usages.push(limits.accounts.count(account));
+        limits.accounts_from_addresses.admit((account.clone(), address))?;
+        limits.accounts.admit(account)?;
     }
-    usages.into_iter().flatten().try_for_each(|usage| usage.allowed())
+    Ok(())
 }
 
 async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {

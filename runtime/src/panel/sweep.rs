@@ -67,7 +67,7 @@ impl Sweep {
     /// What the API says to the list, and [`Error::Malformed`].
     pub async fn of(visit: &Visit<'_>, place: &Place<'_>, query: &str, progress: Option<&str>) -> Result<Sweep> {
         let columns = columns::all(visit, place.entry).await?;
-        let wish = Wish::read(decode(query)?, &columns, visit.locale.zone);
+        let wish = Wish::read(decode(query)?, &columns, visit.locale.zone)?;
         let mut sweep = Sweep { query: query.into(), wish, sample: Vec::new(), progress: Progress::default() };
         if let Some(text) = progress {
             let unread = |_| Error::Malformed("The form cannot be read: begin anew.".into());

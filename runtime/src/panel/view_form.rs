@@ -211,7 +211,7 @@ pub async fn read(visit: &Visit<'_>, entry: &Entry, form: &[Pair]) -> Result<(Ve
     let filters = match value(WAS) {
         None => None,
         Some(was) => {
-            let wish = Wish::read(chosen, &columns::all(visit, list).await?, visit.locale.zone);
+            let wish = Wish::read(chosen, &columns::all(visit, list).await?, visit.locale.zone)?;
             let was = serde_json::from_str(was).ok();
             let same = was.filter(|was| from_json(was).is_some_and(|rows| rows == wish.rows));
             Some(same.unwrap_or_else(|| wish.filters()))

@@ -206,7 +206,7 @@ pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) 
         if query.len() > LONGEST_QUERY {
             return Err(Error::Malformed("The list's address is too long.".into()));
         }
-        let wish = Wish::read(decode(query)?, &columns, visit.locale.zone);
+        let wish = Wish::read(decode(query)?, &columns, visit.locale.zone)?;
         let shelf = Shelf::load(visit, place, wish.view_id).await?;
         let (filters, joined) = shelf.joined(&wish);
         if !joined {

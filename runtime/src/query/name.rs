@@ -46,34 +46,32 @@ impl<'a> Planner<'a> {
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.get(resource);
-        match other.field(name).filter(|f| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name)) {
+        let asks = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
+        match other.field(name).filter(|f| asks(f)) {
             Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
             None => Err(format!(
                 "names an unknown field `{name}` of {relation}{}",
-                hint(name, other.meta.fields.iter().map(|f| f.name).filter(|f| self.entry.reaches(via, other, f)))
+                hint(name, other.meta.fields.iter().filter(|f| asks(f)).map(|f| f.name))
             )),
         }
     }
 
-    /// Whether two names in `q` mean the same fields: `productGroup.name` is `product_group.name`.
-    pub fn is_same(self, one: &str, other: &str) -> bool {
-        let meant = |name: &str| {
-            let mut meant: Vec<String> = Vec::new();
-            for name in self.names(name) {
-                meant.push(match self.resolve(name) {
-                    Ok(Named::Custom(name, _)) => format!("cf.{name}"),
-                    Ok(Named::Field(field, source)) => {
-                        let mut text = String::from(field.name);
-                        source.write(&mut text);
-                        text
-                    }
-                    Err(_) => return None,
-                });
-            }
-            meant.sort_unstable();
-            Some(meant)
-        };
-        one == other || meant(one).is_some_and(|one| meant(other) == Some(one))
+    /// What a name in `q` means, if anything. Two that mean the same have the same: `productGroup.name` is
+    /// `product_group.name`.
+    pub fn meaning(self, name: &str) -> Option<Vec<String>> {
+        let mut meant: Vec<String> = Vec::new();
+        for name in self.names(name) {
+            meant.push(match self.resolve(name).ok()? {
+                Named::Custom(name, _) => format!("cf.{name}"),
+                Named::Field(field, source) => {
+                    let mut text = String::from(field.name);
+                    source.write(&mut text);
+                    text
+                }
+            });
+        }
+        meant.sort_unstable();
+        Some(meant)
     }
 
     /// The embedded fields that a request names as includes. What is embedded is there without being asked for, unless the

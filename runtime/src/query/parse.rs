@@ -10,13 +10,17 @@ use crate::error::{Error, Result};
 /// `q[s]=name desc, id asc` and `q[s][]=name desc` are another way to say the order, by several fields; `sort` wins.
 ///
 /// # Errors
-/// [`Error::Malformed`] when the string cannot be decoded, `q` is not followed by one name in brackets, or `filters` by any.
+/// [`Error::Malformed`] when the string cannot be decoded, `q` is not followed by one name in brackets, or `filters` by any;
+/// 422 when it asks for more than a list is asked at once ([`Request::check_size`]).
 pub fn parse(query: &str) -> Result<Request> {
     let mut request = Request::default();
     let mut sort_of_q: Option<Vec<String>> = None;
     for Pair { name, value } in decode(query)? {
         match name.as_str() {
+            // Blank they are as if they were not there. Who wants no field says `fields=,`.
+            "sort" | "fields" | "fields[]" if value.trim().is_empty() => {}
             "sort" => request.sort = Some(vec![value]),
+            "q[s]" | "q[s][]" if value.trim().is_empty() => {}
             "q[s]" => sort_of_q = Some(value.split(',').map(sort_key).collect()),
             "q[s][]" => sort_of_q.get_or_insert_default().push(sort_key(&value)),
             "page" => request.page = Some(value),
@@ -28,8 +32,6 @@ pub fn parse(query: &str) -> Result<Request> {
             "view_id" => request.view_id = Some(value),
             "filters" => request.filters = Some(value),
             "include" | "include[]" => request.include.extend(split_names(&value)),
-            // Blank it is as if it were not there, as other parameters are. Who wants no field says `,`.
-            "fields" | "fields[]" if value.trim().is_empty() => {}
             "fields" | "fields[]" => request.fields.get_or_insert_default().extend(split_names(&value)),
             _ if name.starts_with("q[") => add_term(&mut request.terms, &name, value)?,
             // Passed over, they would leave all records where few are meant.
@@ -41,6 +43,7 @@ pub fn parse(query: &str) -> Result<Request> {
         }
     }
     request.sort = request.sort.or(sort_of_q);
+    request.check_size()?;
     Ok(request)
 }
 
@@ -113,6 +116,8 @@ mod tests {
         assert_eq!(sort("q[s]=name%20downwards"), ["name downwards"]);
         assert_eq!(sort("sort=id&q[s]=name"), ["id"]);
         assert_eq!(sort("q[s]=name&sort=id"), ["id"]);
+        assert_eq!(sort("sort=&q[s]=name"), ["name"]);
+        assert_eq!(parse("sort=&q[s]=%20&q[s][]=").unwrap().sort, None);
         assert_eq!(sort("page=1"), [""; 0]);
     }
 

@@ -162,7 +162,7 @@ impl<'a> Planner<'a> {
                 let custom = declared.of_type;
                 let (kind, target) = (custom.kind(), Target::Custom { name: name.clone(), kind: custom.compared_as() });
                 if !predicate.fits(kind) {
-                    return Err(format!("`cf.{name}` cannot be asked `{}`", predicate.name()));
+                    return Err(not_allowed(&format!("cf.{name}"), predicate, |asked| asked.fits(kind)));
                 }
                 let exact = [Predicate::Eq, Predicate::NotEq, Predicate::In, Predicate::NotIn].contains(&predicate);
                 let spell = |text: &String| if exact { declared.spell(text).to_string() } else { text.clone() };
@@ -179,7 +179,7 @@ impl<'a> Planner<'a> {
             Named::Field(field, source) => {
                 let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
                 if !(predicate.allowed(field, kind) || self.is_mark(field) && predicate.fits(kind)) {
-                    return Err(not_allowed(field, name, predicate, kind));
+                    return Err(not_allowed(name, predicate, |asked| asked.allowed(field, kind)));
                 }
                 if let Some(labels) = source.labels {
                     return Ok(Condition::test(source, label_test(labels, predicate, texts)?));
@@ -254,9 +254,8 @@ fn text_like(kind: Kind) -> bool {
     matches!(kind, Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. })
 }
 
-fn not_allowed(field: &FieldMeta, name: &str, predicate: Predicate, kind: Kind) -> String {
-    let allowed = predicate::TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.1);
-    let allowed: Vec<&str> = allowed.collect();
+fn not_allowed(name: &str, predicate: Predicate, may: impl Fn(Predicate) -> bool) -> String {
+    let allowed: Vec<&str> = predicate::TABLE.iter().filter(|row| may(row.0)).map(|row| row.1).collect();
     if allowed.is_empty() {
         return format!("`{name}` cannot be asked anything");
     }

@@ -2,8 +2,9 @@
 
 use percent_encoding::percent_decode_str;
 
+use super::plan::{MOST_CONDITIONS, MOST_ELEMENTS};
 use super::predicate::Predicate;
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldErrors, Result};
 
 /// The parts of a list's query string.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +24,29 @@ pub struct Request {
     pub view_id: Option<String>,
     /// Conditions as a saved view has them, as JSON.
     pub filters: Option<String>,
+}
+
+impl Request {
+    /// What a name may mean is looked at only where there are not too many: each costs a comparison with every known one.
+    ///
+    /// # Errors
+    /// 422 under what there is too much of.
+    pub fn check_size(&self) -> Result<()> {
+        let mut errors = FieldErrors::default();
+        let fields = self.fields.as_ref().map_or(0, Vec::len);
+        let keys = self.sort.as_ref().map_or(0, Vec::len);
+        for (parameter, count, most, what) in [
+            ("q", self.terms.len(), MOST_CONDITIONS, "conditions"),
+            ("q[s]", keys, MOST_CONDITIONS, "keys"),
+            ("include", self.include.len(), MOST_ELEMENTS, "names"),
+            ("fields", fields, MOST_ELEMENTS, "names"),
+        ] {
+            if count > most {
+                errors.add(parameter, format!("must have at most {most} {what}"));
+            }
+        }
+        errors.into_result()
+    }
 }
 
 /// One `q[...]` parameter.

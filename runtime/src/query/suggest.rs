@@ -7,8 +7,12 @@ pub fn suggest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> O
         return None;
     }
     let lower = written.to_lowercase();
-    let near = known.into_iter().map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name));
-    let near: Vec<(usize, &str)> = near.collect();
+    let distance = |name: &str| match name.strip_suffix("_id") {
+        // A reference is named without its end where it is no number: as an include, a relation.
+        Some(name) if name == lower => 1,
+        _ => strsim::damerau_levenshtein(&lower, &name.to_lowercase()),
+    };
+    let near: Vec<(usize, &str)> = known.into_iter().map(|name| (distance(name), name)).collect();
     // Of those that are equally near, what goes on as it was begun: `gteq` for `gte`, and not `gt`.
     let (distance, name) = near.iter().min_by_key(|(distance, name)| (*distance, !name.starts_with(&lower), *name))?;
     // What is longer than its name was perhaps written out, as `contains`.
@@ -33,6 +37,7 @@ mod tests {
         assert_eq!(suggest("gte", ["gt", "gteq"]), Some("gteq"));
         assert_eq!(suggest("contains", ["eq", "cont", "not_cont"]), Some("cont"));
         assert_eq!(suggest("not_contains", ["eq", "cont", "not_cont"]), Some("not_cont"));
+        assert_eq!(suggest("product_group", ["product_group_name", "product_group_id"]), Some("product_group_id"));
         assert_eq!(suggest("something", ["eq", "cont", "some_other_thing"]), None);
     }
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::condition::{Comparison, Test};
 use super::suggest::hint;
+use crate::db::fold;
 use crate::meta::Kind;
 use crate::number::{self, Scaled};
 
@@ -21,7 +22,8 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
     match kind {
         Kind::String { .. } | Kind::Text => read_text(text),
         Kind::Enum { values } => read_word(text, values),
-        Kind::PolymorphicType { type_names } => read_word(text, type_names),
+        // `stock_level` names the type too, as the resource is called where it is no type.
+        Kind::PolymorphicType { type_names } => read_word(&text.replace('_', ""), type_names),
         Kind::Boolean => read_boolean(text).map(Value::from),
         Kind::Integer => {
             whole(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| Value::Int(i32::try_from(n).ok()))
@@ -133,7 +135,8 @@ fn read_text(text: &str) -> Read<Value> {
 
 fn read_word(text: &str, known: &'static [&'static str]) -> Read<Value> {
     let word = text.trim();
-    match known.iter().find(|k| k.eq_ignore_ascii_case(word)) {
+    let same = |known: &&&str| known.eq_ignore_ascii_case(word) || !word.is_ascii() && fold(known) == fold(word);
+    match known.iter().find(same) {
         Some(word) => Ok(Value::from(*word)),
         None => Err(format!(
             "must be one of {}{}",
@@ -231,6 +234,20 @@ mod tests {
         assert_eq!(test(finer, Comparison::GreaterOrEqual), Test::Compare(Comparison::Greater, floor.clone()));
         assert_eq!(test(finer, Comparison::Equal), Test::Known(false));
         assert_eq!(test("2026-01-02T01:00:00.1Z", Comparison::Equal), Test::Compare(Comparison::Equal, floor));
+    }
+
+    #[test]
+    fn a_word_is_read_in_any_case_of_its_script_and_a_type_as_its_resource_is_called_too() {
+        let words = Kind::Enum { values: &["small", "ÉNORME"] };
+        for (written, word) in [("énorme", "ÉNORME"), (" Small ", "small")] {
+            assert_eq!(read_value(words, written), Ok(Value::from(word)));
+        }
+        assert!(read_value(words, "enorme").unwrap_err().contains("did you mean `ÉNORME`?"));
+        let types = Kind::PolymorphicType { type_names: &["Member", "StockLevel"] };
+        for written in ["StockLevel", "stocklevel", "stock_level"] {
+            assert_eq!(read_value(types, written), Ok(Value::from("StockLevel")));
+        }
+        assert!(read_value(types, "stock_levels").is_err());
     }
 
     #[test]

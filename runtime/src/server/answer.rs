@@ -5,7 +5,8 @@ use futures_util::stream::BoxStream;
 use salvo::Response;
 use salvo::http::{HeaderValue, StatusCode};
 
-use crate::error::Error;
+use super::Pending;
+use crate::error::{Error, Result};
 use crate::header;
 
 /// The media type of nearly every answer.
@@ -92,6 +93,18 @@ impl Answer {
             Body::Bytes(bytes) => bytes,
             Body::Stream(_) => &[],
         }
+    }
+
+    /// The same, counted among those that wait to be sent.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`] when too many do.
+    pub fn held(self, pending: &Pending) -> Result<Answer> {
+        let body = match self.body {
+            Body::Bytes(bytes) => Body::Bytes(pending.hold(bytes)?),
+            stream => stream,
+        };
+        Ok(Answer { body, ..self })
     }
 
     /// A header that was added.

@@ -91,6 +91,11 @@ impl<A: Answers> Handler for Endpoint<A> {
             }
         };
         turn.end();
+        // What was written is answered in any case.
+        let answer = match request.method().is_safe() {
+            true => answer.held(&self.state.pending).unwrap_or_else(|error| Answer::error(&error, &request_id)),
+            false => answer,
+        };
         let answer = match request.extensions().get::<Usage>() {
             Some(usage) => usage.tell(answer),
             None => answer,

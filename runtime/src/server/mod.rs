@@ -10,6 +10,7 @@ mod gate;
 pub(crate) mod headers;
 mod health;
 mod origin;
+mod pending;
 mod rate_limit;
 mod reference;
 mod serve;
@@ -20,6 +21,7 @@ pub(crate) use form::pairs_to_json as form_to_json;
 pub use gate::{Gate, Turn};
 pub(crate) use health::Nothing;
 pub use origin::origin;
+pub use pending::Pending;
 pub use rate_limit::{RateLimit, Usage};
 /// What mounted paths are made of, in the version that the server is.
 pub use salvo;

@@ -39,6 +39,14 @@ impl<K: Eq + Hash> RateLimit<K> {
         self.count_at(key, Instant::now())
     }
 
+    /// Counts a request, and refuses one over the limit.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] with the seconds to wait.
+    pub fn admit(&self, key: K) -> Result<()> {
+        self.count(key).map_or(Ok(()), |usage| usage.allowed())
+    }
+
     /// Takes back a request that was counted too early.
     pub fn uncount(&self, key: &K) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

@@ -98,10 +98,14 @@ impl View {
             request.sort = Some(vec![format!("{sign}{column}")]);
         }
         request.per_page.get_or_insert_with(|| self.model.per_page.to_string());
+        let given: Vec<_> = request.terms.iter().map(|term| (term, planner.meaning(&term.name))).collect();
         let explicit = |filter: &&Filter| {
             let Ok(term) = filter.term() else { return false };
-            let same = |other: &Term| other.predicate == term.predicate && planner.is_same(&other.name, &term.name);
-            request.terms.iter().any(same)
+            let meaning = planner.meaning(&term.name);
+            let same = |(other, meant): &(&Term, Option<Vec<String>>)| {
+                other.predicate == term.predicate && (other.name == term.name || meant.is_some() && *meant == meaning)
+            };
+            given.iter().any(same)
         };
         let filters = self.filters.iter().filter(|filter| !explicit(filter));
         fold(planner, filters, |_, _| {})

@@ -7,10 +7,10 @@ use super::exchange::{METHOD, headers};
 use super::manual;
 use super::record::Delivery;
 use super::signature::TIMESTAMP;
-use super::wanted::permission;
+use super::wanted::{permission, sees};
 use crate::crud::{Context, Route};
 use crate::db::Sql;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook_log", label = "Webhook log", plural = "logs", path = "logs", table = "webhook_logs")]
@@ -85,7 +85,7 @@ trait Behaviour {
 impl Behaviour for Entity {
     /// Makes one more attempt at the delivery, now.
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
-        need_permission(context, log)?;
+        need_sight(context, log).await?;
         let state = context.shared();
         manual::resend(state, state.sender.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
     }
@@ -93,7 +93,7 @@ impl Behaviour for Entity {
     /// Answers what was sent. Events tell of records that whoever reads webhooks may have no ability to read: what it
     /// takes is the ability to subscribe to them.
     async fn request(context: &Context<'_>, log: &Model) -> Result<Sent> {
-        need_permission(context, log)?;
+        need_sight(context, log).await?;
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT e.\"body\" FROM \"webhook_deliveries\" d ");
         sql.push("JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE d.\"uid\" = ").bind(log.delivery_id.as_str());
         sql.push(" AND d.\"webhook_id\" = ").bind(log.webhook_id);
@@ -109,7 +109,20 @@ impl Behaviour for Entity {
     }
 }
 
-/// Who may no longer subscribe to an event is not told again what it tells.
-fn need_permission(context: &Context<'_>, log: &Model) -> Result<()> {
-    permission(context.catalog(), &log.event).map_or(Ok(()), |needed| context.caller().need_permission(needed))
+/// Who may no longer see what an event tells of is not told again.
+async fn need_sight(context: &Context<'_>, log: &Model) -> Result<()> {
+    if context.caller().is_admin {
+        return Ok(());
+    }
+    if let Some(needed) = permission(context.catalog(), &log.event) {
+        context.caller().need_permission(needed)?;
+    }
+    let dialect = context.state().db.dialect();
+    // Others than administrators reach their own webhooks alone.
+    let mut sql =
+        Sql::new(dialect, "SELECT 1 FROM \"webhook_deliveries\" d JOIN \"webhooks\" w ON w.\"id\" = d.\"webhook_id\" ");
+    sql.push("JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE d.\"uid\" = ").bind(log.delivery_id.as_str());
+    sql.push(" AND d.\"webhook_id\" = ").bind(log.webhook_id);
+    sql.push(" AND NOT (").push(&sees(context.catalog(), dialect)).push(")");
+    sql.one(context.db()).await?.map_or(Ok(()), |_| Err(Error::AdministratorsOnly))
 }

@@ -1,9 +1,11 @@
-//! Who is told of what: the webhooks that name an event, and whose users may read what it tells.
+//! Who is told of what: the webhooks that name an event, and whose users may see what it tells of.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
 
+use crate::attachment::NAME as ATTACHMENT;
 use crate::catalog::{Catalog, Entry};
 use crate::db::{Dialect, Sql};
 
@@ -26,24 +28,59 @@ pub fn insert_for(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>, manua
     sql
 }
 
-/// Whether the webhook `w` is told of the event `e`: it asks for it, and its user has the permission, if one is needed, at
-/// this moment. Roles may have changed since the webhook was made, and `*` names what nobody may read.
+/// Whether the webhook `w` is told of the event `e`: it asks for it, and its user may see what it tells of.
 pub fn wants(catalog: &Catalog, dialect: Dialect) -> String {
-    let mut condition = String::from(match dialect {
+    let asks = match dialect {
         Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
         Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
-    });
+    };
+    format!("{asks} AND {}", sees(catalog, dialect))
+}
+
+/// Whether the user of the webhook `w` may see, at this moment, what the event `e` tells of. Roles may have changed since the
+/// webhook was made, and `*` names what not everybody may read.
+pub fn sees(catalog: &Catalog, dialect: Dialect) -> String {
+    let mut condition = String::from("1 = 1");
     for entry in catalog.entries() {
-        let (Some(permission), events) = (entry.meta.read_permission, entry.events()) else { continue };
+        let events: Vec<String> = entry.events().iter().map(|event| literal(event)).collect();
         if events.is_empty() {
             continue;
         }
-        let events: Vec<String> = events.iter().map(|event| literal(event)).collect();
-        let given = given(dialect, &literal(permission));
-        let _ = write!(condition, " AND (e.\"name\" NOT IN ({}) OR {given})", events.join(", "));
+        let mut needed: BTreeSet<String> = needs(entry, dialect, true).collect();
+        if entry.meta.name == ATTACHMENT {
+            // What it hangs on is no part of an attachment: who sees all that may have some, sees this one.
+            needed.extend(catalog.attachables().flat_map(|target| needs(target, dialect, false)));
+        }
+        for needed in needed {
+            let _ = write!(condition, " AND (e.\"name\" NOT IN ({}) OR {needed})", events.join(", "));
+        }
     }
     condition
 }
+
+/// What must hold for the user of the webhook `w` to see a record: the permission; that it is the user's own, where
+/// records have an owner and the event `e` tells of this one; and where a function decides, which can be asked only in a request,
+/// to be an administrator.
+fn needs(entry: &Entry, dialect: Dialect, told: bool) -> impl Iterator<Item = String> {
+    let permission = entry.meta.read_permission.map(|permission| given(dialect, &literal(permission)));
+    let owner = entry.meta.owner.filter(|_| told && entry.route.hooks.scope.is_none());
+    let own = match owner {
+        Some(owner) => {
+            let (name, user) = (entry.meta.name, "w.\"user_id\"");
+            let own = match dialect {
+                Dialect::Postgres => format!("e.\"body\"::jsonb #>> '{{data,{name},{owner}}}' = {user}::text"),
+                Dialect::Sqlite => format!("json_extract(e.\"body\", '$.data.{name}.{owner}') = {user}"),
+            };
+            Some(format!("({own} OR {ADMINISTERS})"))
+        }
+        None if entry.meta.owner.is_some() || entry.route.hooks.scope.is_some() => Some(ADMINISTERS.to_string()),
+        None => None,
+    };
+    permission.into_iter().chain(own)
+}
+
+/// Whether the user of the webhook `w` is an administrator.
+const ADMINISTERS: &str = "EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" AND u.\"is_admin\")";
 
 /// Whether the user of the webhook `w` has a permission.
 fn given(dialect: Dialect, permission: &str) -> String {

@@ -1,0 +1,79 @@
+//! A webhook is told of no record that its user does not see.
+
+use serde_json::json;
+
+use super::{Receiver, deliver, webhook};
+use crate::routes::attachments::Form;
+use crate::support::{Client, Gatherings, Server, on_both};
+
+on_both!(
+    what_has_an_owner_is_told_to_its_owner_and_to_administrators,
+    what_hangs_on_what_not_everybody_sees_is_told_to_administrators,
+    what_an_administrator_was_told_is_not_shown_to_who_is_none_any_more,
+);
+
+async fn what_has_an_owner_is_told_to_its_owner_and_to_administrators(server: Gatherings) {
+    let Hooks { of_admin, own, client, other } = hooks(&server).await;
+    let body = json!({ "subject": "Spring", "code": "A" });
+    let path = format!("/gatherings/{}", client.post("/gatherings", body).await.created("gathering")["id"]);
+    client.put(&path, json!({ "subject": "Summer" })).await.record("gathering");
+    client.delete(&path).await;
+    let told = told(&server, "gathering.").await;
+    assert_eq!([of_admin, own, other].map(|hook| told.iter().filter(|id| **id == hook).count()), [3, 3, 0]);
+}
+
+async fn what_hangs_on_what_not_everybody_sees_is_told_to_administrators(server: Gatherings) {
+    let Hooks { of_admin, client, .. } = hooks(&server).await;
+    let gathering = client.post("/gatherings", json!({ "subject": "Spring", "code": "A" })).await.created("gathering");
+    let form = Form::default().file("plan.txt", b"a plan").field("attachable_type", "gathering");
+    form.field("attachable_id", &gathering["id"]).send(&client).await.created("attachment");
+    assert_eq!(told(&server, "attachment.").await, [of_admin], "an attachment does not say whose gathering it is of");
+}
+
+async fn what_an_administrator_was_told_is_not_shown_to_who_is_none_any_more(server: Gatherings) {
+    let admin = server.admin();
+    let (user, client) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
+    let hook = webhook(&server, &["gathering.created"]).await;
+    server.sql(&format!("UPDATE webhooks SET user_id = {} WHERE id = {hook}", user["id"])).await;
+    let administers = async |is_admin: bool| {
+        admin.put(&format!("/users/{}", user["id"]), json!({ "is_admin": is_admin })).await.ok();
+    };
+    administers(true).await;
+    admin.post("/gatherings", json!({ "subject": "Spring", "code": "A" })).await.created("gathering");
+    assert_eq!(told(&server, "gathering.").await, [hook]);
+    let logs = format!("/webhooks/{hook}/logs");
+    let request = format!("{logs}/{}/request", client.get(&logs).await.records("logs")[0]["id"]);
+    client.get(&request).await.record("request");
+    administers(false).await;
+    client.get(&request).await.refused(403, "permission_missing");
+}
+
+/// Webhooks that ask for everything: of an administrator, of a user, and of another.
+struct Hooks {
+    of_admin: i64,
+    own: i64,
+    client: Client,
+    other: i64,
+}
+
+async fn hooks(server: &Server) -> Hooks {
+    let abilities = ["gatherings:read", "gatherings:write"];
+    let of_admin = webhook(server, &["*"]).await;
+    let mut of_users = Vec::new();
+    for _ in 0..2 {
+        let (user, client) = server.user(&[], &abilities).await;
+        let hook = webhook(server, &["*"]).await;
+        server.sql(&format!("UPDATE webhooks SET user_id = {} WHERE id = {hook}", user["id"])).await;
+        of_users.push((hook, client));
+    }
+    let (other, _) = of_users.pop().expect("two");
+    let (own, client) = of_users.pop().expect("two");
+    Hooks { of_admin, own, client, other }
+}
+
+/// The webhooks that were told of events of this name.
+async fn told(server: &Server, name: &str) -> Vec<i64> {
+    let receiver = Receiver::answering(204);
+    deliver(server, &receiver).await;
+    receiver.take().iter().filter(|attempt| attempt.event.starts_with(name)).map(|attempt| attempt.webhook_id).collect()
+}
