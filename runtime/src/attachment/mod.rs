@@ -29,8 +29,5 @@ pub use record::route;
 pub use storage::{Part, Storage};
 pub use sweep::{sweep, sweep_once};
 
-/// What the resource is called.
-pub const NAME: &str = "attachment";
-
 /// The largest file: 20 MB in the specification, which are 20 × 1024 × 1024 bytes.
 pub const MOST_BYTES: u64 = 20 << 20;

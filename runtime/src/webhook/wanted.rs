@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
 
-use crate::attachment::NAME as ATTACHMENT;
 use crate::catalog::{Catalog, Entry};
 use crate::db::{Dialect, Sql};
 
@@ -47,7 +46,7 @@ pub fn sees(catalog: &Catalog, dialect: Dialect) -> String {
             continue;
         }
         let mut needed: BTreeSet<String> = needs(entry, dialect, true).collect();
-        if entry.meta.name == ATTACHMENT {
+        if entry.is_attached() {
             // What it hangs on is no part of an attachment: who sees all that may have some, sees this one.
             needed.extend(catalog.attachables().flat_map(|target| needs(target, dialect, false)));
         }
