@@ -18,6 +18,8 @@ on_both!(
     more_than_can_be_worked_on_is_refused_at_once,
     who_sends_slowly_keeps_nobody_waiting,
     who_waits_for_a_record_leaves_connections_to_who_reads,
+    who_waits_for_a_value_leaves_connections_to_who_reads,
+    who_hangs_up_leaves_connections_to_who_reads,
 );
 
 #[test]
@@ -65,12 +67,7 @@ async fn who_waits_for_a_record_leaves_connections_to_who_reads(server: Server) 
         })
         .collect();
     tokio::time::sleep(Duration::from_millis(400)).await;
-    for _ in 0..3 {
-        let begun = Instant::now();
-        client.get("/currencies?count=none").await.ok();
-        client.get("~/health/ready").await.status(200);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-    }
+    others_read(&client).await;
     held.commit().await.expect("it commits");
     let mut done = 0;
     for one in waiting {
@@ -79,6 +76,58 @@ async fn who_waits_for_a_record_leaves_connections_to_who_reads(server: Server) 
         done += usize::from(answer.status == 200);
     }
     assert!(done >= 3, "{done}");
+}
+
+/// Those who only read are answered at once.
+async fn others_read(client: &Client) {
+    for _ in 0..3 {
+        let begun = Instant::now();
+        client.get("/currencies?count=none").await.ok();
+        client.get("~/health/ready").await.status(200);
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+}
+
+/// Sixteen store a value that is unique, and that somebody else may be about to store.
+async fn who_waits_for_a_value_leaves_connections_to_who_reads(server: Server) {
+    let client = server.admin();
+    let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
+    let other = server.beside().await;
+    let held = other.state.db.begin().await.expect("a transaction begins");
+    let sql = format!("UPDATE tax_classes SET name = 'Wanted' WHERE id = {id}");
+    Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the value is stored");
+    let waiting: Vec<_> = (0..16)
+        .map(|_| {
+            let client = server.admin();
+            tokio::spawn(async move { client.post("/tax_classes", json!({ "name": "Wanted" })).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    others_read(&client).await;
+    held.commit().await.expect("it commits");
+    for one in waiting {
+        let answer = one.await.expect("it ends");
+        assert!([422, 503].contains(&answer.status), "{}", answer.text);
+    }
+    let named = client.get("/tax_classes?q[name_eq]=Wanted").await.ok();
+    assert_eq!(named["meta"]["total"], 1);
+}
+
+/// Sixteen times one after the other somebody gives up who waits for a record that somebody else has locked.
+async fn who_hangs_up_leaves_connections_to_who_reads(server: Server) {
+    let client = server.admin();
+    let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
+    let path = format!("/tax_classes/{id}");
+    let other = server.beside().await;
+    let held = other.state.db.begin().await.expect("a transaction begins");
+    let sql = format!("UPDATE tax_classes SET name = 'Held' WHERE id = {id}");
+    Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the record is locked");
+    for _ in 0..16 {
+        let gone = tokio::time::timeout(Duration::from_millis(200), client.put(&path, json!({ "name": "Waited" })));
+        assert!(gone.await.is_err(), "the record is locked");
+    }
+    others_read(&client).await;
+    held.commit().await.expect("it commits");
 }
 
 /// A list that reads a table with every request.

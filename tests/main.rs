@@ -24,6 +24,7 @@ mod relations;
 mod restores;
 mod routes;
 mod server;
+mod silence;
 mod sound;
 mod sqlite_file;
 mod support;

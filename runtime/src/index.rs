@@ -48,21 +48,17 @@ impl Changed {
     }
 }
 
-/// So long it takes until what the database refused is tried again, unless a definition changes: a large table is read for it.
+/// So long it takes until it is looked at again, unless a definition changes: what the database refused is tried again, and
+/// what another process left half-done is done.
 const REST: Duration = Duration::from_secs(60);
 
 /// Keeps the indexes as the definitions want them, for as long as the server runs.
 pub async fn keep(state: Arc<State>) {
     loop {
-        let settled = settle(&state).await;
-        let changed = state.custom_fields_changed.0.notified();
-        match settled {
-            Ok(()) => changed.await,
-            Err(error) => {
-                tracing::error!(%error, "the indexes of custom fields and deleted records are not as they should be; lists are slower");
-                let _ = tokio::time::timeout(REST, changed).await;
-            }
+        if let Err(error) = settle(&state).await {
+            tracing::error!(%error, "the indexes of custom fields and deleted records are not as they should be; lists are slower");
         }
+        let _ = tokio::time::timeout(REST, state.custom_fields_changed.0.notified()).await;
     }
 }
 

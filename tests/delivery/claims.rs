@@ -1,10 +1,12 @@
 //! Claims: one worker holds a delivery at a time, the leases of the dead are taken over, and those of the living are not.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use charter_runtime::db::Sql;
 use charter_runtime::webhook::Engine;
+use chrono::{DateTime, Utc};
 use tokio::sync::Semaphore;
 
 use super::{Receiver, SLOTS, answer, count, deliver, role, statuses, values, webhook};
@@ -14,6 +16,7 @@ on_both!(
     no_two_processes_attempt_a_delivery_at_once,
     a_lease_is_taken_over_once_it_is_over_and_its_worker_completes_nothing,
     a_delivery_that_another_took_is_not_completed_by_whoever_held_it,
+    an_attempt_that_is_logged_already_is_not_logged_again,
     no_transaction_is_open_while_an_attempt_is_under_way,
     stopping_claims_nothing_more_and_waits_for_attempts_under_way,
     an_event_wakes_the_engine_at_once,
@@ -43,12 +46,17 @@ async fn no_two_processes_attempt_a_delivery_at_once(server: Server) {
 /// Begins an attempt that ends when the test says so.
 async fn held(server: &Server, status: u16) -> (Arc<Semaphore>, tokio::task::JoinHandle<usize>) {
     let gate = Arc::new(Semaphore::new(0));
-    let receiver = Arc::new(Held { gate: gate.clone(), status, begun: Semaphore::new(0) });
+    let receiver = Held { gate: gate.clone(), status, begun: Semaphore::new(0), at: OnceLock::new() };
+    (gate, begin(server, Arc::new(receiver)).await)
+}
+
+/// Begins an attempt to this receiver.
+async fn begin(server: &Server, receiver: Arc<Held>) -> tokio::task::JoinHandle<usize> {
     let (state, exchange) = (server.state.clone(), receiver.clone());
     let task =
         tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 1).await.expect("a round") });
     receiver.begun.acquire().await.expect("it is open").forget();
-    (gate, task)
+    task
 }
 
 #[derive(Debug)]
@@ -56,14 +64,17 @@ struct Held {
     gate: Arc<Semaphore>,
     status: u16,
     begun: Semaphore,
+    /// When the first attempt began.
+    at: OnceLock<DateTime<Utc>>,
 }
 
 impl charter_runtime::webhook::exchange::Exchange for Held {
     fn send<'a>(
         &'a self,
-        _: &'a charter_runtime::webhook::exchange::Attempt,
+        attempt: &'a charter_runtime::webhook::exchange::Attempt,
     ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::exchange::Outcome> {
         Box::pin(async move {
+            self.at.get_or_init(|| attempt.at);
             self.begun.add_permits(1);
             self.gate.acquire().await.expect("it is open").forget();
             answer(self.status)
@@ -108,6 +119,34 @@ async fn a_delivery_that_another_took_is_not_completed_by_whoever_held_it(server
     second_gate.add_permits(1);
     second.await.expect("it ends");
     assert_eq!(statuses(&server).await, ["delivered"]);
+}
+
+/// As when the word of a commit was lost: the delivery is completed and the attempt logged, and both are to be again.
+async fn an_attempt_that_is_logged_already_is_not_logged_again(server: Server) {
+    let hook = webhook(&server, &["*"]).await;
+    role(&server).await;
+    let receiver = Arc::new(Held {
+        gate: Arc::new(Semaphore::new(0)),
+        status: 200,
+        begun: Semaphore::new(0),
+        at: OnceLock::new(),
+    });
+    let round = begin(&server, receiver.clone()).await;
+    let at = *receiver.at.get().expect("it has begun");
+    let mut log = Sql::new(
+        server.state.db.dialect(),
+        "INSERT INTO webhook_logs (webhook_id, event, delivery_id, attempt, response_status, duration_ms, created_at, url, sent_at) \
+         SELECT webhook_id, 'role.created', uid, 1, 200, 1, ",
+    );
+    log.bind(at).push(", 'https://receiver.example/', ").bind(at).push(" FROM webhook_deliveries");
+    let transaction = server.state.db.begin().await.expect("a transaction begins");
+    log.run(&transaction).await.expect("it is logged");
+    transaction.commit().await.expect("it commits");
+    server.sql("UPDATE webhook_deliveries SET status = 'delivered', attempts = 1, lease_owner = NULL").await;
+    receiver.gate.add_permits(1);
+    assert_eq!(round.await.expect("it ends"), 1);
+    assert_eq!(statuses(&server).await, ["delivered"]);
+    assert_eq!(count(&server, &format!("webhook_logs WHERE webhook_id = {hook}")).await, 1);
 }
 
 async fn no_transaction_is_open_while_an_attempt_is_under_way(server: Server) {

@@ -10,6 +10,7 @@ mod permissions;
 mod pictures;
 mod records;
 mod references;
+mod sessions;
 mod shown;
 mod signing_in;
 mod sweeps;

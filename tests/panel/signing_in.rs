@@ -22,8 +22,6 @@ on_both!(
     forms_of_other_sites_and_without_the_token_are_refused,
     what_was_written_when_a_session_ended_is_not_lost,
     a_form_has_so_many_fields_and_so_many_bytes,
-    a_secret_is_changed_every_hour_and_ends_when_it_is_not_used,
-    an_answer_that_is_lost_ends_no_session,
     programs_are_told_what_the_api_tells,
     who_only_reads_needs_nobody_who_writes,
     what_fails_before_it_is_known_who_asks_is_told_on_a_page,
@@ -272,52 +270,6 @@ async fn what_was_written_when_a_session_ended_is_not_lost(server: Server) {
     browser.sees("Written at length");
     assert!(browser.address().starts_with("/members/"));
     browser.is_clean();
-}
-
-async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Server) {
-    let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
-    visitor.get("/products").await.status(200);
-    let (first, token) = (visitor.cookie.clone(), visitor.token().await);
-    let hour = std::time::Duration::from_secs(3601);
-    server.state.clock.turn(hour);
-    server.state.tokens.clear();
-    visitor.get("/nothing").await.status(404);
-    assert_ne!(visitor.cookie, first, "it was changed, and told with whatever came of the request");
-    let open = [("name", "From before"), ("_token", token.as_str())];
-    visitor.post("/product_groups", &open).await.status(303);
-    let mut late = Visitor::new(&server.url());
-    late.cookie = first;
-    late.get("/products").await.status(200);
-    server.state.clock.turn(std::time::Duration::from_secs(61));
-    late.get("/products").await.status(303);
-    visitor.get("/products").await.status(200);
-    server.state.clock.turn(hour * 13);
-    server.state.tokens.clear();
-    visitor.get("/products").await.status(303);
-}
-
-async fn an_answer_that_is_lost_ends_no_session(server: Server) {
-    let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
-    visitor.get("/products").await.status(200);
-    let first = visitor.cookie.clone();
-    server.state.clock.turn(std::time::Duration::from_secs(3601));
-    server.state.tokens.clear();
-    visitor.get("/products").await.status(200);
-    let lost = visitor.cookie.clone();
-    assert_ne!(lost, first);
-    // The browser never saw it, and comes with what it has.
-    visitor.cookie = first.clone();
-    server.state.clock.turn(std::time::Duration::from_secs(600));
-    visitor.get("/products").await.status(200);
-    assert!(visitor.cookie != first && visitor.cookie != lost, "it is told another");
-    let (second, mut late) = (visitor.cookie.clone(), Visitor::new(&server.url()));
-    visitor.get("/products").await.status(200);
-    assert_eq!(visitor.cookie, second);
-    for old in [lost, first] {
-        server.state.clock.turn(std::time::Duration::from_secs(61));
-        late.cookie = old;
-        late.get("/products").await.status(303);
-    }
 }
 
 async fn programs_are_told_what_the_api_tells(server: Server) {

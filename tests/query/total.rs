@@ -1,11 +1,13 @@
 //! Totals: exact after every write, whoever makes it, and however they are told.
 
+use std::time::Duration;
+
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::total;
 use serde_json::{Value, json};
 
 use super::ids;
-use crate::support::{Client, Server, Specimens, on_both};
+use crate::support::{Client, Database, Server, Specimens, on_both, run};
 
 on_both!(
     the_total_follows_every_write,
@@ -165,6 +167,26 @@ async fn another_process_sees_what_this_one_changed(server: Server) {
         assert_eq!(total(&there, "/roles?per_page=1&q[name_cont]=crew").await, number.min(2));
     }
     other.state.db.close().await;
+}
+
+#[test]
+fn a_recount_that_waits_for_a_fold_keeps_nobody_from_writing() {
+    run(Database::Postgres, async |specimens: Specimens| {
+        let (client, state) = (specimens.admin(), specimens.state.clone());
+        let fold = state.db.begin_upkeep().await.expect("a transaction begins");
+        let lock =
+            "SELECT pg_advisory_xact_lock(1181707364), current_setting('idle_in_transaction_session_timeout') AS text";
+        let row = Sql::new(Dialect::Postgres, lock).one(&fold).await.expect("the lock is free").expect("a row");
+        assert_eq!(row.try_get::<String>("", "text").unwrap(), "10s", "who stands still holds it no longer");
+        let counts = tokio::spawn(async move { total::recount(&state.db, &state.catalog, Some("specimens")).await });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let made = client.post("/specimens", json!({ "name": "Meanwhile" }));
+        let made = tokio::time::timeout(Duration::from_secs(2), made).await.expect("nobody waits");
+        made.created("specimen");
+        drop(fold);
+        let counted = counts.await.expect("it ends").expect("it is counted");
+        assert_eq!(counted.iter().map(|(_, count)| *count).sum::<i64>(), 11);
+    });
 }
 
 async fn what_was_loaded_with_the_triggers_off_is_there_after_a_recount(specimens: Specimens) {

@@ -19,6 +19,7 @@ pub mod schema;
 mod server;
 mod sigv4;
 pub mod specimen;
+mod wire;
 
 use serde_json::Value;
 
@@ -35,6 +36,7 @@ pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
 pub use server::{Fixture, Prepared, Server, create, log, run};
 pub use specimen::Specimens;
+pub use wire::Wire;
 
 /// Makes two tests of each of these functions, which take a running server: one on SQLite, one on PostgreSQL.
 macro_rules! on_both {

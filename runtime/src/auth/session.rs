@@ -170,7 +170,8 @@ pub async fn find(state: &Arc<State>, secret: &str) -> Result<Option<Found>> {
     };
     if renewed.is_none() && !row.is_previous {
         if now - row.last_used_at > NOTED || !row.is_seen() {
-            note(state.clone(), row.id, now.max(row.rotated_at + TimeDelta::milliseconds(1)));
+            let used_at = now.max(row.rotated_at + TimeDelta::milliseconds(1));
+            note(state.clone(), row, used_at);
         }
         state.tokens.sessions.put(key, &user, begun + REMEMBERED, cleared);
     }
@@ -271,13 +272,14 @@ async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) ->
     Ok((changed == 1).then_some(secret))
 }
 
-/// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged.
-fn note(state: Arc<State>, id: i64, now: DateTime<Utc>) {
+/// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged. Of a secret that another
+/// request has changed meanwhile it says nothing: the new one may not have arrived.
+fn note(state: Arc<State>, row: Row, now: DateTime<Utc>) {
     tokio::spawn(async move {
         let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
-        sql.bind(now).push(" WHERE \"id\" = ").bind(id);
+        sql.bind(now).push(" WHERE \"id\" = ").bind(row.id).push(" AND \"digest\" = ").bind(row.digest.as_str());
         if let Err(error) = write(&state, sql).await {
-            tracing::warn!(%error, "last_used_at of session {id} was not written");
+            tracing::warn!(%error, "last_used_at of session {} was not written", row.id);
         }
     });
 }

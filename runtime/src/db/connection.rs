@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use sea_orm::error::ConnAcquireErr;
@@ -9,49 +10,118 @@ use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement,
     TransactionOptions, TransactionTrait, Value, Values,
 };
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::ACQUIRE;
+use super::limit::{GRACE, silent};
 use crate::error::Result;
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
 #[derive(Debug)]
 pub enum Connection {
-    Pool(DatabaseConnection),
+    Pool(Pool),
     Transaction(Unit),
 }
 
-/// Connections, and how many transactions may have one at a time. Who waits for another's lock has one all the while: those
-/// who only read must find some left.
+/// Connections, and how long a statement on one may take in PostgreSQL, if there is a limit.
+#[derive(Debug, Clone)]
+pub struct Pool {
+    pub(super) connections: DatabaseConnection,
+    pub(super) limit: Option<Duration>,
+}
+
+impl Pool {
+    /// What `work` answers. PostgreSQL ends by itself what takes longer than the limit. Where nothing comes even then, its
+    /// host may have gone without a word, for which the driver would wait for ever.
+    ///
+    /// # Errors
+    /// Those of the work, and when nothing comes.
+    pub(super) async fn answer<T>(&self, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+        match self.limit {
+            None => work.await,
+            Some(limit) => timeout(limit + GRACE, work).await.unwrap_or_else(|_| Err(silent())),
+        }
+    }
+}
+
+/// Connections, and how many who write may have one at a time. A write that waits for another's lock has one all the while:
+/// those who only read must find some left.
 #[derive(Debug, Clone)]
 pub(super) struct TransactionPool {
-    pub connections: DatabaseConnection,
+    pub pool: Pool,
     turns: Arc<Semaphore>,
 }
 
-/// A transaction, and its turn, which ends with it.
+/// The right to write, while it is held.
+pub(super) type Turn = OwnedSemaphorePermit;
+
+/// A transaction, and its turn.
 #[derive(Debug)]
 pub(super) struct Begun {
-    transaction: DatabaseTransaction,
-    _turn: OwnedSemaphorePermit,
+    transaction: Option<DatabaseTransaction>,
+    pool: Pool,
+    turn: Option<Turn>,
 }
 
 impl TransactionPool {
-    pub fn new(connections: DatabaseConnection, most: u32) -> TransactionPool {
-        TransactionPool { connections, turns: Arc::new(Semaphore::new(most as usize)) }
+    pub fn new(pool: Pool, most: u32) -> TransactionPool {
+        TransactionPool { pool, turns: Arc::new(Semaphore::new(most as usize)) }
+    }
+
+    /// A turn, if one is free.
+    pub fn try_turn(&self) -> Option<Turn> {
+        self.turns.clone().try_acquire_owned().ok()
+    }
+
+    /// # Errors
+    /// When none is free in time.
+    pub async fn turn(&self) -> Result<Turn, DbErr> {
+        let turn = timeout(ACQUIRE, self.turns.clone().acquire_owned()).await;
+        turn.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))
     }
 
     /// Begins to the end, whoever waits for it: where nobody is left, what has begun is rolled back. PostgreSQL's driver
     /// does not know of a transaction before it has heard that it began (sqlx's issue 4393). Left by then, the connection
     /// would go on in one that nobody commits, with what others write on it.
     pub async fn begin(&self, options: TransactionOptions) -> Result<Begun, DbErr> {
-        let turn = timeout(ACQUIRE, self.turns.clone().acquire_owned()).await;
-        let turn = turn.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
-        let connections = self.connections.clone();
-        let begin =
-            async move { Ok(Begun { transaction: connections.begin_with_options(options).await?, _turn: turn }) };
+        let turn = Some(self.turn().await?);
+        let pool = self.pool.clone();
+        let begin = async move {
+            let transaction = Some(pool.answer(pool.connections.begin_with_options(options)).await?);
+            Ok(Begun { transaction, pool, turn })
+        };
         tokio::spawn(begin).await.map_err(|panicked| DbErr::Custom(panicked.to_string()))?
+    }
+}
+
+impl Begun {
+    fn transaction(&self) -> Result<&DatabaseTransaction, DbErr> {
+        self.transaction.as_ref().ok_or_else(|| DbErr::Custom("the transaction has ended".into()))
+    }
+
+    async fn commit(mut self) -> Result<(), DbErr> {
+        match self.transaction.take() {
+            Some(transaction) => self.pool.answer(transaction.commit()).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is not committed is rolled back, and its turn ends after that: the last statement may go on in the database although
+/// nobody waits for it any more, and has its connection until then.
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let (Some(transaction), Ok(runtime)) = (self.transaction.take(), Handle::try_current()) {
+            let (pool, turn) = (self.pool.clone(), self.turn.take());
+            runtime.spawn(async move {
+                if let Err(error) = pool.answer(transaction.rollback()).await {
+                    tracing::debug!(%error, "a transaction ended before it was rolled back");
+                }
+                drop(turn);
+            });
+        }
     }
 }
 
@@ -76,8 +146,16 @@ impl Unit {
     }
 
     /// Where a statement runs that is to be all of this transaction; nowhere once it has begun.
-    pub(super) fn not_begun(&self) -> Option<&DatabaseConnection> {
-        self.begun.get().is_none().then_some(&self.pool.connections)
+    pub(super) fn not_begun(&self) -> Option<&TransactionPool> {
+        self.begun.get().is_none().then_some(&self.pool)
+    }
+
+    /// Says how long its statements may take, if there is a limit.
+    pub(super) fn limit_to(&mut self, limit: Option<Duration>) {
+        self.pool.pool.limit = limit;
+        if let Some(begun) = self.begun.get_mut() {
+            begun.pool.limit = limit;
+        }
     }
 
     /// Whether a statement was all of it.
@@ -89,8 +167,7 @@ impl Unit {
         if self.over.load(Ordering::Relaxed) {
             return Err(DbErr::Custom("the transaction was one statement, which stands already".into()));
         }
-        let begun = self.begun.get_or_try_init(|| self.pool.begin(TransactionOptions::default())).await?;
-        Ok(&begun.transaction)
+        self.begun.get_or_try_init(|| self.pool.begin(TransactionOptions::default())).await?.transaction()
     }
 }
 
@@ -108,7 +185,7 @@ impl Connection {
             Connection::Pool(_) => Ok(()),
             Connection::Transaction(Unit { begun, announcement, .. }) => {
                 if let Some(begun) = begun.into_inner() {
-                    begun.transaction.commit().await?;
+                    begun.commit().await?;
                 }
                 if announcement.wanted.into_inner() {
                     announcement.commits.notify_one();
@@ -155,39 +232,39 @@ pub(super) fn adapt(values: &mut Values) {
 impl ConnectionTrait for Connection {
     fn get_database_backend(&self) -> DbBackend {
         match self {
-            Connection::Pool(pool) => pool.get_database_backend(),
-            Connection::Transaction(unit) => unit.pool.connections.get_database_backend(),
+            Connection::Pool(pool) => pool.connections.get_database_backend(),
+            Connection::Transaction(unit) => unit.pool.pool.connections.get_database_backend(),
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         let statement = self.adapt(statement);
         match self {
-            Connection::Pool(pool) => pool.execute_raw(statement).await,
-            Connection::Transaction(unit) => unit.begin().await?.execute_raw(statement).await,
+            Connection::Pool(pool) => pool.answer(pool.connections.execute_raw(statement)).await,
+            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.execute_raw(statement)).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
-            Connection::Pool(pool) => pool.execute_unprepared(sql).await,
-            Connection::Transaction(unit) => unit.begin().await?.execute_unprepared(sql).await,
+            Connection::Pool(pool) => pool.answer(pool.connections.execute_unprepared(sql)).await,
+            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.execute_unprepared(sql)).await,
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         let statement = self.adapt(statement);
         match self {
-            Connection::Pool(pool) => pool.query_one_raw(statement).await,
-            Connection::Transaction(unit) => unit.begin().await?.query_one_raw(statement).await,
+            Connection::Pool(pool) => pool.answer(pool.connections.query_one_raw(statement)).await,
+            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.query_one_raw(statement)).await,
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         let statement = self.adapt(statement);
         match self {
-            Connection::Pool(pool) => pool.query_all_raw(statement).await,
-            Connection::Transaction(unit) => unit.begin().await?.query_all_raw(statement).await,
+            Connection::Pool(pool) => pool.answer(pool.connections.query_all_raw(statement)).await,
+            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.query_all_raw(statement)).await,
         }
     }
 }

@@ -16,7 +16,7 @@ use sea_query_sqlx::SqlxValues;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connection::{TransactionPool, adapt};
-use super::{Connection, Db, Dialect, Sql, Unit, limit};
+use super::{Connection, Db, Dialect, Sql, Unit, limit, unhurried};
 use crate::error::{Error, Result};
 
 /// So many exports run at once in a process: each has a connection to itself for as long as it takes.
@@ -40,7 +40,7 @@ pub trait Takes: Send {
 impl Exports {
     pub(super) fn new(connections: DatabaseConnection) -> Exports {
         Exports {
-            pool: TransactionPool::new(connections, MOST_EXPORTS),
+            pool: TransactionPool::new(unhurried(connections), MOST_EXPORTS),
             slots: Arc::new(Semaphore::new(MOST_EXPORTS as usize)),
         }
     }
@@ -74,8 +74,9 @@ impl Db {
             ..TransactionOptions::default()
         };
         let begun = self.exports.pool.begin(options).await?;
-        let connection = Connection::Transaction(Unit::begun(self.exports.pool.clone(), begun, self.announcement()));
-        limit::lift(self.dialect, &connection).await?;
+        let mut connection =
+            Connection::Transaction(Unit::begun(self.exports.pool.clone(), begun, self.announcement()));
+        limit::lift(self.dialect, &mut connection).await?;
         // All of it is wanted, not the first rows soon.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;
         // What fetches from it is remembered by its text, with the columns that it answers, by the driver as by a pooler that
@@ -103,7 +104,7 @@ impl Db {
         let mut values = Values(sql.values);
         adapt(&mut values);
         let query = query_with(AssertSqlSafe(sql.text), SqlxValues(values));
-        let mut found = query.fetch(self.exports.pool.connections.get_sqlite_connection_pool());
+        let mut found = query.fetch(self.exports.pool.pool.connections.get_sqlite_connection_pool());
         let (mut wanted, mut rows) = (first, Vec::new());
         loop {
             let row = found.next().await.transpose().map_err(query_error)?;

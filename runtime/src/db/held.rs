@@ -7,20 +7,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sea_orm::error::ConnAcquireErr;
-use sea_orm::sqlx::pool::{Pool, PoolConnection};
+use sea_orm::sqlx::pool::{self, PoolConnection};
 use sea_orm::sqlx::postgres::PgArguments;
 use sea_orm::sqlx::{AssertSqlSafe, Database, IntoArguments, Postgres, Sqlite, query_with};
-use sea_orm::{DatabaseConnection, DbBackend, DbErr, QueryResult, RuntimeErr, SqlxError};
+use sea_orm::{DbBackend, DbErr, QueryResult, RuntimeErr, SqlxError};
 use sea_query_sqlx::SqlxValues;
 use tokio::time::sleep;
 
 use super::Sql;
-use super::connection::adapt;
+use super::connection::{Pool, adapt};
 
 /// A connection that was taken from the pool, and goes back to it when it is dropped.
 #[derive(Debug)]
 pub enum Held {
-    Postgres(PoolConnection<Postgres>),
+    Postgres(PoolConnection<Postgres>, Pool),
     Sqlite(PoolConnection<Sqlite>),
 }
 
@@ -80,21 +80,25 @@ impl Held {
     ///
     /// # Errors
     /// When none is free in time, or the database cannot be reached.
-    pub async fn of(pool: &DatabaseConnection, kept: Kept) -> Result<Held, DbErr> {
-        match kept {
-            Some(held) => Ok(held),
-            None => match pool.get_database_backend() {
-                DbBackend::Sqlite => Ok(Held::Sqlite(pool.get_sqlite_connection_pool().acquire().await.map_err(none)?)),
-                _ => Ok(Held::Postgres(pool.get_postgres_connection_pool().acquire().await.map_err(none)?)),
-            },
+    pub async fn of(pool: &Pool, kept: Kept) -> Result<Held, DbErr> {
+        let connections = &pool.connections;
+        match (kept, connections.get_database_backend()) {
+            (Some(held), _) => Ok(held),
+            (None, DbBackend::Sqlite) => {
+                Ok(Held::Sqlite(connections.get_sqlite_connection_pool().acquire().await.map_err(none)?))
+            }
+            (None, _) => {
+                let connection = connections.get_postgres_connection_pool().acquire().await.map_err(none)?;
+                Ok(Held::Postgres(connection, pool.clone()))
+            }
         }
     }
 
     /// Keeps it for the next statement, unless the pool has no other to give.
-    pub fn keep(self, pool: &DatabaseConnection) -> Kept {
+    pub fn keep(self, pool: &Pool) -> Kept {
         let others = match &self {
-            Held::Postgres(_) => has_others(pool.get_postgres_connection_pool()),
-            Held::Sqlite(_) => has_others(pool.get_sqlite_connection_pool()),
+            Held::Postgres(..) => has_others(pool.connections.get_postgres_connection_pool()),
+            Held::Sqlite(_) => has_others(pool.connections.get_sqlite_connection_pool()),
         };
         others.then_some(self)
     }
@@ -103,7 +107,7 @@ impl Held {
     pub async fn all(&mut self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let mut values = sea_orm::Values(sql.values);
         match self {
-            Held::Postgres(_) => {
+            Held::Postgres(..) => {
                 self.all_of(sql.text, IntoArguments::<Postgres>::into_arguments(SqlxValues(values))).await
             }
             Held::Sqlite(connection) => {
@@ -117,14 +121,18 @@ impl Held {
 
     /// All rows of a statement of PostgreSQL.
     pub async fn all_of(&mut self, text: String, arguments: PgArguments) -> Result<Vec<QueryResult>, DbErr> {
-        let Held::Postgres(connection) = self else { return Err(DbErr::Custom("this is no PostgreSQL".into())) };
+        let Held::Postgres(connection, pool) = self else { return Err(DbErr::Custom("this is no PostgreSQL".into())) };
         let query = query_with::<Postgres, _>(AssertSqlSafe(text), arguments);
-        let rows = query.fetch_all(&mut **connection).await.map_err(failed)?;
-        Ok(rows.into_iter().map(QueryResult::from).collect())
+        let rows = pool.answer(async { query.fetch_all(&mut **connection).await.map_err(failed) }).await;
+        if matches!(rows, Err(DbErr::Conn(_))) {
+            // Nobody is to wait for what it was asked.
+            connection.close_on_drop();
+        }
+        Ok(rows?.into_iter().map(QueryResult::from).collect())
     }
 }
 
-fn has_others<D: Database>(pool: &Pool<D>) -> bool {
+fn has_others<D: Database>(pool: &pool::Pool<D>) -> bool {
     pool.num_idle() > 0 || pool.size() < pool.options().get_max_connections()
 }
 
@@ -148,9 +156,9 @@ mod tests {
     use super::super::Dialect;
     use super::*;
 
-    async fn pool(connections: u32) -> DatabaseConnection {
+    async fn pool(connections: u32) -> Pool {
         let pool = SqlitePoolOptions::new().max_connections(connections).connect("sqlite::memory:").await;
-        SqlxSqliteConnector::from_sqlx_sqlite_pool(pool.unwrap())
+        Pool { connections: SqlxSqliteConnector::from_sqlx_sqlite_pool(pool.unwrap()), limit: None }
     }
 
     #[tokio::test]
@@ -163,7 +171,7 @@ mod tests {
         assert!(first.keep(&pool).is_none(), "both were taken");
         let third = Held::of(&pool, None).await.unwrap();
         drop(second);
-        while pool.get_sqlite_connection_pool().num_idle() == 0 {
+        while pool.connections.get_sqlite_connection_pool().num_idle() == 0 {
             tokio::task::yield_now().await;
         }
         assert!(third.keep(&pool).is_some(), "the other was given back");
@@ -172,7 +180,7 @@ mod tests {
     #[tokio::test]
     async fn a_kept_connection_is_taken_by_the_next_statement_or_goes_back_to_the_pool() {
         let pool = pool(2).await;
-        let idle = || pool.get_sqlite_connection_pool().num_idle();
+        let idle = || pool.connections.get_sqlite_connection_pool().num_idle();
         let spare = std::sync::Arc::new(Spare::default());
         let resting = |kept: Kept| {
             let spare = spare.clone();

@@ -5,15 +5,18 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
+use std::io::ErrorKind;
 use std::ptr::{NonNull, null_mut};
 use std::time::{Duration, Instant};
 
 use rusqlite::ffi;
-use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::Connection as _;
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::sqlite::SqliteConnection;
-use sea_orm::{ConnectionTrait, DbErr, SqlxError};
+use sea_orm::{ConnectionTrait, DbErr, RuntimeErr, SqlxError};
+use tokio::time::timeout;
 
-use super::{Connection, Db, Dialect};
+use super::{ACQUIRE, Connection, Db, Dialect};
 use crate::error::Result;
 
 /// After so many steps of SQLite's machine the clock is looked at: well under a millisecond.
@@ -34,6 +37,22 @@ pub(super) fn is_refused(error: &SqlxError) -> bool {
     error
         .as_database_error()
         .is_some_and(|e| e.code().as_deref() == Some("08P01") && e.message().contains("startup parameter"))
+}
+
+/// An answer is waited for so long beyond its statement's limit: for a connection, and for the way there and back.
+pub(super) const GRACE: Duration = ACQUIRE.saturating_add(Duration::from_secs(1));
+
+/// Lets a connection go back to the pool once it answers, with everything that it was asked before. One that does not is closed.
+pub(super) async fn let_go(connection: &mut PgConnection, limit: Duration) -> Result<bool, SqlxError> {
+    match timeout(limit + GRACE, connection.ping()).await {
+        Ok(answered) => answered.map(|()| true),
+        Err(_) => Err(SqlxError::Io(ErrorKind::TimedOut.into())),
+    }
+}
+
+/// What comes of a statement that nothing is heard of.
+pub(super) fn silent() -> DbErr {
+    DbErr::Conn(RuntimeErr::Internal("the database does not answer".into()))
 }
 
 /// Has a connection to SQLite end each statement that takes longer.
@@ -71,9 +90,38 @@ impl Db {
     /// # Errors
     /// When the database is away.
     pub async fn begin_unhurried(&self) -> Result<Connection> {
-        let connection = self.begin().await?;
-        lift(self.dialect, &connection).await?;
+        let mut connection = self.begin().await?;
+        lift(self.dialect, &mut connection).await?;
         Ok(connection)
+    }
+
+    /// Begins a transaction that holds what other processes wait for: however little time requests have, each statement of it
+    /// has [`UPKEEP`], and a process that stands still loses it.
+    ///
+    /// # Errors
+    /// When the database is away.
+    pub async fn begin_upkeep(&self) -> Result<Connection> {
+        let mut connection = self.begin().await?;
+        if self.dialect == Dialect::Postgres {
+            let (limit, idle) = (UPKEEP.as_millis(), STILL.as_millis());
+            let limits = format!(
+                "SET LOCAL statement_timeout = {limit}; SET LOCAL idle_in_transaction_session_timeout = {idle}"
+            );
+            connection.execute_unprepared(&limits).await?;
+            limit_to(&mut connection, Some(UPKEEP));
+        }
+        Ok(connection)
+    }
+}
+
+/// What a statement of upkeep may take.
+const UPKEEP: Duration = Duration::from_secs(60);
+/// And what there may be between two of them.
+const STILL: Duration = Duration::from_secs(10);
+
+fn limit_to(transaction: &mut Connection, limit: Option<Duration>) {
+    if let Connection::Transaction(unit) = transaction {
+        unit.limit_to(limit);
     }
 }
 
@@ -82,7 +130,8 @@ impl Db {
 pub const LIFTED: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Takes the limits from a transaction, wherever they came from.
-pub(super) async fn lift(dialect: Dialect, transaction: &Connection) -> Result<(), DbErr> {
+pub(super) async fn lift(dialect: Dialect, transaction: &mut Connection) -> Result<(), DbErr> {
+    limit_to(transaction, None);
     match dialect {
         Dialect::Postgres => transaction.execute_unprepared(LIFTED).await.map(drop),
         // What writes has none.

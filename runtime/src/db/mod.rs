@@ -34,7 +34,7 @@ use sea_orm::{
 use tokio::sync::Notify;
 
 use connection::TransactionPool;
-pub use connection::{Announcement, Connection, Unit};
+pub use connection::{Announcement, Connection, Pool, Unit};
 use export::Exports;
 pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
@@ -59,6 +59,7 @@ pub enum Dialect {
 #[derive(Debug)]
 pub struct Db {
     reader: Connection,
+    writer: Connection,
     writers: TransactionPool,
     exports: Exports,
     dialect: Dialect,
@@ -145,14 +146,16 @@ impl Db {
                 connected => break connected.map_err(connect_error)?,
             }
         };
+        let writer = unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer));
         let path = options.get_filename().to_path_buf();
         let file = std::fs::metadata(&path).ok().map(|known| (path, known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(connect_error)?;
         let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
         Ok(Db {
-            reader: Connection::Pool(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader)),
-            writers: TransactionPool::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), 1),
+            reader: Connection::Pool(unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader))),
+            writer: Connection::Pool(writer.clone()),
+            writers: TransactionPool::new(writer, 1),
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
             dialect: Dialect::Sqlite,
             together: Together::default(),
@@ -175,6 +178,10 @@ impl Db {
             .test_before_acquire(false)
             // What was cut off while nobody used it is found by nobody's request.
             .before_acquire(|connection, it| Box::pin(async move { is_alive(connection, it.idle_for).await }));
+        let pool_of = match limit {
+            Some(limit) => pool_of.after_release(move |connection, _| Box::pin(limit::let_go(connection, limit))),
+            None => pool_of,
+        };
         let limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
         let pool = match pool_of.clone().connect_with(limited).await {
             Err(error) if limit::is_refused(&error) => {
@@ -191,15 +198,16 @@ impl Db {
             Err(SqlxError::PoolTimedOut) => Err(reason(&options).await),
             pool => pool.map_err(connect_error),
         }?;
-        let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
+        let pool = Pool { connections: SqlxPostgresConnector::from_sqlx_postgres_pool(pool), limit };
         let exports = PgPoolOptions::new()
             .max_connections(MOST_EXPORTS)
             .acquire_timeout(ACQUIRE)
             .idle_timeout(IDLE)
             .connect_lazy_with(options.clone());
         Ok(Db {
-            reader: Connection::Pool(connection.clone()),
-            writers: TransactionPool::new(connection, (size - size.div_ceil(4)).max(1)),
+            reader: Connection::Pool(pool.clone()),
+            writer: Connection::Pool(pool.clone()),
+            writers: TransactionPool::new(pool, (size - size.div_ceil(4)).max(1)),
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
             dialect: Dialect::Postgres,
             together: Together::default(),
@@ -215,14 +223,14 @@ impl Db {
     }
 
     /// For writing outside a transaction.
-    pub fn writer(&self) -> &DatabaseConnection {
-        &self.writers.connections
+    pub fn writer(&self) -> &Connection {
+        &self.writer
     }
 
     /// What migrations run on, which take as long as they take; to be closed on PostgreSQL.
     pub fn migrating(&self) -> DatabaseConnection {
         match &self.options {
-            None => self.writers.connections.clone(),
+            None => self.writers.pool.connections.clone(),
             Some(options) => {
                 let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE).connect_lazy_with(options.clone());
                 SqlxPostgresConnector::from_sqlx_postgres_pool(pool)
@@ -281,16 +289,21 @@ impl Db {
     /// Closes every connection, as far as the database lets it; SQLite folds its log into the file first.
     pub async fn close(&self) {
         let within = async |closing| drop(tokio::time::timeout(CLOSING, closing).await);
-        within(self.exports.pool.connections.clone().close()).await;
+        within(self.exports.pool.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
-            within(reader.clone().close()).await;
+            within(reader.connections.clone().close()).await;
         }
         if self.dialect == Dialect::Sqlite {
             // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
-            let _ = self.writers.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
+            let _ = self.writers.pool.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
         }
-        within(self.writers.connections.clone().close()).await;
+        within(self.writers.pool.connections.clone().close()).await;
     }
+}
+
+/// Connections whose answers are waited for as long as it takes: what there is to limit on SQLite is limited there.
+fn unhurried(connections: DatabaseConnection) -> Pool {
+    Pool { connections, limit: None }
 }
 
 /// Whether no transaction is left on a connection that was given back. SQLite ends one by itself when its disk is full

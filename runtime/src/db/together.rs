@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sea_orm::{DbErr, QueryResult, Value};
 
-use super::connection::Connection;
+use super::connection::{Connection, Pool, TransactionPool, Turn};
 use super::gather::{Gather, Item};
 use super::held::{Held, Kept};
 use super::rows::{Rows, SharedRow};
@@ -49,6 +49,38 @@ pub enum Company {
     Any,
     /// Alone: it may have to wait for another transaction.
     None,
+}
+
+/// Where a statement about given rows runs.
+#[derive(Debug, Clone)]
+enum Place {
+    Reads(Pool),
+    /// In a turn of those who write: it may wait for another transaction.
+    Writes(TransactionPool),
+}
+
+impl Place {
+    fn pool(&self) -> &Pool {
+        match self {
+            Place::Reads(pool) => pool,
+            Place::Writes(turns) => &turns.pool,
+        }
+    }
+
+    /// A connection, and the turn in which it is used. Who waits for a turn keeps no connection meanwhile.
+    async fn take(&self, kept: Kept) -> Result<(Held, Option<Turn>), DbErr> {
+        let (kept, turn) = match self {
+            Place::Reads(_) => (kept, None),
+            Place::Writes(turns) => match turns.try_turn() {
+                Some(turn) => (kept, Some(turn)),
+                None => {
+                    drop(kept);
+                    (None, Some(turns.turn().await?))
+                }
+            },
+        };
+        Ok((Held::of(self.pool(), kept).await?, turn))
+    }
 }
 
 impl Db {
@@ -157,14 +189,13 @@ impl Db {
     /// stands by itself, whoever waits for it; where it finds nothing it has done nothing, and other statements may follow.
     pub async fn given(&self, connection: &Connection, given: Given, company: Company) -> Result<Option<QueryResult>> {
         let (statement, row) = given.split();
-        let pool = match connection {
-            Connection::Pool(pool) => pool,
+        let place = match connection {
+            Connection::Pool(pool) => Place::Reads(pool.clone()),
             Connection::Transaction(unit) => match unit.not_begun() {
-                Some(pool) => pool,
+                Some(pool) => Place::Writes(pool.clone()),
                 None => return statement.of_one(&row).one(connection).await,
             },
         };
-        let pool = pool.clone();
         let kind = match company {
             Company::Any => statement.kind(&row),
             Company::None => None,
@@ -173,17 +204,20 @@ impl Db {
             Some(kind) => {
                 let statement = Arc::new(statement);
                 let run = move |rows: Vec<Arc<[Value]>>, kept: Kept| {
-                    let (pool, statement) = (pool.clone(), statement.clone());
+                    let (place, statement) = (place.clone(), statement.clone());
                     async move {
-                        let mut held = Held::of(&pool, kept).await?;
+                        let (mut held, _turn) = place.take(kept).await?;
                         let answers = statement.run(&mut held, &rows).await?;
-                        Ok((answers, held.keep(&pool)))
+                        Ok((answers, held.keep(place.pool())))
                     }
                 };
                 self.together.given.ask(kind, row, run).await?
             }
             None => {
-                let run = tokio::spawn(async move { statement.run(&mut Held::of(&pool, None).await?, &[row]).await });
+                let run = tokio::spawn(async move {
+                    let (mut held, _turn) = place.take(None).await?;
+                    statement.run(&mut held, &[row]).await
+                });
                 run.await.map_err(Error::internal)??.pop().flatten()
             }
         };

@@ -87,7 +87,7 @@ async fn keep(db: &Db, untrimmed: &mut u64) -> Result<u64> {
 /// # Errors
 /// When the database fails.
 pub async fn trim(db: &Db) -> Result<bool> {
-    let transaction = db.begin_unhurried().await?;
+    let transaction = db.begin_upkeep().await?;
     let mine = lock(db, &transaction).await?;
     if mine {
         Sql::new(db.dialect(), TRIM.replace("{recent}", &RECENT.to_string())).run(&transaction).await?;
@@ -127,7 +127,7 @@ pub async fn fold(db: &Db) -> Result<u64> {
     if any.one(db.reader()).await?.is_none() {
         return Ok(0);
     }
-    let transaction = db.begin_unhurried().await?;
+    let transaction = db.begin_upkeep().await?;
     if !lock(db, &transaction).await? {
         return Ok(0);
     }

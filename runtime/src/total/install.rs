@@ -110,12 +110,13 @@ async fn installed(db: &Db) -> Result<BTreeMap<String, Vec<String>>> {
     Ok(found)
 }
 
-/// Keeps every writer of a table out until the transaction ends, and whoever folds its changes.
+/// Keeps every writer of a table out until the transaction ends, and whoever folds its changes. That one first: while it is
+/// waited for others write.
 async fn lock(transaction: &Connection, dialect: Dialect, meta: &ResourceMeta) -> Result<()> {
     if dialect == Dialect::Postgres {
+        Sql::new(dialect, format!("SELECT pg_advisory_xact_lock({})", super::fold::LOCK)).run(transaction).await?;
         let text = format!("LOCK TABLE \"{}\" IN SHARE ROW EXCLUSIVE MODE", meta.table);
         Sql::new(dialect, text).run(transaction).await?;
-        Sql::new(dialect, format!("SELECT pg_advisory_xact_lock({})", super::fold::LOCK)).run(transaction).await?;
     }
     Ok(())
 }

@@ -76,6 +76,9 @@ async fn attempt(db: &Db, finished: &[Finished], lock: Lock) -> Result<bool> {
     for attempt in finished {
         let Some(webhook) = webhooks.get(&attempt.claim.webhook_id) else { continue };
         let mut next_attempt_at = None;
+        if held.by(attempt).is_none() && is_logged(db, &transaction, attempt).await? {
+            continue;
+        }
         if let Some(row) = held.by(attempt) {
             let next = next(attempt, &row.status, row.due_at, webhook.is_active, chance());
             next_attempt_at = next.due_at;
@@ -271,6 +274,15 @@ async fn write_logs(dialect: Dialect, transaction: &Connection, rows: Vec<serde_
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_logs\" ({names}) SELECT {names}"));
     from_rows(&mut sql, rows, &columns);
     sql.run(transaction).await.map(drop)
+}
+
+/// Whether the log has an attempt already: it was written, and word of that was lost.
+async fn is_logged(db: &Db, transaction: &Connection, attempt: &Finished) -> Result<bool> {
+    let Claim { webhook_id, attempt, .. } = &attempt.claim;
+    let mut sql = Sql::new(db.dialect(), "SELECT 1 AS \"one\" FROM \"webhook_logs\" WHERE \"webhook_id\" = ");
+    sql.bind(*webhook_id).push(" AND \"delivery_id\" = ").bind(attempt.uid.as_str());
+    sql.push(" AND \"attempt\" = ").bind(attempt.number).push(" AND \"sent_at\" = ").bind(attempt.at);
+    Ok(sql.push(" LIMIT 1").clone().one(transaction).await?.is_some())
 }
 
 async fn write_webhook(
