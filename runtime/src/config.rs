@@ -78,7 +78,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "8",
         about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more",
     },
-    Setting { flag: "body-limit", default: "1048576", about: "Bytes of a JSON body; more is 413" },
+    Setting { flag: "body-limit", default: "1048576", about: "Bytes of a body, JSON or a form; more is 413" },
     Setting {
         flag: "request-concurrency",
         default: "",

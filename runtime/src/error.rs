@@ -115,7 +115,7 @@ pub enum Error {
     NotFound,
     /// 405, with the methods that the path has.
     MethodNotAllowed(Vec<&'static str>),
-    /// 409: something else stands in the way.
+    /// 409: the state of this or another record does not allow it.
     Conflict(String),
     /// 410: a signed link whose time is over.
     LinkExpired,
@@ -133,7 +133,7 @@ pub enum Error {
     Invalid(FieldErrors),
     /// 429, with the seconds to wait.
     RateLimited(u64),
-    /// 503: the database is away, or this took too long.
+    /// 503: the database or the file storage is away, this took too long, or exports have no room.
     Unavailable(String),
     /// 503: as many requests are worked on, and wait, as may.
     Overloaded,
@@ -143,23 +143,42 @@ pub enum Error {
 
 /// A row of the table of codes: code, status, meaning. `docs/errors.md` is generated from it.
 pub const CODES: &[(&str, u16, &str)] = &[
-    ("malformed_request", 400, "The body, JSON or a form, or the query string cannot be read."),
+    (
+        "malformed_request",
+        400,
+        "The body (JSON or a form), the query string, `If-Match` or `If-None-Match` cannot be read; or an export was \
+         asked for over HTTP/1.0.",
+    ),
     ("unauthenticated", 401, "No token was sent."),
     ("invalid_token", 401, "The token is unknown, expired or revoked."),
     ("ability_missing", 403, "The token lacks the ability that the endpoint needs."),
-    ("permission_missing", 403, "The token's user lacks the permission that the endpoint needs."),
+    (
+        "permission_missing",
+        403,
+        "The token's user lacks the permission that the endpoint needs, or is no administrator where only \
+         administrators may do this.",
+    ),
     ("user_deactivated", 403, "The token's user was deactivated."),
     ("link_invalid", 403, "The signed link was changed; ask for the record again to get a good one."),
     ("not_found", 404, "There is no such path or record, or the caller may not see it."),
     ("method_not_allowed", 405, "The path has no such method; `Allow` lists those it has."),
-    ("conflict", 409, "Another record stands in the way, for example one that still refers to this one."),
+    (
+        "conflict",
+        409,
+        "The state of this or another record does not allow it, for example a record that still refers to this \
+         one; or the answer kept under an `Idempotency-Key` cannot be given again.",
+    ),
     (
         "in_progress",
         409,
         "A request with the same `Idempotency-Key` is still under way; try again after `Retry-After`.",
     ),
     ("link_expired", 410, "The signed link is over an hour old; ask for the record again to get a new one."),
-    ("precondition_failed", 412, "The record has changed since: it is not in the version that `If-Match` names."),
+    (
+        "precondition_failed",
+        412,
+        "The record is not in a version that `If-Match` names, or a write finds it in one that `If-None-Match` names.",
+    ),
     ("payload_too_large", 413, "The body, or the file in it, is larger than the limit."),
     (
         "unsupported_media_type",
@@ -176,7 +195,12 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("rate_limited", 429, "More requests in a minute than the limit; try again after `Retry-After`."),
     ("internal_error", 500, "A fault of the server; the message holds the request id to report."),
     ("overloaded", 503, "The server has as many requests as it can work on; try again after `Retry-After`."),
-    ("unavailable", 503, "The database is away or the request took too long; try again after `Retry-After`."),
+    (
+        "unavailable",
+        503,
+        "The database or the file storage is away, the request took too long, or two exports run already; try \
+         again after `Retry-After`.",
+    ),
 ];
 
 impl Error {

@@ -11,8 +11,8 @@ pub fn text() -> String {
          One file in `resources/` holds one resource and is called after it. Everything has a default: a resource of four \
          lines is a resource. Editors complete and check the keys through the first line of a file:\n\n\
          ```yaml\n# yaml-language-server: $schema=../docs/resource.schema.json\n```\n\n\
-         Every resource has `id`, then its `fields`, then `custom_fields` where they are on, then `created_at` and \
-         `updated_at`, then `detail`.\n",
+         Every record has `id` (but for the one of a `singleton`), then its `fields`, then `custom_fields` where they are \
+         on, then `created_at` and `updated_at`, then `detail`.\n",
     );
     section(&mut text, "The top level", &keys::RESOURCE);
     section(&mut text, "A field", &keys::FIELD);

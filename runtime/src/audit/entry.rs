@@ -11,7 +11,7 @@ use crate::crud::Route;
 #[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"))]
 pub struct Model {
     pub id: i64,
-    /// `create`, `update`, `delete`, or the name of the action.
+    /// `create`, `update`, `delete`, `restore`, or the name of the action.
     #[field(string(64), read_only)]
     pub action: String,
     /// The plural name of the resource.

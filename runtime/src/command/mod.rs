@@ -1,4 +1,5 @@
-//! The server command that every application has: serve, migrate, user, token, can, doctor, from-db, recount, routes, openapi, seed.
+//! The server command that every application has: serve, migrate, user, token, webhook, can, doctor, from-db, recount,
+//! routes, openapi, seed.
 
 mod account;
 mod can;

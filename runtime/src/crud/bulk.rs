@@ -153,7 +153,7 @@ fn located(error: Error, index: usize) -> FieldErrors {
         Error::Invalid(problems) => problems.under(&place),
         other => {
             let mut problems = FieldErrors::default();
-            // A problem completes "this field ...", and has no full stop.
+            // A problem completes "this value ...", and has no full stop.
             problems.add(place, format!("is refused: {}", other.message("-").trim_end_matches('.')));
             problems
         }

@@ -177,7 +177,7 @@ impl<R: EntityTrait> Draft<R> {
         self.revealed.push((name, secret.to_string()));
     }
 
-    /// Refuses the write with a problem under a field. The message completes "this field ...".
+    /// Refuses the write with a problem under a field. The message completes "this value ...".
     pub fn error(&mut self, field: &str, message: impl Into<String>) {
         self.errors.add(field, message);
     }

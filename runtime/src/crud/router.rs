@@ -80,7 +80,8 @@ impl crate::server::Answers for At {
 }
 
 impl At {
-    /// The order of the checks is the contract's: 401, 403, 404, 422.
+    /// The order of the checks is the contract's: 429, 401, 405, 403, 404, then 413, 415 and 400 of the body, 412, 422.
+    /// Of a request with an `Idempotency-Key` the key's own 422, and 413 and 415, come before the 404 of its record.
     async fn carry_out(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Answer> {
         let caller = authenticate(state, request).await?;
         let entry = &state.catalog.entries()[self.index];

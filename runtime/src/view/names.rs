@@ -32,7 +32,7 @@ impl<'c> Names<'c> {
     }
 
     /// # Errors
-    /// What is wrong with a column, to complete "this field ...".
+    /// What is wrong with a column, to complete "this value ...".
     pub fn column(&self, column: &str) -> Result<(), String> {
         let known = match column.strip_prefix("cf.") {
             Some(name) => self.entry.meta.custom_fields && self.custom.contains_key(name),

@@ -211,7 +211,7 @@ pub static RESOURCE: Table = Table {
             Shape::Text,
             "none",
             "seed: currency.seed.yaml",
-            "A file beside this one with rows that every installation has; they are recognised by the first unique text that each gives.",
+            "A file beside this one with rows that every installation has. They are recognised by the first unique text field that is neither nullable nor read-only.",
         ),
     ],
 };
