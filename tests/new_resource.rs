@@ -16,24 +16,28 @@ use reqwest::Method;
 use sea_orm::{ConnectionTrait, Database, Statement};
 use serde_json::{Value, json};
 
-/// What the page says, as it stands there: its first block of commands, and its example.
+/// What the page says, as it stands there: its first block of commands, its example, the first migration, and what the
+/// second one does.
 struct Page {
     commands: Vec<String>,
     yaml: String,
     migration: String,
+    rules: String,
 }
 
 impl Page {
     fn read() -> Page {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/adding-a-resource.md")).unwrap();
-        let block = |language: &str| {
-            let (_, rest) = text.split_once(&format!("```{language}\n")).unwrap();
-            rest.split("```").next().unwrap().to_string()
+        let blocks = |language: &str| {
+            let rests = text.split(&format!("```{language}\n")).skip(1).map(|rest| rest.split("```").next().unwrap());
+            rests.map(String::from).collect::<Vec<_>>()
         };
+        let [migration, rules] = blocks("rust").try_into().unwrap();
         Page {
-            commands: block("sh").lines().map(String::from).collect(),
-            yaml: block("yaml"),
-            migration: block("rust"),
+            commands: blocks("sh")[0].lines().map(String::from).collect(),
+            yaml: blocks("yaml").remove(0),
+            migration,
+            rules,
         }
     }
 }
@@ -45,6 +49,7 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     let application = Application::empty();
     application.shell(new);
     application.shell(migration);
+    assert_eq!(application.migration("_suppliers.rs"), page.migration);
     let first = application.serve(run);
     let rows = [("Able", "2.5"), ("Baker", "0"), ("Cable", "4")];
     filters_and_emits(&first, &rows).await;
@@ -59,6 +64,8 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     fs::write(application.folder.join("resources/supplier.yaml"), page.yaml).unwrap();
     application.shell("cargo charter check");
     application.shell("cargo charter migration new supplier_rules");
+    let rules = application.migration("_supplier_rules_online.rs");
+    assert!(rules.contains(&page.rules), "{rules}");
     let server = application.serve(run);
     completed(&server).await;
 
@@ -123,7 +130,11 @@ fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
     let [migration, snapshot, yaml] = added.as_slice() else { panic!("{added:?}") };
     assert!(migration.starts_with("migrations/m") && migration.ends_with("_suppliers.rs"), "{migration}");
     assert_eq!([snapshot, yaml], ["migrations/snapshot/supplier.yaml", "resources/supplier.yaml"]);
-    assert_eq!(fs::read_to_string(application.folder.join(migration)).unwrap(), page.migration);
+    // It has what the page's two have.
+    let migration = fs::read_to_string(application.folder.join(migration)).unwrap();
+    for line in page.migration.lines().chain(page.rules.lines().skip(1)) {
+        assert!(migration.contains(line), "{line} is not in\n{migration}");
+    }
     application.shell("cargo charter migration new --check");
 }
 
@@ -179,6 +190,13 @@ impl Application {
 
     fn executable(&self) -> PathBuf {
         self.folder.join("target/debug/suppliers")
+    }
+
+    /// The text of the one migration whose path ends so.
+    fn migration(&self, end: &str) -> String {
+        let files = self.files();
+        let path = files.iter().find(|path| path.starts_with("migrations/m") && path.ends_with(end));
+        fs::read_to_string(self.folder.join(path.unwrap_or_else(|| panic!("{files:?}")))).unwrap()
     }
 
     /// Its files by their paths.

@@ -106,7 +106,7 @@ pub static RESOURCE: Table = Table {
             Shape::Name,
             "none",
             "owner: user_id",
-            "The field that holds the owning user. Others, unless they administer, do not see the record.",
+            "The field that holds the owning user. Others than that user and administrators do not see the record. Who is no administrator and writes one in another's name is answered 422.",
         ),
         key(
             "renamed_from",
