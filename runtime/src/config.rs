@@ -207,7 +207,7 @@ impl Config {
         let config = Config {
             database_url: optional("database-url").unwrap_or_else(|| sqlite_url(&data_dir)),
             listen: value("listen"),
-            base_url: optional("base-url").map(|url| url.trim_end_matches('/').to_string()),
+            base_url: optional("base-url").map(|url| base_url(&url, &mut problems)),
             storage: Location::read(&optional, &mut problems),
             secret_key: optional("secret-key"),
             admin_email: value("admin-email"),
@@ -246,15 +246,6 @@ impl Config {
             ));
         }
         problems.extend(wrong_database(&config.database_url));
-        let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-        // Links are made by writing a path behind it, and pages lead to paths of the host.
-        let is_bare = |url: &Url| {
-            let bare = url.username().is_empty() && url.password().is_none() && url.path() == "/";
-            bare && url.query().is_none() && url.fragment().is_none()
-        };
-        if config.base_url.as_ref().is_some_and(|url| !Url::parse(url).is_ok_and(|url| is_web(&url) && is_bare(&url))) {
-            problems.push("base-url must be a URL such as https://records.example.com, and no more".into());
-        }
         if config.secret_key.as_ref().is_some_and(|key| key.trim().is_empty()) {
             problems.push("secret-key must not be blank".into());
         }
@@ -295,6 +286,17 @@ fn misnamed(environment: &[(String, String)]) -> Vec<String> {
     });
     let unread = environment.iter().filter(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER));
     unknown.chain(unread.map(|(name, _)| format!("{name} must be UTF-8"))).collect()
+}
+
+/// The origin that a URL is, however it is written: others are compared with it, and links are written behind it.
+fn base_url(text: &str, problems: &mut Vec<String>) -> String {
+    let url = Url::parse(text.trim_end_matches('/')).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let origin = url.as_ref().map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+    // Whatever it has beside that stands in it too.
+    if url.is_none_or(|url| url.as_str() != format!("{origin}/")) {
+        problems.push("base-url must be a URL such as https://records.example.com, and no more".into());
+    }
+    origin
 }
 
 /// What is wrong with the URL of a database, without its text, which may hold a password.
@@ -367,7 +369,7 @@ mod tests {
                 &["sqlite://", "sqlite://?mode=rwc", "postgres://u:p@h:port/db", "mysql://h"][..],
                 "database-url",
             ),
-            ("CHARTER_BASE_URL", &["https://exa mple.com", "https://", "ftp://x", "example.com"], "base-url"),
+            ("CHARTER_BASE_URL", &["https://exa mple.com", "https://x/y", "ftp://x", "example.com"], "base-url"),
             ("CHARTER_ADMIN_EMAIL", &["nope", "a@b@c", "@example.com"], "admin-email"),
             ("CHARTER_LISTEN", &["127.0.0.1:18602\u{fffd}"], "CHARTER_LISTEN must be UTF-8"),
         ] {
@@ -375,7 +377,8 @@ mod tests {
                 assert!(problem(name, value).contains(told), "{name}={value}: {}", problem(name, value));
             }
         }
-        assert!(read(&[], &[("CHARTER_BASE_URL", "https://records.example.com/")]).is_ok());
+        let config = read(&[], &[("CHARTER_BASE_URL", "HTTPS://Records.example.com:443/")]).unwrap();
+        assert_eq!(config.base_url.as_deref(), Some("https://records.example.com"), "it is compared");
         assert!(read(&[], &[("CHARTER_DATABASE_URL", "postgres://u:p@h/db?sslmode=disable")]).is_ok());
     }
 
