@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{admin, visitor};
 use crate::routes::attachments::attach;
-use crate::support::{Server, on_both};
+use crate::support::{Bucket, Server, on_both};
 
 on_both!(
     a_form_says_what_is_wrong_beside_the_field_and_keeps_the_rest,
@@ -14,6 +14,7 @@ on_both!(
     accessories_are_added_and_removed_in_place,
     files_are_uploaded_shown_and_removed,
     files_beyond_those_of_a_page_are_counted_and_reached,
+    pictures_are_let_in_from_the_store_that_keeps_them,
     a_record_is_made_by_keyboard_alone,
     what_is_done_already_is_not_offered,
     times_are_those_of_the_company,
@@ -174,6 +175,24 @@ async fn files_beyond_those_of_a_page_are_counted_and_reached(server: Server) {
     for odd in ["0", "-1", "x", "99999999999999999999", "9223372036854775807"] {
         admin.get(&format!("/members/1?files={odd}")).await.status(200).says("Ada");
     }
+}
+
+/// A store is reached over HTTPS, or where it is.
+async fn pictures_are_let_in_from_the_store_that_keeps_them(server: Server) {
+    let policy = async |server: &Server| {
+        let page = visitor(server, &json!({ "id": 1 })).await.get("/").await;
+        page.header("content-security-policy").to_string()
+    };
+    let usual = policy(&server).await;
+    assert!(usual.contains("img-src 'self' data: https:;"), "{usual}");
+    let bucket = Bucket::start().await;
+    let location = bucket.location();
+    let stored = server.configured(|config| config.storage = Some(location)).await;
+    let member = stored.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
+    let link = attach(&stored, &member, "note.txt", "What was agreed.").await["url"].clone();
+    let origin = format!("http://{}", bucket.address);
+    assert!(link.as_str().is_some_and(|link| link.starts_with(&format!("{origin}/"))), "{link}");
+    assert!(policy(&stored).await.contains(&format!("img-src 'self' data: https: {origin};")));
 }
 
 async fn a_record_is_made_by_keyboard_alone(server: Server) {

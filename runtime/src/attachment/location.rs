@@ -67,6 +67,12 @@ impl Location {
         let (access_key, secret_key) = (key("storage-access-key"), key("storage-secret-key"));
         Some(Location { bucket: bucket.into(), prefix: prefix.into(), endpoint, region, access_key, secret_key })
     }
+
+    /// Where its links lead, unless that is Amazon's: the bucket is a folder of the endpoint, and no host of its own.
+    pub fn origin(&self) -> Option<String> {
+        let endpoint = Url::parse(self.endpoint.as_deref()?).ok()?;
+        Some(endpoint.origin().ascii_serialization())
+    }
 }
 
 /// `storage-endpoint (CHARTER_STORAGE_ENDPOINT)`
@@ -115,12 +121,15 @@ mod tests {
         let (location, problems) = keyed("s3://files/", &[("storage-region", "eu-central-1")]);
         let location = location.unwrap();
         assert_eq!((problems.as_str(), &*location.bucket, &*location.prefix), ("", "files", ""));
-        assert_eq!((location.endpoint, &*location.region), (None, "eu-central-1"));
+        assert_eq!((location.origin(), location.endpoint, &*location.region), (None, None, "eu-central-1"));
         let (location, problems) =
             keyed("s3://my.files-1/of/charter/", &[("storage-endpoint", "http://10.0.0.7:9000/")]);
         let location = location.unwrap();
         assert_eq!((problems.as_str(), &*location.bucket, &*location.prefix), ("", "my.files-1", "of/charter"));
         assert_eq!(location.endpoint.as_deref(), Some("http://10.0.0.7:9000"));
+        assert_eq!(location.origin().as_deref(), Some("http://10.0.0.7:9000"));
+        let (below, _) = keyed("s3://files", &[("storage-endpoint", "HTTP://Store.example:80/s3/")]);
+        assert_eq!(below.unwrap().origin().as_deref(), Some("http://store.example"));
         let told = format!("{location:?}");
         assert!(told.contains("my.files-1") && !told.contains("hush") && !told.contains("AKIA"), "{told}");
     }

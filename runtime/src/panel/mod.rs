@@ -58,6 +58,7 @@ use std::sync::Arc;
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
+use crate::attachment::Location;
 use crate::auth::session::{self, Found};
 use crate::context::State;
 use crate::error::{Error, Result};
@@ -71,8 +72,15 @@ use visit::{Asked, Visit};
 const ROOT: &str = "panel";
 
 /// What a browser may load for a page: nothing from elsewhere, no script and no style but the panel's own files.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; \
-                      font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// Its images may be thumbnails, which are where the files are: where that is no HTTPS, its origin is named.
+fn policy(state: &State) -> String {
+    let store = state.config.storage.as_ref().and_then(Location::origin).filter(|origin| origin.starts_with("http:"));
+    let images = store.map_or_else(|| "https:".to_string(), |origin| format!("https: {origin}"));
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: {images}; \
+         font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+}
 
 /// Every path that neither the API nor the server itself has.
 pub fn router(state: &Arc<State>) -> Router {
@@ -80,6 +88,7 @@ pub fn router(state: &Arc<State>) -> Router {
         api: Api::new(state),
         locales: locale::Locales::default(),
         remembered: memory::Remembered::default(),
+        policy: policy(state),
     });
     let panel = || Endpoint::new(state.clone(), panel.clone());
     Router::new().push(Router::new().goal(panel())).push(Router::with_path("{**rest}").goal(panel()))
@@ -89,6 +98,7 @@ struct Panel {
     api: Api,
     locales: locale::Locales,
     remembered: memory::Remembered,
+    policy: String,
 }
 
 #[async_trait]
@@ -121,7 +131,7 @@ impl Answers for Arc<Panel> {
         let is_page = visit::wants_page(request);
         let (asked, found) = match known(state, request).await {
             Ok(known) => known,
-            Err(error) => return Ok(guarded(page::failed(state, request, &error, is_page))),
+            Err(error) => return Ok(self.guarded(page::failed(state, request, &error, is_page))),
         };
         let says = asked.says.is_some();
         let renewed = found.as_ref().and_then(|found| found.renewed.clone());
@@ -140,11 +150,23 @@ impl Answers for Arc<Panel> {
             true => answer.with_text(cookie::SET, &cookie::said("")),
             false => answer,
         };
-        Ok(guarded(answer))
+        Ok(self.guarded(answer))
     }
 }
 
 impl Panel {
+    /// The headers of every page.
+    fn guarded(&self, answer: Answer) -> Answer {
+        if answer.header(header::SECURITY_POLICY).is_some() {
+            return answer;
+        }
+        answer
+            .with_text(header::SECURITY_POLICY, &self.policy)
+            .with_text(header::TYPE_OPTIONS, "nosniff")
+            .with_text(header::REFERRER_POLICY, "same-origin")
+            .with_text(header::CACHE_CONTROL, "no-store")
+    }
+
     async fn go(
         &self,
         state: &Arc<State>,
@@ -223,18 +245,6 @@ async fn known(state: &Arc<State>, request: &Request) -> Result<(Asked, Option<F
         None => None,
     };
     Ok((asked, found))
-}
-
-/// The headers of every page.
-fn guarded(answer: Answer) -> Answer {
-    if answer.header(header::SECURITY_POLICY).is_some() {
-        return answer;
-    }
-    answer
-        .with_text(header::SECURITY_POLICY, POLICY)
-        .with_text(header::TYPE_OPTIONS, "nosniff")
-        .with_text(header::REFERRER_POLICY, "same-origin")
-        .with_text(header::CACHE_CONTROL, "no-store")
 }
 
 /// Sends the browser to another page, which it asks for with GET.
