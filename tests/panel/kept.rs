@@ -7,6 +7,7 @@ use crate::support::{Server, on_both};
 
 on_both!(
     a_form_of_another_session_is_shown_again,
+    rows_are_the_same_records_however_often_a_form_is_refused,
     the_theme_takes_nothing_away,
     what_differs_is_said_in_words,
     what_has_the_focus_is_seen_above_the_bar,
@@ -39,6 +40,36 @@ async fn a_form_of_another_session_is_shown_again(server: Server) {
     let refused = forged.post("/product_groups", &written).await;
     assert!(!refused.status(409).text.contains("Nothing is lost"));
     second.post("/activities/1/complete", &[("_token", "0")]).await.status(409);
+}
+
+async fn rows_are_the_same_records_however_often_a_form_is_refused(server: Server) {
+    let client = server.admin();
+    client.post("/members", json!({ "name": "Ada" })).await.created("member");
+    let call = json!({ "subject": "Call", "participants": [{ "member_id": 1, "mute": true }] });
+    let participants = client.post("/activities", call).await.created("activity")["participants"].clone();
+    let id = participants[0]["id"].to_string();
+    let held = format!("name=\"participants[0][id]\" value=\"{id}\"");
+    let row = [("participants[0][id]", id.as_str()), ("participants[0][member_id]", "1")];
+    let stale = visitor(&server, &json!({ "id": 1 })).await.token().await;
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    inside.get("/activities/1/edit").await.status(200).says(&held);
+    let sent = |beside: &[(&'static str, &'static str)]| [&row[..], beside].concat();
+    inside.submit("/activities/1", &sent(&[("subject", "")])).await.status(422).says(&held);
+    let of_before = [&row[..], &[("subject", "Call"), ("_token", stale.as_str())]].concat();
+    inside.post("/activities/1", &of_before).await.status(409).says(&held);
+    let late = [("subject", "Call back"), ("_version", "\"late\"")];
+    inside.submit("/activities/1", &sent(&late)).await.status(412).says(&held);
+    inside.submit("/activities/1", &sent(&[("subject", "Call back")])).await.status(303);
+    assert_eq!(client.get("/activities/1").await.record("activity")["participants"], participants, "none is new");
+    // One that somebody else has removed meanwhile is written as another.
+    client.put("/activities/1", json!({ "participants": [] })).await.ok();
+    let refused = inside.submit("/activities/1", &sent(&late)).await;
+    refused.status(412).says("name=\"participants[0][member_id]\"");
+    assert!(!refused.text.contains(&held), "{}", refused.text);
+    let again = [row[1], ("subject", "Call back")];
+    inside.submit("/activities/1", &again).await.status(303);
+    let participants = client.get("/activities/1").await.record("activity")["participants"].clone();
+    assert_eq!(participants.as_array().map(Vec::len), Some(1), "{participants}");
 }
 
 async fn the_theme_takes_nothing_away(server: Server) {

@@ -118,6 +118,7 @@ async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str,
             let record = &now.json()?[entry.meta.name];
             shown.notice = Some(difference::told(visit, entry, &shown.definitions, record, &shown.record).await?);
             shown.version = now.etag().map(String::from);
+            sent::forget(&mut shown.record, record, entry.meta.fields);
         }
         404 => shown.notice = Some(gone(visit, place)),
         // Also what is the server's own problem: what was written can be saved again.

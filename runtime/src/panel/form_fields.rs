@@ -163,7 +163,9 @@ impl Form<'_> {
                 @for (index, row) in rows.iter().chain([&blank]).enumerate() {
                     @let place = format!("{}.{index}", field.name);
                     div .embedded data-embedded {
-                        @if let Some(id) = row["id"].as_i64() { input type="hidden" name=(sent::bracketed(&format!("{place}.id"))) value=(id); }
+                        // The API shows a number, and the form sent text.
+                        @let id = input::text(&row["id"]);
+                        @if !id.is_empty() { input type="hidden" name=(sent::bracketed(&format!("{place}.id"))) value=(id); }
                         @for field in &inner {
                             @let name = format!("{place}.{}", field.name);
                             @let value = row.get(field.name).cloned().unwrap_or_default();

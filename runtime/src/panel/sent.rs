@@ -1,12 +1,12 @@
 //! The form of a record as the JSON that the API takes: lists from lines and boxes, times from the company's zone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::place::Place;
 use super::visit::Visit;
-use super::zone;
+use super::{input, zone};
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::{Error, Result};
@@ -109,6 +109,20 @@ fn of_kind(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> 
             list.into_iter().filter_map(read).collect()
         }
         (_, value) => value,
+    }
+}
+
+/// Takes the ids out of embedded rows that the record does not have any more: saved again they are new ones.
+pub fn forget(sent: &mut Value, now: &Value, fields: &[FieldMeta]) {
+    for field in fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. })) {
+        let known = now[field.name].as_array().into_iter().flatten();
+        let known: HashSet<String> = known.map(|row| input::text(&row["id"])).collect();
+        let rows = sent.get_mut(field.name).and_then(Value::as_array_mut).into_iter().flatten();
+        for row in rows.filter_map(Value::as_object_mut) {
+            if row.get("id").is_some_and(|id| !known.contains(&input::text(id))) {
+                row.remove("id");
+            }
+        }
     }
 }
 
