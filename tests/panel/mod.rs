@@ -2,6 +2,7 @@
 
 mod accessibility;
 mod administration;
+mod asked;
 mod deleted;
 mod kept;
 mod keyboard;

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use salvo::conn::SocketAddr;
 use salvo::http::header::{HeaderMap, HeaderName, HeaderValue};
 use salvo::http::uri::Scheme;
-use salvo::http::{ReqBody, StatusCode};
+use salvo::http::{ReqBody, StatusCode, Version};
 use salvo::hyper;
 use salvo::{Request, Response, Router, Service};
 use serde_json::Value;
@@ -48,7 +48,7 @@ impl Api {
         Api { service: Service::new(Router::new().push(crud::router(state)).push(elsewhere)) }
     }
 
-    /// Answers a request whose path begins behind `/api/v1`.
+    /// Answers a request whose path begins behind `/api/v1`. The version is that of HTTP by which the answer goes out.
     ///
     /// # Errors
     /// [`Error::Malformed`] when the path or a header cannot be one.
@@ -59,9 +59,10 @@ impl Api {
         path: &str,
         headers: &[(&str, &str)],
         body: ReqBody,
+        version: Version,
     ) -> Result<Response> {
         let unreadable = |_| Error::Malformed("The address cannot be read.".into());
-        let mut request = hyper::Request::builder().method(method).uri(format!("/api/v1{path}"));
+        let mut request = hyper::Request::builder().method(method).uri(format!("/api/v1{path}")).version(version);
         for (name, value) in headers {
             let name: HeaderName = name.parse().map_err(Error::internal)?;
             let value = HeaderValue::from_str(value);

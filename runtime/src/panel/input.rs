@@ -65,7 +65,10 @@ pub fn condition(
         (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),
         (Some(Reads::Value), None) => {
             let (kind, shown) = match word(kind) {
-                "datetime-local" => ("datetime-local", zone::local(visit.locale.zone, &row.value)),
+                "datetime-local" => match zone::local(visit.locale.zone, &row.value) {
+                    None if !row.value.trim().is_empty() => ("text", None),
+                    local => ("datetime-local", local),
+                },
                 "date" => ("date", None),
                 _ => ("text", None),
             };
@@ -207,8 +210,10 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
             textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described] aria-invalid=[invalid] { "\n" (pretty(given.value)) }
         },
         (Kind::Timestamp { .. }, _) => {
-            let local = zone::local(visit.locale.zone, &text).unwrap_or_else(|| text.clone());
-            html! { input type="hidden" name={ "_was." (name) } value=(text); input type="datetime-local" step="any" id=(id) name=(name) value=(local) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
+            // What a browser's input for times cannot hold it would send back as nothing: that stands there as the API writes it.
+            let local = zone::local(visit.locale.zone, &text);
+            let input = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
+            html! { input type="hidden" name={ "_was." (name) } value=(text); input type=(input) step=[(input != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
         }
         (Kind::Date, _) => {
             html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }

@@ -15,7 +15,7 @@ use super::{several, words};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use crate::query::Predicate;
+use crate::query::{MOST_ELEMENTS, Predicate};
 use crate::server::Answer;
 
 /// Fields that name a record, the best first.
@@ -78,7 +78,8 @@ impl Titles {
         Titles::read(visit, wanted).await
     }
 
-    /// Reads those that conditions name, which most lists have none of.
+    /// Reads those that conditions name, which most lists have none of: no more than one condition can have. An address has
+    /// room for many that the API refuses.
     ///
     /// # Errors
     /// As for [`Titles::load`].
@@ -88,15 +89,16 @@ impl Titles {
         columns: &[Column],
     ) -> Result<Titles> {
         let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
-        for row in rows {
+        let ids = rows.into_iter().flat_map(|row| {
             let column = columns.iter().find(|column| column.name == row.field);
-            let Some(Kind::Ref { resource } | Kind::RefList { resource }) = column.map(|column| column.kind) else {
-                continue;
-            };
-            wanted
-                .entry(resource)
-                .or_default()
-                .extend(row.value.split(',').filter_map(|id| id.trim().parse::<i64>().ok()));
+            let target = column.and_then(|column| match column.kind {
+                Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+                _ => None,
+            });
+            row.value.split(',').filter_map(move |id| Some((target?, id.trim().parse::<i64>().ok()?)))
+        });
+        for (target, id) in ids.take(MOST_ELEMENTS) {
+            wanted.entry(target).or_default().insert(id);
         }
         Titles::read(visit, wanted).await
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use percent_encoding::percent_decode_str;
 use salvo::Request;
-use salvo::http::StatusCode;
+use salvo::http::{StatusCode, Version};
 use serde_json::Value;
 
 use super::api::{self, Api, Reply};
@@ -171,7 +171,9 @@ impl<'v> Visit<'v> {
             headers.push(("content-type", "application/json"));
         }
         let body = body.map(api::json).unwrap_or_default();
-        Reply::read(self.api.send(&self.user.principal, method, path, &headers, body).await?).await
+        // It is read to its end here, whatever the browser speaks.
+        let response = self.api.send(&self.user.principal, method, path, &headers, body, Version::HTTP_11).await?;
+        Reply::read(response).await
     }
 
     /// Hands a request of the panel's script on to the API, with its body as it arrives, and the answer back.
@@ -189,8 +191,8 @@ impl<'v> Visit<'v> {
         let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
         sent.extend(self.asked.request_id.clone().map(|id| (header::REQUEST_ID, id)));
         let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let (method, body) = (request.method().to_string(), request.take_body());
-        let mut response = self.api.send(&self.user.principal, &method, &path, &sent, body).await?;
+        let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
+        let mut response = self.api.send(&self.user.principal, &method, &path, &sent, body, version).await?;
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let stream = response.take_body().filter_map(async |frame| match frame {
             Ok(frame) => frame.into_data().ok().map(Ok),

@@ -1,6 +1,6 @@
 //! Times as people read and write them, in the company's time zone.
 
-use chrono::{DateTime, LocalResult, NaiveDate, NaiveDateTime, TimeZone, Utc};
+use chrono::{DateTime, Datelike, LocalResult, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 /// What a person reads: `21 Mar 2026, 10:00`.
@@ -14,9 +14,13 @@ pub fn day(date: &str) -> Option<String> {
     Some(date.parse::<NaiveDate>().ok()?.format("%-d %b %Y").to_string())
 }
 
-/// What an input of the type `datetime-local` holds.
+/// What an input of the type `datetime-local` holds. It has years of four digits from 1 on: what the zone moves out of them it
+/// cannot hold.
 pub fn local(zone: Tz, time: &str) -> Option<String> {
     let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
+    if !(1..=9999).contains(&time.year()) {
+        return None;
+    }
     let form = if time.timestamp_subsec_millis() == 0 { "%Y-%m-%dT%H:%M:%S" } else { "%Y-%m-%dT%H:%M:%S%.3f" };
     Some(time.format(form).to_string())
 }
@@ -38,10 +42,13 @@ pub fn utc(zone: Tz, written: &str) -> String {
     };
     let time = match zone.from_local_datetime(&naive) {
         LocalResult::Single(time) | LocalResult::Ambiguous(time, _) => time.with_timezone(&Utc),
-        LocalResult::None => match zone.from_local_datetime(&(naive + chrono::TimeDelta::hours(1))).earliest() {
-            Some(time) => time.with_timezone(&Utc),
-            None => return written.to_string(),
-        },
+        LocalResult::None => {
+            let moved = naive.checked_add_signed(TimeDelta::hours(1));
+            match moved.and_then(|moved| zone.from_local_datetime(&moved).earliest()) {
+                Some(time) => time.with_timezone(&Utc),
+                None => return written.to_string(),
+            }
+        }
     };
     time.format("%Y-%m-%dT%H:%M:%S%.fZ").to_string()
 }
@@ -67,5 +74,21 @@ mod tests {
         assert_eq!((day("2019-09-01").as_deref(), day("soon")), (Some("1 Sep 2019"), None));
         assert_eq!(utc(zone, "soon"), "soon");
         assert_eq!(shown(zone, "soon"), None);
+    }
+
+    #[test]
+    fn times_at_the_ends_of_the_calendar_stay_what_they_are() {
+        let (ahead, behind) = (Tz::Europe__Berlin, Tz::America__New_York);
+        for (zone, time) in [(ahead, "9999-12-31T23:59:59Z"), (behind, "0001-01-01T00:00:00Z")] {
+            assert_eq!(local(zone, time), None, "no input of a browser holds it");
+            assert_eq!(utc(zone, time), time);
+        }
+        assert_eq!(local(ahead, "9999-12-31T22:59:59Z").as_deref(), Some("9999-12-31T23:59:59"));
+        for zone in [ahead, behind] {
+            for written in ["+262142-12-31T23:59", "-262143-01-01T00:00", "+262143-01-01T00:00"] {
+                utc(zone, written);
+            }
+        }
+        assert_eq!(utc(behind, "+262142-12-31T23:59"), "+262142-12-31T23:59");
     }
 }
