@@ -1,7 +1,7 @@
 //! Values that are chosen from a list which is known: words, codes, abilities, events.
 
 use super::columns::Column;
-use super::condition::Row;
+use super::row::Row;
 use super::title::Titles;
 use super::visit::Visit;
 use super::{words, zone};

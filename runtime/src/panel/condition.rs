@@ -2,27 +2,17 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::chooser::Step;
 use super::columns::Column;
 use super::place::Place;
+use super::row::{self, LOGICS, Row};
 use super::tools::Tool;
 use super::{deleted, words, zone};
 use crate::error::{Error, Result};
 use crate::meta::Kind;
 use crate::query::{Pair, Predicate, Reads};
-
-/// One condition, as it is chosen and as a saved view keeps it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// How it joins those before it: `and`, `or`, `nand`, `nor`.
-    pub logic: String,
-    pub field: String,
-    pub predicate: String,
-    /// With commas between several.
-    pub value: String,
-}
 
 /// What a list is asked for.
 #[derive(Debug, Clone, Default)]
@@ -44,8 +34,6 @@ pub struct Wish {
     pub tool: Option<Tool>,
 }
 
-pub const LOGICS: &[&str] = &["and", "or", "nand", "nor"];
-
 impl Wish {
     /// Reads an address.
     ///
@@ -56,6 +44,7 @@ impl Wish {
         let mut wish = Wish::default();
         let mut chosen: Vec<(usize, &str, String)> = Vec::new();
         let mut filters: Option<String> = None;
+        let mut listed = 0;
         let mut steps: Vec<Pair> = Vec::new();
         for Pair { name, value } in pairs {
             let blank = value.trim().is_empty();
@@ -69,6 +58,7 @@ impl Wish {
                     wish.is_rough = true;
                     steps.push(Pair { name, value });
                 }
+                "listed" => listed = value.parse().unwrap_or_default(),
                 "tool" => wish.tool = Tool::named(&value),
                 "columns" => wish.columns.get_or_insert_default().extend(value.split(',').map(String::from)),
                 "sort" | "page" | "per_page" | "view_id" if blank => wish.is_rough = true,
@@ -82,7 +72,7 @@ impl Wish {
                 _ if name.starts_with("q[") && blank => wish.is_rough = true,
                 // An element with a comma is one of a list that has no form here.
                 _ if name.ends_with("[]") && value.contains(',') => wish.others.push(Pair { name, value }),
-                _ if name.starts_with("q[") => match row(&name, &value, columns) {
+                _ if name.starts_with("q[") => match Row::of_parameter(&name, &value, columns) {
                     Some(row) => wish.add(row, name.ends_with("[]")),
                     None => wish.others.push(Pair { name, value }),
                 },
@@ -91,13 +81,17 @@ impl Wish {
             }
         }
         if let Some(text) = filters {
-            match serde_json::from_str(&text).ok().and_then(|filters| from_json(&filters)) {
+            let rows = serde_json::from_str(&text).ok().and_then(|filters| row::from_json(&filters)).map(row::led);
+            match rows.filter(|rows| row::have_inputs(rows, columns, zone)) {
                 // What `q` asks narrows what they find: it is joined behind them.
-                Some(rows) => wish.rows.splice(0..0, rows).for_each(drop),
+                Some(rows) => {
+                    let rows = rows.into_iter().map(|row| Row { is_listed: true, ..row });
+                    wish.rows.splice(0..0, rows).for_each(drop);
+                }
                 None => wish.others.push(Pair { name: "filters".into(), value: text }),
             }
         }
-        wish.take(chosen, columns, zone);
+        wish.take(chosen, listed, columns, zone);
         if let Some(columns) = &mut wish.columns {
             columns.retain(|name| !name.is_empty());
             for step in steps.iter().filter_map(Step::of) {
@@ -123,8 +117,8 @@ impl Wish {
         }
     }
 
-    /// The conditions of the form: those that are not filled in are left out.
-    fn take(&mut self, mut chosen: Vec<(usize, &str, String)>, columns: &[Column], zone: chrono_tz::Tz) {
+    /// The conditions of the form, of which the first so many were in `filters`: those that are not filled in are left out.
+    fn take(&mut self, mut chosen: Vec<(usize, &str, String)>, listed: usize, columns: &[Column], zone: chrono_tz::Tz) {
         chosen.sort_by_key(|(number, ..)| *number);
         let numbers: Vec<usize> = chosen.iter().map(|(number, ..)| *number).collect();
         let mut done: Option<usize> = None;
@@ -142,10 +136,9 @@ impl Wish {
             let mut value = match known.reads() {
                 // A box for each.
                 Reads::List => {
-                    let all = chosen
-                        .iter()
-                        .filter(|(of, part, text)| *of == number && *part == "value" && !text.trim().is_empty());
-                    all.map(|(.., text)| text.as_str()).collect::<Vec<_>>().join(",")
+                    let all = chosen.iter().filter(|(of, part, _)| *of == number && *part == "value");
+                    let all = all.flat_map(|(.., text)| text.split(',').map(str::trim));
+                    all.filter(|element| !element.is_empty()).collect::<Vec<_>>().join(",")
                 }
                 _ => part("value"),
             };
@@ -157,24 +150,33 @@ impl Wish {
                 value = value.split(',').map(|time| zone::utc(zone, time.trim())).collect::<Vec<_>>().join(",");
             }
             let logic = Some(part("logic")).filter(|logic| LOGICS.contains(&logic.as_str()));
-            self.rows.push(Row { logic: logic.unwrap_or_else(|| "and".into()), field, predicate, value });
+            let logic = logic.unwrap_or_else(|| "and".into());
+            self.rows.push(Row { logic, field, predicate, value, is_listed: number < listed });
         }
+        self.rows = row::led(std::mem::take(&mut self.rows));
     }
 
-    /// The parameters of the conditions: `q[...]` where all must hold, else `filters`.
-    pub fn conditions(&self) -> Vec<Pair> {
-        if self.rows.is_empty() {
-            return Vec::new();
-        }
+    /// So many of the conditions, from the first, stand in `filters`: those that came so, and all where the others cannot
+    /// stand as `q[...]`, which must hold each for itself.
+    pub fn listed(&self) -> usize {
+        let listed = self.rows.iter().take_while(|row| row.is_listed).count();
         let mut seen = HashSet::with_capacity(self.rows.len());
-        if self.rows.iter().all(|row| row.logic == "and" && seen.insert(key(row))) {
-            return self
-                .rows
-                .iter()
-                .map(|row| Pair { name: format!("q[{}]", key(row)), value: written(row) })
-                .collect();
-        }
-        vec![Pair { name: "filters".into(), value: self.filters().to_string() }]
+        let is_alone = |row: &Row| row.logic == "and" && !row.is_listed && seen.insert(row.key());
+        if self.rows[listed..].iter().all(is_alone) { listed } else { self.rows.len() }
+    }
+
+    /// The parameters of the conditions.
+    pub fn conditions(&self) -> Vec<Pair> {
+        let (listed, asked) = self.rows.split_at(self.listed());
+        let filters = Some(listed).filter(|listed| !listed.is_empty()).map(row::to_json);
+        let filters = filters.map(|filters| Pair { name: "filters".into(), value: filters.to_string() });
+        let asked = asked.iter().map(|row| Pair { name: format!("q[{}]", row.key()), value: row.written() });
+        filters.into_iter().chain(asked).collect()
+    }
+
+    /// The conditions for which this page has no words.
+    pub fn unshaped(&self) -> impl Iterator<Item = &Pair> {
+        self.others.iter().filter(|pair| pair.name.starts_with("q[") || pair.name == "filters")
     }
 
     /// Whether deleted records are asked for.
@@ -182,23 +184,9 @@ impl Wish {
         deleted::is_asked(&self.others)
     }
 
-    /// Whether the conditions stand in the address one by one.
-    pub fn is_plain(&self) -> bool {
-        self.conditions().iter().all(|pair| pair.name != "filters")
-    }
-
     /// The conditions as a saved view keeps them.
     pub fn filters(&self) -> Value {
-        let filter = |row: &Row| {
-            let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
-            let value = match reads {
-                Some(Reads::List) => json!(row.value.split(',').map(str::trim).collect::<Vec<_>>()),
-                Some(Reads::Switch) => json!(written(row)),
-                _ => json!(row.value),
-            };
-            json!({ "field": row.field, "predicate": row.predicate, "value": value, "logic": row.logic })
-        };
-        Value::Array(self.rows.iter().map(filter).collect())
+        row::to_json(&self.rows)
     }
 
     /// All parameters of this page's address but the page number.
@@ -217,6 +205,14 @@ impl Wish {
     pub fn without(&self, index: usize) -> Wish {
         let mut wish = Wish { page: None, ..self.clone() };
         wish.rows.remove(index);
+        wish.rows = row::led(wish.rows);
+        wish
+    }
+
+    /// The same without a condition that has no words, from its first page on.
+    pub fn without_unshaped(&self, pair: &Pair) -> Wish {
+        let mut wish = Wish { page: None, ..self.clone() };
+        wish.others.retain(|other| other != pair);
         wish
     }
 
@@ -244,51 +240,6 @@ pub fn address(path: &str, pairs: &[Pair]) -> String {
     if written.is_empty() { path.to_string() } else { format!("{path}?{}", written.join("&")) }
 }
 
-/// The conditions of a saved view, or of `filters`; nothing when they have a form that is not one of ours.
-pub fn from_json(filters: &Value) -> Option<Vec<Row>> {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    };
-    let row = |filter: &Value| Row {
-        logic: filter["logic"].as_str().unwrap_or("and").to_string(),
-        field: text(&filter["field"]),
-        predicate: text(&filter["predicate"]),
-        value: match &filter["value"] {
-            Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join(","),
-            one => text(one),
-        },
-    };
-    let comma = |filter: &Value| {
-        let list = filter["value"].as_array();
-        list.is_some_and(|list| list.iter().any(|element| text(element).contains(',')))
-    };
-    let filters = filters.as_array().filter(|list| list.iter().all(Value::is_object))?;
-    if filters.iter().any(comma) {
-        return None;
-    }
-    Some(filters.iter().map(row).collect())
-}
-
-fn key(row: &Row) -> String {
-    format!("{}_{}", row.field, row.predicate)
-}
-
-/// A switch is on by itself.
-fn written(row: &Row) -> String {
-    let switch = Predicate::from_name(&row.predicate).is_some_and(Predicate::is_switch);
-    if switch && row.value.trim().is_empty() { "true".into() } else { row.value.clone() }
-}
-
-/// `q[name_cont]` is a condition on `name`, where there is such a column.
-fn row(parameter: &str, value: &str, columns: &[Column]) -> Option<Row> {
-    let key = parameter.strip_prefix("q[")?.trim_end_matches("[]").strip_suffix(']')?;
-    let known = |name: &str| columns.iter().any(|column| column.name == name);
-    let (field, predicate) = Predicate::splits(key).find(|(name, _)| known(name))?;
-    Some(Row { logic: "and".into(), field: field.into(), predicate: predicate.name().into(), value: value.into() })
-}
-
 /// At most so many conditions in an address, and in the form: twice as many as a list takes.
 const MOST: usize = 100;
 
@@ -309,13 +260,13 @@ mod tests {
     use super::*;
 
     fn columns() -> Vec<Column> {
-        let column = |name: &str, kind| Column {
+        let column = |name: &str, kind: Kind| Column {
             name: name.into(),
             label: name.into(),
             kind,
             field: None,
             custom: None,
-            predicates: Vec::new(),
+            predicates: crate::query::TABLE.iter().map(|row| row.0).filter(|asked| asked.fits(kind)).collect(),
             sortable: true,
             script: String::new(),
         };
@@ -349,7 +300,7 @@ mod tests {
              &f1.value=2026-03-21T10:00&f2.field=name&f2.predicate=eq&f2.value=&f3.field=name&f3.predicate=present&f3.value=",
         );
         assert!(wish.is_rough);
-        let rows: Vec<_> = wish.rows.iter().map(|row| (row.logic.as_str(), key(row), row.value.as_str())).collect();
+        let rows: Vec<_> = wish.rows.iter().map(|row| (row.logic.as_str(), row.key(), row.value.as_str())).collect();
         let expected = [
             ("and", "name_cont".into(), "x"),
             ("or", "made_at_gt".into(), "2026-03-21T10:00:00Z"),
@@ -375,16 +326,48 @@ mod tests {
             "filters=[{",
             "filters={}",
             "filters=[{\"field\":\"name\",\"predicate\":\"in\",\"value\":[\"a,b\"]}]",
+            "filters=[{\"field\":\"other.name\",\"predicate\":\"eq\",\"value\":\"a\"}]",
+            "filters=[{\"field\":\"name\",\"predicate\":\"eq\",\"value\":[\"a\"]}]",
+            "filters=[{\"field\":\"name\",\"predicate\":\"in\",\"value\":[\" a\"]}]",
+            "filters=[{\"field\":\"name\",\"predicate\":\"eq\",\"value\":\"a\"},{\"field\":\"name_or_other\",\"predicate\":\"eq\",\"value\":\"a\"}]",
             "q[name_in][]=a,b",
         ] {
             let wish = read(query);
-            assert!(wish.rows.is_empty() && wish.others.len() == 1, "{query}");
+            assert!(wish.rows.is_empty() && wish.unshaped().count() == 1, "{query}");
+            assert!(wish.without_unshaped(&wish.others[0]).pairs().is_empty(), "{query}");
         }
         let or = r#"[{"field":"name","predicate":"cont","value":"a","logic":"and"},{"field":"name","predicate":"cont","value":"b","logic":"or"}]"#;
         let wish = read(&format!("q[is_not_true]=1&filters={or}"));
         let fields: Vec<&str> = wish.rows.iter().map(|row| row.field.as_str()).collect();
         assert_eq!(fields, ["name", "name", "is_not"], "`q` narrows what the filters find");
         assert_eq!(wish.rows[2].logic, "and");
+    }
+
+    #[test]
+    fn conditions_stand_where_they_came_from() {
+        let plain = r#"[{"field":"name","predicate":"cont","value":"a","logic":"AND"},{"field":"is_not","predicate":"true","value":"F"}]"#;
+        let wish = read(&format!("filters={plain}&q[name_cont]=b&view_id=3"));
+        assert_eq!((wish.rows.len(), wish.listed()), (3, 2));
+        let names = |wish: &Wish| wish.pairs().into_iter().map(|pair| pair.name).collect::<Vec<_>>();
+        assert_eq!(names(&wish), ["filters", "q[name_cont]", "view_id"]);
+        assert_eq!(names(&wish.without(0)), ["filters", "q[name_cont]", "view_id"]);
+        assert_eq!(names(&wish.without(0).without(0)), ["q[name_cont]", "view_id"]);
+        // And the form gives them back so.
+        let form = "f0.field=name&f0.predicate=cont&f0.value=a&f1.field=name&f1.predicate=cont&f1.value=b";
+        assert_eq!(names(&read(&format!("{form}&listed=1"))), ["filters", "q[name_cont]"]);
+        assert_eq!(names(&read(&format!("{form}&listed=1&f1.logic=or"))), ["filters"]);
+        assert_eq!(names(&read("f0.field=name&f0.predicate=cont&f0.value=a")), ["q[name_cont]"]);
+    }
+
+    #[test]
+    fn words_that_join_are_read_in_any_case() {
+        let written = r#"[{"field":"name","predicate":"cont","value":"a","logic":"NAND"},{"field":"name","predicate":"in","value":[1,true],"logic":"Or"}]"#;
+        let wish = read(&format!("filters={written}"));
+        let rows: Vec<_> = wish.rows.iter().map(|row| (row.logic.as_str(), row.value.as_str())).collect();
+        assert_eq!(rows, [("nand", "a"), ("or", "1,true")]);
+        // Of the first only the negation counts.
+        assert_eq!(wish.without(0).rows[0].logic, "and");
+        assert_eq!(read("f1.logic=nor&f1.field=name&f1.predicate=cont&f1.value=a").rows[0].logic, "nand");
     }
 
     #[test]

@@ -4,14 +4,15 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::columns::Column;
-use super::condition::{LOGICS, Row, Wish};
+use super::condition::Wish;
 use super::place::Place;
+use super::row::{LOGICS, Row};
 use super::title::Titles;
 use super::visit::Visit;
 use super::{choice, input, words};
 use crate::catalog::Catalog;
 use crate::meta::Kind;
-use crate::query::{Pair, Predicate};
+use crate::query::{Pair, Predicate, read_boolean};
 
 /// What a predicate is called between a field and a value of this kind.
 pub fn says(predicate: Predicate, kind: Kind) -> &'static str {
@@ -70,7 +71,7 @@ fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column], titles: &Titles) -
     let Some(predicate) = Predicate::from_name(&row.predicate) else { return label };
     let said = says(predicate, kind);
     if predicate.is_switch() {
-        let negated = matches!(row.value.trim(), "false" | "0" | "f");
+        let negated = read_boolean(&row.value) == Ok(false);
         return if negated { format!("{label}: not “{said}”") } else { format!("{label} {said}") };
     }
     format!("{label} {said} {}", choice::said(visit, column, row, titles))
@@ -79,10 +80,13 @@ fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column], titles: &Titles) -
 /// The form of the conditions.
 pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column], titles: &Titles) -> Markup {
     let rest = Wish { rows: Vec::new(), page: None, ..wish.clone() };
+    // Beside a view `filters` means something else than `q[...]`: what came so goes back so.
+    let listed = wish.rows.iter().filter(|row| row.is_listed).count();
     html! {
         form #filter-form method="get" action=(place.collection()) data-filter {
             input type="hidden" name="apply" value="1";
             (hidden(&rest.pairs()))
+            @if listed > 0 && wish.view_id.is_some() { input type="hidden" name="listed" value=(listed); }
             (rows(visit, &wish.rows, columns, titles))
             div .buttons {
                 button .primary { "Apply" }
@@ -95,7 +99,8 @@ pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column
 
 /// The inputs of these conditions and of one more, with what the script needs to fit them.
 pub fn rows(visit: &Visit<'_>, rows: &[Row], columns: &[Column], titles: &Titles) -> Markup {
-    let blank = Row { logic: "and".into(), field: String::new(), predicate: String::new(), value: String::new() };
+    let none = String::new;
+    let blank = Row { logic: "and".into(), field: none(), predicate: none(), value: none(), is_listed: false };
     html! {
         ol .conditions {
             @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition(visit, index, row, columns, titles)) }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::choice::{self, Choice};
 use super::columns::Column;
-use super::condition::Row;
+use super::row::Row;
 use super::title::{self, Titles};
 use super::visit::Visit;
 use super::{words, zone};

@@ -37,7 +37,7 @@ mod plot;
 mod recent;
 mod record;
 mod related;
-
+mod row;
 mod said;
 mod sent;
 mod several;

@@ -116,21 +116,16 @@ impl Sweep {
         Ok(json!([body[place.entry.meta.plural][0]["id"], body["meta"]["next_cursor"]]))
     }
 
-    /// The conditions for which the panel has no words.
-    fn unshaped(&self) -> impl Iterator<Item = &Pair> {
-        self.wish.others.iter().filter(|pair| pair.name.starts_with("q[") || pair.name == "filters")
-    }
-
     /// The conditions in words.
     pub async fn told(&self, visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
         let columns = columns::all(visit, place.entry).await?;
         let titles = Titles::of_conditions(visit, &self.wish.rows, &columns).await?;
         Ok(html! {
-            @if !self.wish.rows.is_empty() || self.wish.view_id.is_some() || self.unshaped().next().is_some() {
+            @if !self.wish.rows.is_empty() || self.wish.view_id.is_some() || self.wish.unshaped().next().is_some() {
                 ul .chips aria-label="Conditions" {
                     @if self.wish.view_id.is_some() { li { "Those of the view" } }
                     @for said in filter::sentences(visit, &self.wish.rows, &columns, &titles) { li { (said) } }
-                    @for pair in self.unshaped() { li { code { (pair.name) "=" (pair.value) } } }
+                    @for pair in self.wish.unshaped() { li { code { (pair.name) "=" (pair.value) } } }
                 }
             }
         })

@@ -7,9 +7,9 @@ use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::columns::Column;
-use super::condition::Row;
 use super::listing::Fields;
 use super::place::Place;
+use super::row::Row;
 use super::visit::Visit;
 use super::{several, words};
 use crate::catalog::Entry;

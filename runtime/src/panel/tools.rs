@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::columns::Column;
-use super::condition::{Row, Wish};
+use super::condition::Wish;
 use super::place::Place;
+use super::row::Row;
 use super::title::Titles;
 use super::visit::Visit;
 use super::{chooser, filter, title, views, words};
@@ -58,11 +59,14 @@ pub fn bar(
                 || filter::form(visit, place, wish, columns, titles)))
             (tool(place, wish, Tool::Columns, &html! { "Columns" }, || chooser::form(place, wish, columns, shown, views.per_page())))
         }
-        @if count > 0 || !viewed.is_empty() {
+        @if count > 0 || !viewed.is_empty() || wish.unshaped().next().is_some() {
             ul .chips aria-label="Conditions" {
                 @for said in &viewed { li .faint { (said) " (of the view)" } }
                 @for (index, said) in asked.iter().enumerate() {
                     li { (said) " " a href=(wish.without(index).address(place)) aria-label={ "Remove: " (said) } { "×" } }
+                }
+                @for pair in wish.unshaped() {
+                    li { code { (pair.name) "=" (pair.value) } " " a href=(wish.without_unshaped(pair).address(place)) aria-label={ "Remove: " (pair.name) } { "×" } }
                 }
             }
         }
@@ -86,7 +90,8 @@ fn search(place: &Place<'_>, wish: &Wish) -> Markup {
     };
     let name = format!("q[{}_cont]", field.name);
     // Joined by “and” behind all others it is what the address asks beside them, in whatever form they stand there.
-    let is_last = |index: usize| wish.is_plain() || index + 1 == wish.rows.len();
+    let listed = wish.listed();
+    let is_last = |index: usize| index >= listed || index + 1 == wish.rows.len();
     let is_searched = |row: &Row| row.field == field.name && row.predicate == "cont" && row.logic == "and";
     let at = wish.rows.iter().enumerate().rposition(|(index, row)| is_searched(row) && is_last(index));
     let row = at.map(|at| &wish.rows[at]);

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use super::choice::Choice;
 use super::chooser::{self, Step};
 use super::columns::{self, Column};
-use super::condition::{LOGICS, Row, Wish, from_json, is_form_field};
+use super::condition::{Wish, is_form_field};
 use super::place::Place;
+use super::row::{from_json, have_inputs};
 use super::title::Titles;
 use super::visit::{Visit, field};
-use super::{filter, input, words, zone};
+use super::{filter, input, words};
 use crate::catalog::{Catalog, Entry};
 use crate::error::Result;
-use crate::meta::Kind;
 use crate::query::Pair;
 
 /// The field of the form that says whose columns and conditions it has.
@@ -142,7 +142,7 @@ async fn conditions(visit: &Visit<'_>, columns: &[Column], filters: &Value) -> R
         filters => filters.clone(),
     };
     let Some(rows) = from_json(&filters) else { return Ok(None) };
-    if !rows.iter().enumerate().all(|(index, row)| has_inputs(visit, index, row, columns)) {
+    if !have_inputs(&rows, columns, visit.locale.zone) {
         return Ok(None);
     }
     let titles = Titles::of_conditions(visit, &rows, columns).await?;
@@ -151,24 +151,6 @@ async fn conditions(visit: &Visit<'_>, columns: &[Column], filters: &Value) -> R
         (filter::rows(visit, &rows, columns, &titles))
         div .buttons { button type="button" data-add-condition { "Add a condition" } }
     }))
-}
-
-/// Whether the form gives a condition back as it is: its field and question are offered, its value is none that is left
-/// out, and its time none that the company's clock shows twice.
-fn has_inputs(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column]) -> bool {
-    let joins = LOGICS.contains(&row.logic.as_str()) && (index > 0 || matches!(row.logic.as_str(), "and" | "nand"));
-    let Some(column) = columns.iter().find(|column| column.name == row.field) else { return false };
-    let Some(predicate) = column.predicates.iter().find(|predicate| predicate.name() == row.predicate) else {
-        return false;
-    };
-    let instant = |time: &str| chrono::DateTime::parse_from_rfc3339(time).ok();
-    let returns = |time: &str| {
-        let local = zone::local(visit.locale.zone, time);
-        local.is_none_or(|local| instant(&zone::utc(visit.locale.zone, &local)) == instant(time))
-    };
-    let is_time = matches!(column.kind, Kind::Timestamp { .. });
-    let keeps = !row.value.trim().is_empty() && (!is_time || row.value.split(',').all(|time| returns(time.trim())));
-    joins && (predicate.is_switch() || keeps)
 }
 
 /// What a form of a view has beside the fields of its record.

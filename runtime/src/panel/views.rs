@@ -7,8 +7,9 @@ use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::columns::{self, Column};
-use super::condition::{Row, Wish, from_json};
+use super::condition::Wish;
 use super::place::Place;
+use super::row::{Row, from_json};
 use super::said::Said;
 use super::visit::{Visit, field, if_match};
 use super::{input, page, words};
@@ -73,7 +74,7 @@ impl Shelf {
     }
 
     /// The conditions of the chosen view with those of the list, and whether one list of them can say both. As in a list,
-    /// what is asked of the same field in the same way takes the place of the view's.
+    /// what `q[...]` asks of the same field in the same way takes the place of the view's.
     fn joined(&self, wish: &Wish) -> (Value, bool) {
         let mut filters = wish.filters().as_array().cloned().unwrap_or_default();
         let Some(own) = self.chosen.as_ref().and_then(|view| view["filters"].as_array()) else {
@@ -82,7 +83,7 @@ impl Shelf {
         let same =
             |one: &Value, other: &Value| one["field"] == other["field"] && one["predicate"] == other["predicate"];
         let mut all: Vec<Value> = own.clone();
-        all.retain(|one| !wish.is_plain() || !filters.iter().any(|other| same(one, other)));
+        all.retain(|one| !filters.iter().skip(wish.listed()).any(|other| same(one, other)));
         let joined = all.is_empty() || wish.rows.iter().all(|row| row.logic == "and");
         all.append(&mut filters);
         (Value::Array(all), joined)

@@ -8,5 +8,5 @@ mod record;
 pub use apply::{View, filtered, find};
 pub use changes::Changes;
 pub use names::lost;
-pub(crate) use record::filters;
 pub use record::{Column, Entity, route};
+pub(crate) use record::{Filter, Logic, filters, read_filters};

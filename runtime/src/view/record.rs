@@ -326,7 +326,7 @@ impl Behaviour for Entity {
 const LONGEST_NAME: usize = 255;
 
 /// The filters of a view, as far as they can be read without knowing its resource.
-pub(super) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
+pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
     // A derived reader would take a list of values for an object.
     let list = match json {
         Json::Array(list) if list.iter().all(Json::is_object) => list,
