@@ -8,6 +8,7 @@ use crate::support::{Server, on_both};
 on_both!(
     a_form_of_another_session_is_shown_again,
     rows_are_the_same_records_however_often_a_form_is_refused,
+    what_a_browser_writes_otherwise_stays_what_it_was,
     the_theme_takes_nothing_away,
     what_differs_is_said_in_words,
     what_has_the_focus_is_seen_above_the_bar,
@@ -70,6 +71,45 @@ async fn rows_are_the_same_records_however_often_a_form_is_refused(server: Serve
     inside.submit("/activities/1", &again).await.status(303);
     let participants = client.get("/activities/1").await.record("activity")["participants"].clone();
     assert_eq!(participants.as_array().map(Vec::len), Some(1), "{participants}");
+}
+
+/// The ends of lines, lines where there is room for one, elements of several lines, and times that no input holds.
+async fn what_a_browser_writes_otherwise_stays_what_it_was(server: Server) {
+    let client = server.admin();
+    client.put("/settings", json!({ "timezone": "Europe/Berlin" })).await.ok();
+    let product = json!({ "name": "A\nB", "tag_list": ["a\nb", " c "] });
+    let product = client.post("/products", product).await.created("product");
+    let call =
+        json!({ "subject": "A\r\nB", "description": "One\r\ntwo\rthree\n", "starts_at": "9999-12-31T23:59:59Z" });
+    client.post("/activities", call).await.created("activity");
+    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let page = inside.get("/products/1/edit").await;
+    page.status(200).says("name=\"_was.line.name\" value=\"&quot;A\\nB&quot;\"");
+    page.says("name=\"_was.list.tag_list[lines]\"");
+    let page = inside.get("/activities/1/edit").await;
+    page.status(200).says("name=\"_was.line.subject\"").says("name=\"_was.area.description\"");
+    page.says("<input type=\"text\" id=\"field-starts_at\" name=\"starts_at\" value=\"9999-12-31T23:59:59");
+    let (name, tags) = (product["name"].to_string(), product["tag_list"].to_string());
+    let sent = [
+        ("name", "AB"),
+        ("_was.line.name", name.as_str()),
+        ("tag_list[lines]", "a\r\nb\r\n c "),
+        ("_was.list.tag_list[lines]", tags.as_str()),
+        ("sku", "S-1"),
+    ];
+    inside.submit("/products/1", &sent).await.status(303);
+    let saved = client.get("/products/1").await.record("product");
+    assert_eq!((&saved["name"], &saved["tag_list"]), (&product["name"], &product["tag_list"]));
+    assert_eq!(saved["sku"], "S-1", "and what is changed is");
+    let Some(mut browser) = admin(&server).await else { return };
+    for path in ["/products/1", "/activities/1"] {
+        let before = client.get(path).await.text;
+        browser.open(&format!("{path}/edit"));
+        browser.follow(".record .primary");
+        assert_eq!(browser.address(), path, "{}", browser.text("main"));
+        assert_eq!(client.get(path).await.text, before, "{path}");
+    }
+    browser.is_clean();
 }
 
 async fn the_theme_takes_nothing_away(server: Server) {

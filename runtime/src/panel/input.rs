@@ -8,6 +8,7 @@ use super::columns::Column;
 use super::row::Row;
 use super::title::{self, Titles};
 use super::visit::Visit;
+use super::was::{self, Way};
 use super::{words, zone};
 use crate::catalog::Entry;
 use crate::meta::{FieldMeta, Kind, Rule, Widget};
@@ -170,7 +171,8 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
         },
         (Kind::StringList { .. }, Some(choices)) => matrix(given, choices),
         (Kind::StringList { .. }, None) => html! {
-            textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described] aria-invalid=[invalid] { (lines(given.value)) }
+            (was::kept(Way::List, &format!("{name}[lines]"), given.value))
+            textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described] aria-invalid=[invalid] { "\n" (lines(given.value)) }
         },
         (Kind::RefList { resource }, _) => several(visit, resource, given),
         (_, Some(choices)) => {
@@ -201,9 +203,11 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
             }
         },
         (Kind::String { max }, _) if tall => html! {
+            (was::kept(Way::Area, name, given.value))
             textarea id=(id) name=(name) rows="3" maxlength=(max) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Text, _) => html! {
+            (was::kept(Way::Area, name, given.value))
             textarea .code[mono] id=(id) name=(name) rows="4" aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Json, _) => html! {
@@ -213,7 +217,7 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
             // What a browser's input for times cannot hold it would send back as nothing: that stands there as the API writes it.
             let local = zone::local(visit.locale.zone, &text);
             let input = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
-            html! { input type="hidden" name={ "_was." (name) } value=(text); input type=(input) step=[(input != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
+            html! { (was::kept(Way::Time, name, given.value)) input type=(input) step=[(input != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
         }
         (Kind::Date, _) => {
             html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
@@ -227,7 +231,9 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
                 _ => ("text", None),
             };
             let most = if let Kind::String { max } = kind { Some(max) } else { None };
+            let way = if matches!(input, "email" | "url") { Way::Bare } else { Way::Line };
             let input = html! {
+                (was::kept(way, name, given.value))
                 input .code[mono] type=(input) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[most] autocomplete="off"
                     aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
             };
@@ -332,7 +338,8 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-fn lines(value: &Value) -> String {
+/// A list as an input with a line for each element holds it.
+pub fn lines(value: &Value) -> String {
     match value {
         Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join("\n"),
         other => text(other),

@@ -50,6 +50,7 @@ mod tools;
 mod view_form;
 mod views;
 mod visit;
+mod was;
 mod words;
 mod zone;
 

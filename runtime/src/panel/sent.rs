@@ -1,12 +1,12 @@
 //! The form of a record as the JSON that the API takes: lists from lines and boxes, times from the company's zone.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
 use super::place::Place;
 use super::visit::Visit;
-use super::{input, zone};
+use super::{input, was, zone};
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::{Error, Result};
@@ -26,16 +26,9 @@ pub fn read(
     form: &[Pair],
     is_new: bool,
 ) -> Result<Map<String, Value>> {
-    let before: HashMap<&str, &Pair> =
-        form.iter().filter_map(|pair| Some((pair.name.strip_prefix("_was.")?, pair))).collect();
-    let was = |name: &str| before.get(name).copied();
-    let given = |pair: &Pair| {
-        let kept = was(&pair.name).filter(|was| zone::is_same(zone, &was.value, &pair.value));
-        // Browsers end the lines of a form in their own way.
-        let value = kept.map_or_else(|| pair.value.replace("\r\n", "\n"), |was| was.value.clone());
-        Pair { name: pair.name.clone(), value }
-    };
-    let pairs: Vec<Pair> = form.iter().filter(|pair| !pair.name.starts_with('_')).map(given).collect();
+    let kept = was::sent(form);
+    let given = form.iter().filter(|pair| !pair.name.starts_with('_'));
+    let pairs: Vec<Pair> = given.map(|pair| was::meant(kept.get(pair.name.as_str()), pair, zone)).collect();
     let bytes = form_to_json(pairs)?;
     let Value::Object(mut record) = serde_json::from_slice(&bytes).map_err(Error::internal)? else {
         return Ok(Map::new());
@@ -73,8 +66,10 @@ fn of_kind(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> 
     match (kind, value) {
         (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => Value::String(zone::utc(zone, &text)),
         (Kind::StringList { .. } | Kind::RefList { .. }, Value::Object(map)) => {
-            let lines = map.get("lines").and_then(Value::as_str).unwrap_or_default();
-            lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(Value::from).collect()
+            let text = |name: &str| map.get(name).and_then(Value::as_str);
+            // A list that nobody touched comes as it was.
+            let kept = text("json").and_then(|json| serde_json::from_str(json).ok());
+            kept.unwrap_or_else(|| was::elements(text("lines").unwrap_or_default()).into())
         }
         (Kind::StringList { .. } | Kind::RefList { .. }, Value::Array(list)) => {
             list.into_iter().filter(|value| !is_empty(value)).collect()
