@@ -29,7 +29,8 @@ impl Page {
     fn read() -> Page {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/adding-a-resource.md")).unwrap();
         let blocks = |language: &str| {
-            let rests = text.split(&format!("```{language}\n")).skip(1).map(|rest| rest.split("```").next().unwrap());
+            let fence = format!("```{language}\n");
+            let rests = text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap());
             rests.map(String::from).collect::<Vec<_>>()
         };
         let [migration, rules] = blocks("rust").try_into().unwrap();

@@ -181,7 +181,7 @@ impl App {
                 loop {
                     let guard = state.db.begin_unhurried().await?;
                     if taken(guard.query_one_raw(Statement::from_string(DbBackend::Postgres, &question)).await?)? {
-                        return Ok(StartLock::Transaction(guard));
+                        return Ok(StartLock::Transaction(Box::new(guard)));
                     }
                     drop(guard);
                     if !is_told {
@@ -236,7 +236,7 @@ fn taken(row: Option<QueryResult>) -> Result<bool> {
 /// Held while a process prepares the database; the end of the process releases it too.
 pub(crate) enum StartLock {
     /// An advisory lock of this transaction.
-    Transaction(Connection),
+    Transaction(Box<Connection>),
     /// A lock on a file of the data folder, which the processes of one SQLite database share.
     File(std::fs::File),
 }

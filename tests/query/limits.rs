@@ -14,6 +14,7 @@ on_both!(
     a_value_has_two_thousand_characters_at_most,
     a_list_is_asked_with_32_000_values_at_most,
     a_view_has_fifty_filters_at_most,
+    each_field_of_a_filter_is_a_condition,
     a_longer_target_than_the_server_reads_is_refused,
 );
 
@@ -138,6 +139,29 @@ async fn a_view_has_fifty_filters_at_most(specimens: Specimens) {
     // Folded from the left, thousands would be a tree as deep as they are many.
     for count in [51, 10_000] {
         assert!(client.post("/custom_views", view(count)).await.invalid("filters").contains("at most 50"));
+    }
+}
+
+async fn each_field_of_a_filter_is_a_condition(specimens: Specimens) {
+    let client = specimens.admin();
+    let filters = |counts: &[usize]| -> Value {
+        let one =
+            |count: &usize| json!({ "field": vec!["name"; *count].join("_or_"), "predicate": "cont", "value": "lam" });
+        counts.iter().map(one).collect()
+    };
+    let view = |counts: &[usize]| json!({ "name": "v", "entity_type": "specimens", "columns": ["name"], "filters": filters(counts) });
+    for fits in [&[50][..], &[25, 25]] {
+        assert_eq!(ids(&client, &[("filters", &filters(fits).to_string())]).await, [1, 2]);
+        let id = client.post("/custom_views", view(fits)).await.created("custom_view")["id"].to_string();
+        // A view, `filters` and `q` have fifty each.
+        let all = [("view_id", id.as_str()), ("filters", &filters(fits).to_string()), ("q[name_cont]", "lam")];
+        assert_eq!(ids(&client, &all).await, [1, 2]);
+    }
+    for many in [&[51][..], &[26, 25]] {
+        let told = "must have at most 50 conditions";
+        let asked = client.list("/specimens", &[("filters", &filters(many).to_string())]).await;
+        assert_eq!(asked.invalid("filters"), told);
+        assert_eq!(client.post("/custom_views", view(many)).await.invalid("filters"), told);
     }
 }
 

@@ -13,6 +13,11 @@ impl<'a> Planner<'a> {
         if self.resolve(name).is_ok() { vec![name] } else { name.split("_or_").collect() }
     }
 
+    /// How many conditions a name stands for: one for each field that it names.
+    pub fn conditions(self, name: &str) -> usize {
+        self.names(name).len()
+    }
+
     /// What a name in `q` or `sort` means: a field, a field of a related record, or a custom field.
     pub(super) fn resolve(self, name: &str) -> Result<Named<'a>, String> {
         if let Some(custom) = name.strip_prefix("cf.") {

@@ -127,7 +127,7 @@ impl<'a> Planner<'a> {
     /// The conditions of the `q` parameters, all of which must hold.
     pub fn terms(self, terms: &[Term], errors: &mut FieldErrors) -> Condition {
         // Each field that a parameter names is a condition.
-        if terms.iter().map(|term| self.names(&term.name).len()).sum::<usize>() > MOST_CONDITIONS {
+        if terms.iter().map(|term| self.conditions(&term.name)).sum::<usize>() > MOST_CONDITIONS {
             errors.add("q", format!("must have at most {MOST_CONDITIONS} conditions"));
             return Condition::always();
         }

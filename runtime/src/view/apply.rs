@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::crud::{check_numbers, load};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Shown};
-use crate::query::{Condition, Planner, Request, Term};
+use crate::query::{Condition, MOST_CONDITIONS, Planner, Request, Term};
 use crate::record::Shape;
 use crate::resource::Resource as _;
 
@@ -32,6 +32,10 @@ pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
         errors.add("filters", problem);
         Vec::new()
     });
+    if filters.iter().map(|filter| planner.conditions(&filter.field)).sum::<usize>() > MOST_CONDITIONS {
+        errors.add("filters", record::too_many_conditions());
+        return errors.into_result().map(|()| Condition::always());
+    }
     let condition = fold(planner, filters.iter(), |index, problem| {
         errors.add("filters", format!("{problem} (filter {})", index + 1));
     });

@@ -53,6 +53,11 @@ impl<'c> Names<'c> {
         filter.term().and_then(|term| self.planner().term(&term)).map(|condition| condition.values())
     }
 
+    /// How many conditions these are, each field of an `_or_` being one.
+    pub fn conditions(&self, filters: &[Filter]) -> usize {
+        filters.iter().map(|filter| self.planner().conditions(&filter.field)).sum()
+    }
+
     /// # Errors
     /// What is wrong with the column of the order.
     pub fn sort_column(&self, column: &str) -> Result<(), String> {

@@ -262,8 +262,13 @@ impl Behaviour for Entity {
         for problem in columns.iter().filter_map(|column| names.column(column).err()) {
             draft.error("columns", problem);
         }
+        let filters = filters.unwrap_or_default();
+        if names.conditions(&filters) > MOST_CONDITIONS {
+            draft.error("filters", too_many_conditions());
+            return Ok(());
+        }
         let mut values = 0;
-        for (index, filter) in filters.into_iter().flatten().enumerate() {
+        for (index, filter) in filters.into_iter().enumerate() {
             match names.filter(&filter) {
                 Ok(count) => values += count,
                 Err(problem) => draft.error("filters", format!("{problem} (filter {})", index + 1)),
@@ -340,6 +345,11 @@ pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
         serde_json::from_value(filter).map_err(|error| format!("cannot be read: {error} (filter {})", index + 1))
     };
     list.into_iter().enumerate().map(read).collect()
+}
+
+/// What is wrong with filters that are more than [`MOST_CONDITIONS`].
+pub(super) fn too_many_conditions() -> String {
+    format!("must have at most {MOST_CONDITIONS} conditions")
 }
 
 fn list(json: Option<&Json>) -> Vec<String> {

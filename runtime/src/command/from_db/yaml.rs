@@ -6,7 +6,7 @@ use crate::db::Dialect;
 /// What the server keeps itself, and no YAML declares.
 const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
 /// The grammar's own limits.
-const LONGEST_STRING: u32 = 10_000;
+const LONGEST_STRING: u32 = 65_535;
 const MOST_DIGITS: u32 = 18;
 const LONGEST_NAME: usize = 63;
 
