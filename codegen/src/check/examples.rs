@@ -36,7 +36,7 @@ pub fn elements(text: &str) -> impl Iterator<Item = &str> {
 /// Why a text is not a value of a kind, and what would be one.
 pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
     let (fits, reason, help) = match kind {
-        // Words are read without regard to the case of ASCII, as by the server, where they are not the default itself.
+        // Words are read without regard to case, as by the server, where they are not the default itself.
         Kind::Enum(words) if words.iter().any(|word| word.value.to_lowercase() == text.to_lowercase()) => {
             return Ok(());
         }
