@@ -24,7 +24,8 @@ const FEW: &str = r#"
         END IF;
     END IF;"#;
 
-fn with_few(name: &str, live: &str) -> String {
+/// The statement that makes a function which has that way.
+pub(super) fn with_few(name: &str, live: &str) -> String {
     let names = "DECLARE \"ids\" bigint[]; \"former_ids\" bigint[]; \"lives\" int[]; \"former_lives\" int[]; ";
     let first = "\n    IF TG_OP = 'INSERT' THEN";
     let few = FEW.replace("{live}", live) + first;

@@ -1,6 +1,7 @@
 //! A record as it will be, read from its values instead of its table, with everything that decides whether it may be so.
 
 use super::changes::Changes;
+use super::keep::Seen;
 use super::show::Read;
 use super::whole::Judges;
 use super::{references, store};
@@ -11,18 +12,18 @@ use crate::db::{Company, GIVEN, Given, PLACE, Sql};
 use crate::error::Result;
 
 /// The record as it will be, and the id that it has or takes; `None` where it may not be so, or what was known of it is
-/// no longer true. `as_found`: the id and the version of the row that is to change.
+/// no longer true. `as_found`: the row that is to change.
 pub async fn read(
     context: &Context<'_>,
     entry: &Entry,
     changes: &Changes,
     judges: &Judges,
-    as_found: Option<(i64, &str)>,
+    as_found: Option<&Seen>,
 ) -> Result<Option<(i64, Read)>> {
     let shape = &entry.single;
     let mut given = Given::default();
-    if let Some((id, version)) = as_found {
-        given.cell("charter_id", id).cell("charter_version", version);
+    if let Some(seen) = as_found {
+        seen.give(&mut given);
     }
     write_cells(&mut given, changes)?;
     let sql = &mut given.sql;
@@ -44,7 +45,8 @@ pub async fn read(
         sql.push(") AS \"charter_sound\", g.").name(PLACE).push(" FROM ").name(GIVEN).push(" AS g");
         if as_found.is_some() {
             sql.push(" JOIN ").name(entry.meta.table);
-            sql.push(" AS o ON o.\"id\" = g.\"charter_id\" AND o.\"xmin\"::text = g.\"charter_version\"");
+            sql.push(" AS o ON ");
+            Seen::write_same(sql, "o");
         }
         sql.push(")");
     });

@@ -16,7 +16,7 @@ use crate::record::{Cell, Column, Shape, write_loose, write_value};
 /// of it is that of PostgreSQL.
 #[derive(Debug)]
 pub struct Beside {
-    /// What a row is read with beside its columns: its version, what is beside it in one text, and each of it.
+    /// What a row is read with beside its columns: its version, where that stands, what is beside it in one text, and each of it.
     pub columns: String,
     pub sources: Vec<Source>,
     now: Option<String>,
@@ -33,7 +33,7 @@ impl Beside {
         };
         let values: Vec<String> = sources.iter().map(written).collect();
         let row = format!("ROW({})::text", values.join(", "));
-        let mut columns = format!(", t.\"xmin\"::text AS \"xmin\", {row} AS \"beside\"");
+        let mut columns = format!(", t.\"xmin\"::text AS \"xmin\", t.\"ctid\"::text AS \"ctid\", {row} AS \"beside\"");
         for (index, value) in values.iter().enumerate() {
             columns.push_str(&format!(", {value} AS \"beside_{index}\""));
         }
@@ -58,7 +58,7 @@ fn beside(shape: &Shape) -> impl Iterator<Item = &Column> {
 pub fn beside_of(entry: &Entry, found: &QueryResult) -> Result<Option<String>> {
     match entry.beside.now() {
         None => Ok(None),
-        Some(_) => Ok(found.try_get_by_index(own(entry).count() + 1)?),
+        Some(_) => Ok(found.try_get_by_index(own(entry).count() + 2)?),
     }
 }
 
@@ -78,7 +78,7 @@ pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
     {
         return Ok(None);
     }
-    let mut next = own(entry).count() + 2;
+    let mut next = own(entry).count() + 3;
     let mut record = Vec::with_capacity(1024);
     for column in entry.single.columns.iter().filter(|column| !column.hidden) {
         record.push(if record.is_empty() { b'{' } else { b',' });

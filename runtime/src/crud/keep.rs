@@ -8,7 +8,7 @@ use super::{ahead, references, store};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::db::{Company, GIVEN, Given, Operand, PLACE};
+use crate::db::{Company, GIVEN, Given, Operand, PLACE, Sql};
 use crate::error::{Error, REFERRED_TO, Result};
 use crate::event;
 
@@ -17,9 +17,32 @@ use crate::event;
 pub enum Row<'r> {
     /// A new one, with an id that it has taken.
     New(i64),
-    /// One that is there, while it has this version; where `beside`, also while what is shown of other rows is as this
+    /// One that is there, while it is as it was seen; where `beside`, also while what is shown of other rows is as this
     /// text.
-    Found { id: i64, version: &'r str, beside: Option<&'r str> },
+    Found { seen: &'r Seen, beside: Option<&'r str> },
+}
+
+/// A row as it was found.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub id: i64,
+    /// The transaction that wrote it: another version of the row is another one's.
+    pub version: String,
+    /// Where that version stands in its table, which an index need not be asked again.
+    pub at: String,
+}
+
+impl Seen {
+    pub fn give(&self, given: &mut Given) {
+        given.cell("charter_id", self.id).cell("charter_version", self.version.as_str());
+        given.cell("charter_at", self.at.as_str());
+    }
+
+    /// Writes the condition that a row is the one that was given and still the same.
+    pub fn write_same(sql: &mut Sql, row: &str) {
+        sql.push(row).push(".\"ctid\" = g.\"charter_at\"::tid AND ").push(row).push(".\"id\" = g.\"charter_id\" AND ");
+        sql.push(row).push(".\"xmin\"::text = g.\"charter_version\"");
+    }
 }
 
 /// Stores the record, or does nothing where the row is no longer as it was found, another transaction holds it, or what it
@@ -38,12 +61,12 @@ pub async fn keep(
             given.cell("charter_id", id);
             id
         }
-        Row::Found { id, version, beside } => {
-            given.cell("charter_id", id).cell("charter_version", version);
+        Row::Found { seen, beside } => {
+            seen.give(&mut given);
             if let Some(beside) = beside {
                 given.cell("charter_beside", beside);
             }
-            id
+            seen.id
         }
     };
     ahead::write_cells(&mut given, changes)?;
@@ -110,7 +133,9 @@ fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: 
     let sql = &mut given.sql;
     sql.push(", \"charter_held\" AS MATERIALIZED (SELECT t.\"ctid\" AS \"charter_row\", g.* FROM ").name(GIVEN);
     sql.push(" AS g JOIN ").name(entry.meta.table);
-    sql.push(" AS t ON t.\"id\" = g.\"charter_id\" WHERE t.\"xmin\"::text = g.\"charter_version\"");
+    sql.push(" AS t ON ");
+    Seen::write_same(sql, "t");
+    sql.push(" WHERE TRUE");
     if let Some(now) = entry.beside.now().filter(|_| is_beside) {
         sql.push(" AND ").push(now).push(" = g.\"charter_beside\"");
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::body::Body;
 use super::changes::Changes;
-use super::keep::Row;
+use super::keep::{Row, Seen};
 use super::outcome::Outcome;
 use super::update::{Cause, UPDATE};
 use super::{ahead, create, foreseen, input, keep, store, update};
@@ -115,7 +115,7 @@ async fn change_found(
     body: &Body<'_>,
     is_first: bool,
 ) -> Result<Tried> {
-    let version: String = found.try_get("", "xmin")?;
+    let seen = Seen { id, version: found.try_get("", "xmin")?, at: found.try_get("", "ctid")? };
     let beside = foreseen::beside_of(entry, &found)?;
     let judges = judges(context, entry, update::gives_custom_fields(entry, body)).await?;
     let mut changes = Changes::new(entry.meta, Some(found));
@@ -142,14 +142,13 @@ async fn change_found(
         Some(record) => (record, beside),
         None if !changed => return Ok(Tried::TakesMore),
         None => {
-            let as_found = Some((id, version.as_str()));
-            let Some((_, record)) = ahead::read(context, entry, &changes, &judges, as_found).await? else {
+            let Some((_, record)) = ahead::read(context, entry, &changes, &judges, Some(&seen)).await? else {
                 return Ok(Tried::TakesMore);
             };
             (record, None)
         }
     };
-    let row = Row::Found { id, version: &version, beside: beside.as_deref() };
+    let row = Row::Found { seen: &seen, beside: beside.as_deref() };
     // Where nothing changes there is nothing to store, and the record is answered as it was found.
     if changed && !keep::keep(context, entry, &changes, row, UPDATE, &record).await? {
         return Ok(Tried::Another);

@@ -33,11 +33,15 @@ fn is_stored(text: &str) -> bool {
     number::is_written_out(text, 18, CUSTOM_PLACES as usize)
 }
 
-/// Registers the functions on an open connection.
+/// Registers the functions on an open connection of the driver.
 pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<()> {
     // SAFETY: sqlx holds the connection locked for the length of this call and keeps it open afterwards;
     // `from_handle` borrows it (it does not close it), and the registered functions own all they use.
-    let connection = unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?;
+    register_on(&unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?)
+}
+
+/// The same on a connection that is not the driver's.
+pub(super) fn register_on(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("charter_fold", 1, flags, |arguments| {
         Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
@@ -49,7 +53,7 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
             _ => None,
         }))
     })?;
-    packed::register(&connection)
+    packed::register(connection)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The database: how it is opened, the ways to reach it, and the SQL dialect.
 //!
 //! SQLite has one writer connection and a pool of readers, because its writers exclude one another anyway and a mixed
-//! pool makes them wait in the worst order. PostgreSQL has one pool for both. Exports have connections of their own.
+//! pool makes them wait in the worst order; what it reads soon is read without the driver. PostgreSQL has one pool for
+//! both. Exports have connections of their own.
 
 mod connection;
 mod export;
@@ -10,6 +11,7 @@ mod gather;
 mod given;
 mod held;
 mod limit;
+mod near;
 mod packed;
 mod rows;
 mod statement;
@@ -36,6 +38,7 @@ use tokio::sync::Notify;
 use connection::TransactionPool;
 pub use connection::{Announcement, Connection, Pool, Unit};
 use export::Exports;
+use near::Near;
 pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
 pub use given::{GIVEN, Given, PLACE};
@@ -65,6 +68,8 @@ pub struct Db {
     dialect: Dialect,
     /// What requests ask together.
     together: Together,
+    /// What SQLite reads without the driver.
+    near: Option<Near>,
     /// Told of the commits that announce events.
     commits: Arc<Notify>,
     /// How PostgreSQL is reached.
@@ -76,7 +81,8 @@ pub struct Db {
 /// How long a request waits for a connection of the pool before it is told 503.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
-/// So many statements are kept prepared on each connection of PostgreSQL. A change of other fields is another statement.
+/// So many statements are kept prepared on each connection of PostgreSQL, and of SQLite for short reads. A change of other
+/// fields is another statement.
 const STATEMENTS: usize = 200;
 
 /// A connection of exports that nobody needs is closed after so long.
@@ -148,7 +154,7 @@ impl Db {
         };
         let writer = unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer));
         let path = options.get_filename().to_path_buf();
-        let file = std::fs::metadata(&path).ok().map(|known| (path, known.ino()));
+        let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(connect_error)?;
         let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
@@ -159,6 +165,7 @@ impl Db {
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
             dialect: Dialect::Sqlite,
             together: Together::default(),
+            near: Some(Near::new(path)),
             commits: Arc::default(),
             options: None,
             file,
@@ -211,6 +218,7 @@ impl Db {
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
             dialect: Dialect::Postgres,
             together: Together::default(),
+            near: None,
             commits: Arc::default(),
             options: Some(options),
             file: None,
@@ -289,6 +297,9 @@ impl Db {
     /// Closes every connection, as far as the database lets it; SQLite folds its log into the file first.
     pub async fn close(&self) {
         let within = async |closing| drop(tokio::time::timeout(CLOSING, closing).await);
+        if let Some(near) = &self.near {
+            near.close();
+        }
         within(self.exports.pool.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
             within(reader.connections.clone().close()).await;

@@ -40,6 +40,31 @@ pub struct PackedRow<'r> {
 /// A value of such a row.
 pub type Stored<'r> = ValueRef<'r>;
 
+/// Rows that are packed here, value by value.
+pub(super) struct Packing {
+    bytes: Vec<u8>,
+    places: Vec<u32>,
+    columns: usize,
+}
+
+impl Packing {
+    pub fn new(columns: usize) -> Packing {
+        Packing { bytes: Vec::with_capacity(1024), places: Vec::with_capacity(columns), columns }
+    }
+
+    pub fn add(&mut self, value: ValueRef<'_>) {
+        // What is longer than these numbers say is nothing, at the end.
+        self.places.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
+        pack(&mut self.bytes, value);
+    }
+
+    /// Nothing where they are too long.
+    pub fn packed(self) -> Option<Packed> {
+        let Packing { bytes, places, columns } = self;
+        u32::try_from(bytes.len()).is_ok().then_some(Packed { bytes, places, columns })
+    }
+}
+
 /// Collects the rows of one statement.
 struct Pack;
 
@@ -50,19 +75,23 @@ impl Aggregate<Vec<u8>, Vec<u8>> for Pack {
 
     fn step(&self, row: &mut Context<'_>, packed: &mut Vec<u8>) -> Result<()> {
         for column in 0..row.len() {
-            match row.get_raw(column) {
-                ValueRef::Null => packed.push(NULL),
-                ValueRef::Integer(number) => write(packed, INTEGER, &number.to_le_bytes()),
-                ValueRef::Real(number) => write(packed, REAL, &number.to_le_bytes()),
-                ValueRef::Text(text) => write_long(packed, TEXT, text),
-                ValueRef::Blob(bytes) => write_long(packed, BYTES, bytes),
-            }
+            pack(packed, row.get_raw(column));
         }
         Ok(())
     }
 
     fn finalize(&self, _: &mut Context<'_>, packed: Option<Vec<u8>>) -> Result<Vec<u8>> {
         Ok(packed.unwrap_or_default())
+    }
+}
+
+fn pack(packed: &mut Vec<u8>, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Null => packed.push(NULL),
+        ValueRef::Integer(number) => write(packed, INTEGER, &number.to_le_bytes()),
+        ValueRef::Real(number) => write(packed, REAL, &number.to_le_bytes()),
+        ValueRef::Text(text) => write_long(packed, TEXT, text),
+        ValueRef::Blob(bytes) => write_long(packed, BYTES, bytes),
     }
 }
 
@@ -108,6 +137,10 @@ impl Packed {
 
     pub(super) fn len(&self) -> usize {
         self.places.len() / self.columns
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() + self.places.len() * size_of::<u32>()
     }
 
     pub(super) fn row(&self, index: usize) -> Option<PackedRow<'_>> {

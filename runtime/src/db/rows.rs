@@ -84,6 +84,14 @@ impl Rows {
         }
     }
 
+    /// How many bytes they are, of those that were packed.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Rows::Driver(_) => 0,
+            Rows::Packed(rows) => rows.bytes(),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -15,6 +15,8 @@ pub struct Sql {
     pub values: Vec<Value>,
     /// How many columns its rows have, where that was said.
     pub(super) columns: usize,
+    /// Whether it may take long without many steps of SQLite's machine.
+    pub(super) is_uncounted: bool,
 }
 
 /// What stands for a value in a statement.
@@ -30,7 +32,7 @@ pub enum Operand<'e> {
 
 impl Sql {
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Sql {
-        Sql { dialect, text: text.into(), values: Vec::new(), columns: 0 }
+        Sql { dialect, text: text.into(), values: Vec::new(), columns: 0, is_uncounted: false }
     }
 
     /// Appends text as it is.
@@ -53,6 +55,12 @@ impl Sql {
         // SQLite's driver reads `$n` like PostgreSQL's.
         self.text.push('$');
         let _ = write!(self.text, "{}", self.values.len());
+        self
+    }
+
+    /// Says that it asks an index of substrings of SQLite's, whose work nobody counts in steps.
+    pub fn uncounted(&mut self) -> &mut Sql {
+        self.is_uncounted = true;
         self
     }
 

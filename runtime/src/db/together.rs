@@ -91,6 +91,9 @@ impl Db {
             Connection::Pool(pool) if sql.is_shared() => pool.clone(),
             _ => return Ok(Arc::new(sql.rows(connection).await?)),
         };
+        if let Some(rows) = self.near.as_ref().and_then(|near| near.read(&sql, true)) {
+            return Ok(rows);
+        }
         let kind = sql.written_out().into();
         let read = move |those: Vec<Same>, kept: Kept| {
             let (pool, sql) = (pool.clone(), sql.clone());
@@ -112,6 +115,13 @@ impl Db {
         id: i64,
         position: usize,
     ) -> Result<Option<SharedRow>> {
+        if let (Connection::Pool(_), Some(near)) = (connection, &self.near) {
+            let mut one = sql.clone();
+            one.push(" AND t.\"id\" = ").bind(id);
+            if let Some(rows) = near.read(&one, false) {
+                return Ok(SharedRow::new(rows, 0));
+            }
+        }
         let pool = match connection {
             // What is asked of this caller alone nobody else asks.
             Connection::Pool(pool) if sql.values.is_empty() && sql.is_shared() => pool.clone(),

@@ -21,7 +21,8 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
             custom::write_custom_test(sql, name, *kind, test);
         }
         Condition::Candidates { index, expression } => {
-            sql.push("t.\"id\" IN (SELECT rowid FROM ")
+            sql.uncounted()
+                .push("t.\"id\" IN (SELECT rowid FROM ")
                 .name(index)
                 .push(" WHERE ")
                 .name(index)

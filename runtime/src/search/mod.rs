@@ -74,7 +74,7 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
         Sql::new(Dialect::Sqlite, format!("WITH charter_most(n) AS (SELECT MIN({MOST_CANDIDATES}, COALESCE("));
     total::write_live(&mut sql, table);
     sql.push(&format!(", 0) / {ONE_IN})) SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM "));
-    sql.name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());
+    sql.uncounted().name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());
     sql.push(" LIMIT (SELECT n + 1 FROM charter_most))) <= (SELECT n FROM charter_most) AS \"few\", ");
     write_kept(&mut sql, &index);
     sql.push(" AS \"kept\"");

@@ -1,0 +1,270 @@
+//! Short reads of SQLite, on the thread that asks.
+//!
+//! The driver hands each statement to a thread of the connection's own and the answer back, which takes several times what
+//! the record of an id does. Nobody knows beforehand how long a statement takes, so that each has so many steps of SQLite's
+//! machine here. One that needs more is broken off and asked through the driver, where it has time; so are those with the
+//! same text for a while, and what takes long without a step.
+//!
+//! What was asked lately is remembered until anybody has written: SQLite tells a connection whether the others have
+//! (`PRAGMA data_version`).
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::SecondsFormat;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
+use sea_orm::Value;
+
+use super::packed::Packing;
+use super::rows::Rows;
+use super::{STATEMENTS, Sql, functions};
+
+/// So many steps are counted at a time, and a statement has so many times as many: about a millisecond.
+const STEPS: i32 = 1_000;
+const MOST: u32 = 40;
+
+/// What took more than that is not tried again for so long.
+const AVOIDED: Duration = Duration::from_secs(10);
+/// The texts of so many statements are known to take long.
+const MOST_AVOIDED: usize = 1_000;
+
+/// So many answers are remembered by a connection, none of them of more bytes than this.
+const MOST_KEPT: usize = 32;
+const LONGEST_KEPT: usize = 32 << 10;
+
+/// A statement that takes so long by the clock, within its steps, waits for the disk. Then those of the driver's threads
+/// wait better for a while, because others are answered meanwhile.
+const SLOW: Duration = Duration::from_millis(10);
+const REST: Duration = Duration::from_millis(100);
+
+/// Connections of their own for short reads: as many as there are threads that ask.
+#[derive(Debug)]
+pub(super) struct Near {
+    path: PathBuf,
+    /// None once it is closed.
+    idle: Mutex<Option<Vec<Reader>>>,
+    long: Mutex<Long>,
+}
+
+/// What is not tried, and until when.
+#[derive(Debug, Default)]
+struct Long {
+    hasher: std::hash::RandomState,
+    texts: HashMap<u64, Instant>,
+    all: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Reader {
+    connection: Connection,
+    /// How many times [`STEPS`] the statement has taken.
+    taken: Arc<AtomicU32>,
+    /// The answers of the database as it was at this version, the last one at the end.
+    version: i64,
+    kept: Vec<Kept>,
+}
+
+/// An answer, and what was asked.
+#[derive(Debug)]
+struct Kept {
+    hash: u64,
+    text: String,
+    values: Vec<Value>,
+    rows: Arc<Rows>,
+}
+
+impl Near {
+    /// Short reads of the database in a file, which is opened when the first comes.
+    pub fn new(path: PathBuf) -> Near {
+        Near { path, idle: Mutex::new(Some(Vec::new())), long: Mutex::default() }
+    }
+
+    /// The rows of a statement; nothing where it takes long, fails, or binds what is not bound here: the driver has the
+    /// time, and the words. They are remembered where others will ask for the same.
+    pub fn read(&self, sql: &Sql, is_kept: bool) -> Option<Arc<Rows>> {
+        if sql.columns == 0 || sql.is_uncounted {
+            return None;
+        }
+        let text = self.long().try_now(&sql.text)?;
+        let mut reader = match lock(&self.idle).as_mut()?.pop() {
+            Some(reader) => reader,
+            None => Reader::open(&self.path).ok()?,
+        };
+        let begun = Instant::now();
+        // Of every statement from here on.
+        reader.taken.store(0, Ordering::Relaxed);
+        let rows = if is_kept { reader.recall(text, sql) } else { reader.read(sql) };
+        let took = begun.elapsed();
+        match rows {
+            Ok(rows) => {
+                if took > SLOW {
+                    self.long().all = Some(begun + took + REST);
+                }
+                if let Some(idle) = lock(&self.idle).as_mut() {
+                    idle.push(reader);
+                }
+                rows
+            }
+            // Its connection goes too: it may have been about to learn of other tables, which the next one does as it opens.
+            Err(error) => {
+                // What failed for another reason may not fail the next time.
+                if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
+                    self.long().avoid(text);
+                }
+                tracing::debug!(%error, sql = sql.text, "a statement of SQLite is left to the driver");
+                None
+            }
+        }
+    }
+
+    /// Closes every connection that is not used. No other is opened.
+    pub fn close(&self) {
+        *lock(&self.idle) = None;
+    }
+
+    fn long(&self) -> MutexGuard<'_, Long> {
+        lock(&self.long)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Long {
+    /// What stands for a text, if it may be tried.
+    fn try_now(&mut self, text: &str) -> Option<u64> {
+        if let Some(until) = self.all {
+            if Instant::now() < until {
+                return None;
+            }
+            self.all = None;
+        }
+        let text = self.hasher.hash_one(text);
+        match self.texts.get(&text) {
+            Some(until) if Instant::now() < *until => None,
+            _ => Some(text),
+        }
+    }
+
+    fn avoid(&mut self, text: u64) {
+        let now = Instant::now();
+        if self.texts.len() >= MOST_AVOIDED {
+            self.texts.retain(|_, until| now < *until);
+        }
+        if self.texts.len() < MOST_AVOIDED {
+            self.texts.insert(text, now + AVOIDED);
+        }
+    }
+}
+
+impl Reader {
+    fn open(path: &std::path::Path) -> rusqlite::Result<Reader> {
+        // As the driver opens it. It is not made here, and nobody else uses this connection meanwhile.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.pragma_update(None, "query_only", true)?;
+        // Who would have to wait for somebody else does so elsewhere.
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        functions::register_on(&connection)?;
+        // It learns of all tables and of what is known of them here, where nobody counts.
+        drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
+        let taken: Arc<AtomicU32> = Arc::default();
+        let counted = taken.clone();
+        let is_over = move || counted.fetch_add(1, Ordering::Relaxed) >= MOST;
+        connection.progress_handler(STEPS, Some(is_over))?;
+        Ok(Reader { connection, taken, version: 0, kept: Vec::new() })
+    }
+
+    /// What was answered to the same before, unless somebody has written since.
+    fn recall(&mut self, hash: u64, sql: &Sql) -> rusqlite::Result<Option<Arc<Rows>>> {
+        self.run("BEGIN")?;
+        let rows = self.recall_within(hash, sql)?;
+        self.run("COMMIT")?;
+        Ok(rows)
+    }
+
+    /// The same in a transaction, so that what is read is of the version that is told.
+    fn recall_within(&mut self, hash: u64, sql: &Sql) -> rusqlite::Result<Option<Arc<Rows>>> {
+        let version = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if version != self.version {
+            self.kept.clear();
+            self.version = version;
+        }
+        let same = |kept: &Kept| kept.hash == hash && kept.text == sql.text && kept.values == sql.values;
+        if let Some(place) = self.kept.iter().position(same) {
+            let kept = self.kept.remove(place);
+            let rows = kept.rows.clone();
+            self.kept.push(kept);
+            return Ok(Some(rows));
+        }
+        let Some(rows) = self.read(sql)? else { return Ok(None) };
+        if rows.bytes() <= LONGEST_KEPT {
+            if self.kept.len() >= MOST_KEPT {
+                self.kept.remove(0);
+            }
+            self.kept.push(Kept { hash, text: sql.text.clone(), values: sql.values.clone(), rows: rows.clone() });
+        }
+        Ok(Some(rows))
+    }
+
+    fn run(&self, text: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(text)?.execute([]).map(drop)
+    }
+
+    /// Nothing where a value is not bound here.
+    fn read(&self, sql: &Sql) -> rusqlite::Result<Option<Arc<Rows>>> {
+        let mut statement = self.connection.prepare_cached(&sql.text)?;
+        for (index, value) in sql.values.iter().enumerate() {
+            if !bind(&mut statement, index + 1, value)? {
+                return Ok(None);
+            }
+        }
+        let mut packing = Packing::new(sql.columns);
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            for column in 0..sql.columns {
+                packing.add(row.get_ref(column)?);
+            }
+        }
+        Ok(packing.packed().map(|rows| Arc::new(Rows::Packed(rows))))
+    }
+}
+
+/// Binds a value as the driver does; whether it is one that is bound here.
+fn bind(statement: &mut Statement<'_>, place: usize, value: &Value) -> rusqlite::Result<bool> {
+    let text;
+    let bound = match value {
+        Value::Bool(value) => value.map_or(ValueRef::Null, |value| ValueRef::Integer(value.into())),
+        Value::Int(value) => value.map_or(ValueRef::Null, |value| ValueRef::Integer(value.into())),
+        Value::BigInt(value) => value.map_or(ValueRef::Null, ValueRef::Integer),
+        Value::String(Some(value)) => ValueRef::Text(value.as_bytes()),
+        Value::String(None) => ValueRef::Null,
+        Value::ChronoDateTimeUtc(Some(value)) => {
+            text = value.to_rfc3339_opts(SecondsFormat::AutoSi, false);
+            ValueRef::Text(text.as_bytes())
+        }
+        Value::ChronoDate(Some(value)) => {
+            text = value.format("%F").to_string();
+            ValueRef::Text(text.as_bytes())
+        }
+        Value::Uuid(Some(value)) => ValueRef::Blob(value.as_bytes()),
+        // An integer that counts the column's last place.
+        Value::Decimal(Some(value)) => match i64::try_from(value.mantissa()) {
+            Ok(scaled) => ValueRef::Integer(scaled),
+            Err(_) => return Ok(false),
+        },
+        _ => return Ok(false),
+    };
+    statement.raw_bind_parameter(place, ToSqlOutput::Borrowed(bound))?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! What is read on the thread that asks, and what is not.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use rust_decimal::Decimal;
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use sea_orm::{ConnectionTrait, SqlxSqliteConnector};
+use uuid::Uuid;
+
+use super::super::connection::{Pool, adapt};
+use super::super::held::Held;
+use super::super::{Dialect, Row, Rows};
+use super::*;
+
+/// A folder of its own, until it is dropped.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A database with the numbers from 1 to 5,000, and what reads it either way.
+async fn opened(name: &str) -> (Near, Pool, Folder) {
+    let folder = Folder(std::env::temp_dir().join(format!("charter-near-{name}-{}", std::process::id())));
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let path = folder.0.join("numbers.db");
+    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let pool = SqlitePoolOptions::new().after_connect(|connection, _| {
+        Box::pin(async move {
+            functions::register(connection.lock_handle().await?.as_raw_handle()).unwrap();
+            Ok(())
+        })
+    });
+    let pool = pool.connect_with(options).await.unwrap();
+    let pool = Pool { connections: SqlxSqliteConnector::from_sqlx_sqlite_pool(pool), limit: None };
+    let fill = "CREATE TABLE n (i INTEGER PRIMARY KEY); WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s \
+                WHERE i < 5000) INSERT INTO n SELECT i FROM s";
+    pool.connections.execute_unprepared(fill).await.unwrap();
+    (Near::new(path), pool, folder)
+}
+
+fn sql(text: &str, columns: usize) -> Sql {
+    Sql::new(Dialect::Sqlite, text).of_columns(columns)
+}
+
+/// Takes about ten steps for each number.
+const LONG: &str = "SELECT SUM(a.i * b.i % 7) FROM n a, n b WHERE b.i <= $1";
+
+#[tokio::test]
+async fn values_are_bound_as_the_driver_binds_them() {
+    let (near, pool, _folder) = opened("bound").await;
+    let time: DateTime<Utc> = "2026-03-21T10:05:09.070Z".parse().unwrap();
+    let whole: DateTime<Utc> = "2026-03-21T10:05:09Z".parse().unwrap();
+    let values: Vec<Value> = vec![
+        true.into(),
+        Value::Bool(None),
+        7i32.into(),
+        Value::Int(None),
+        i64::MIN.into(),
+        Value::BigInt(None),
+        "Ä\0b".into(),
+        Value::String(None),
+        time.into(),
+        whole.into(),
+        NaiveDate::from_ymd_opt(2026, 3, 1).unwrap().into(),
+        Uuid::from_u128(0x00ff_1234).into(),
+        Decimal::new(-1_2345, 4).into(),
+    ];
+    for value in values {
+        let mut asked = sql("SELECT typeof(v), v FROM (SELECT ", 2);
+        asked.bind(value.clone()).push(" AS v)");
+        let read = near.read(&asked, false).unwrap_or_else(|| panic!("{value:?} is bound"));
+        let mut adapted = sea_orm::Values(asked.values.clone());
+        adapt(&mut adapted);
+        let through = Sql { values: adapted.0, ..asked };
+        let mut held = Held::of(&pool, None).await.unwrap();
+        let expected = through.rows_on(&mut held).await.unwrap();
+        let values = |rows: &Rows| match rows.first() {
+            Some(Row::Packed(row)) => (format!("{:?}", row.value(0)), format!("{:?}", row.value(1))),
+            other => panic!("{other:?} is no packed row"),
+        };
+        assert_eq!(values(&read), values(&expected), "{value:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_takes_long_is_broken_off_and_not_tried_for_a_while() {
+    let (near, _pool, _folder) = opened("long").await;
+    let asked = |times: i64| {
+        let mut asked = sql(LONG, 1);
+        asked.values.push(times.into());
+        asked
+    };
+    assert!(near.read(&asked(0), false).is_some());
+    let begun = Instant::now();
+    assert!(near.read(&asked(5_000), true).is_none());
+    assert!(begun.elapsed() < Duration::from_secs(2), "25 million steps take longer");
+    assert!(near.read(&asked(0), false).is_none(), "who has the same text is not tried");
+    assert!(near.read(&sql("SELECT i FROM n WHERE i = 3", 1), false).is_some(), "others are");
+    near.long().texts.values_mut().for_each(|until| *until = Instant::now());
+    assert!(near.read(&asked(0), false).is_some(), "after a while it is tried again");
+}
+
+#[tokio::test]
+async fn steps_of_one_statement_are_not_counted_for_the_next() {
+    let (near, _pool, _folder) = opened("steps").await;
+    for (times, is_kept) in [(100, false), (20_000, true)] {
+        for _ in 0..times {
+            let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1), is_kept);
+            assert_eq!(rows.expect("it is short").len(), 500);
+        }
+    }
+    assert_eq!(lock(&near.idle).as_ref().unwrap().len(), 1, "one connection serves all");
+}
+
+#[tokio::test]
+async fn what_is_committed_is_seen_by_the_next_statement() {
+    let (near, pool, _folder) = opened("seen").await;
+    for number in 5_001..5_020 {
+        pool.connections.execute_unprepared(&format!("INSERT INTO n VALUES ({number})")).await.unwrap();
+        let rows = near.read(&sql("SELECT MAX(i) FROM n", 1), number % 3 > 0).unwrap();
+        assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(number));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_written_and_what_fails_is_left_to_the_driver() {
+    let (near, _pool, _folder) = opened("fails").await;
+    for text in ["DELETE FROM n RETURNING i", "SELECT nothing FROM nowhere", "SELECT 1, 2 FROM n WHERE i = 1"] {
+        let columns = if text.contains("1, 2") { 3 } else { 1 };
+        assert!(near.read(&sql(text, columns), false).is_none(), "{text}");
+    }
+    let rows = near.read(&sql("SELECT COUNT(*) FROM n WHERE i < 10", 1), false).unwrap();
+    assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(9));
+    let mut uncounted = sql("SELECT 1", 1);
+    assert!(near.read(uncounted.uncounted(), false).is_none());
+    assert!(near.read(&sql("SELECT 1", 0), false).is_none(), "whose columns are not known");
+}
+
+#[tokio::test]
+async fn while_the_disk_is_slow_the_driver_reads() {
+    let (near, _pool, _folder) = opened("slow").await;
+    let asked = sql("SELECT 1", 1);
+    assert!(near.read(&asked, false).is_some());
+    near.long().all = Some(Instant::now() + Duration::from_secs(60));
+    assert!(near.read(&asked, false).is_none());
+    near.long().all = Some(Instant::now());
+    assert!(near.read(&asked, false).is_some());
+}
+
+#[tokio::test]
+async fn what_is_closed_opens_nothing() {
+    let (near, _pool, _folder) = opened("closed").await;
+    assert!(near.read(&sql("SELECT 1", 1), false).is_some());
+    near.close();
+    assert!(near.read(&sql("SELECT 1", 1), false).is_none());
+}
+
+#[tokio::test]
+async fn the_same_is_answered_again_until_somebody_writes() {
+    let (near, pool, _folder) = opened("again").await;
+    let write = async |text: &str| drop(pool.connections.execute_unprepared(text).await.unwrap());
+    let read = |least: i64| {
+        let mut asked = sql("SELECT i FROM n WHERE i >= $1", 1);
+        asked.values.push(least.into());
+        near.read(&asked, true).unwrap()
+    };
+    let first = read(4_990);
+    assert!(Arc::ptr_eq(&first, &read(4_990)));
+    assert_eq!((first.len(), read(4_999).len()), (11, 2), "other values are another question");
+    assert!(Arc::ptr_eq(&first, &read(4_990)));
+    for text in ["BEGIN; DELETE FROM n WHERE i = 5000; ROLLBACK", "UPDATE n SET i = 6000 WHERE i = 5000"] {
+        write(text).await;
+        assert_eq!(read(4_990).len(), 11, "{text}");
+    }
+    assert!(!Arc::ptr_eq(&first, &read(4_990)));
+    write("DELETE FROM n WHERE i = 6000").await;
+    assert_eq!(read(4_990).len(), 10);
+}
+
+#[tokio::test]
+async fn few_answers_are_remembered_and_no_long_ones() {
+    let (near, _pool, _folder) = opened("few").await;
+    let read = |columns: &str| near.read(&sql(&format!("SELECT {columns} FROM n WHERE i = 1"), 1), true).unwrap();
+    let first = read("0");
+    (1..=MOST_KEPT).for_each(|number| drop(read(&number.to_string())));
+    assert!(!Arc::ptr_eq(&first, &read("0")), "the one that was asked longest ago has gone");
+    assert_eq!(lock(&near.idle).as_ref().unwrap()[0].kept.len(), MOST_KEPT);
+    for (bytes, is_kept) in [(LONGEST_KEPT - 9, true), (LONGEST_KEPT - 8, false)] {
+        let text = format!("zeroblob({bytes})");
+        assert_eq!(Arc::ptr_eq(&read(&text), &read(&text)), is_kept, "{bytes}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_the_tables_is_learned_however_much_there_is_to_learn() {
+    let (near, pool, _folder) = opened("tables").await;
+    let asked = sql("SELECT COUNT(*) FROM n WHERE i < 10", 1);
+    assert!(near.read(&asked, true).is_some());
+    let tables: String = (0..3_000).map(|number| format!("CREATE TABLE t{number} (a, b UNIQUE, c UNIQUE);")).collect();
+    pool.connections.execute_unprepared(&format!("BEGIN; {tables} COMMIT")).await.unwrap();
+    near.read(&asked, true);
+    near.long().texts.clear();
+    assert!(near.read(&asked, true).is_some());
+}
