@@ -33,6 +33,8 @@ BINARY = os.environ.get("CHARTER", str(ROOT / "target/release/charter"))
 
 # What the comparison's rows have in a JSON column is custom fields here.
 CUSTOM_FIELDS = [("bay", "string"), ("colour", "string"), ("warranty_months", "integer"), ("fragile", "boolean")]
+# Each has one for either order, and a text one for what it is exactly.
+INDEXES = sum(3 if kind == "string" else 2 for _, kind in CUSTOM_FIELDS)
 
 GROUPS = "id, name, description, created_at, updated_at"
 PRODUCTS = (
@@ -129,7 +131,7 @@ def load(peers):
         with database(peers, DATABASE):
             # Where the server did not stay to the end of it.
             with serving(peers):
-                while indexes(peers) < len(CUSTOM_FIELDS):
+                while indexes(peers) < INDEXES:
                     time.sleep(1)
             peers.psql("VACUUM (ANALYZE, FREEZE)")
     return token

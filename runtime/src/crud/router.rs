@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use salvo::http::StatusCode;
+use salvo::routing::PathState;
 use salvo::{Request, Router, async_trait};
 use sea_orm::QueryResult;
 
@@ -30,8 +31,11 @@ use crate::server::{Answer, Endpoint, begin_upload, headers, read_body, step_asi
 /// The only id that a singleton has.
 const SINGLETON: i64 = 1;
 
+/// So many names are tried one after another.
+const GROUP: usize = 8;
+
 /// Mounts every resource under `/api/v1`. Paths are tried one after another: those that begin with the same name hang
-/// together, so that a request passes a name for each resource and not every path of all.
+/// together, and so do names that follow one another, so that a request passes a few of them and not every path of all.
 pub fn router(state: &Arc<State>) -> Router {
     let mut roots: BTreeMap<String, Router> = BTreeMap::new();
     for (index, entry) in state.catalog.entries().iter().enumerate() {
@@ -48,7 +52,23 @@ pub fn router(state: &Arc<State>) -> Router {
             roots.insert(first.into(), root);
         }
     }
-    roots.into_values().fold(Router::with_path("api/v1"), Router::push)
+    let mut roots = roots.into_iter().peekable();
+    let mut api = Router::with_path("api/v1");
+    while let Some((least, _)) = roots.peek() {
+        let (least, mut most) = (least.clone(), String::new());
+        let mut those = Vec::with_capacity(GROUP);
+        for (name, root) in roots.by_ref().take(GROUP) {
+            most = name;
+            those.push(root);
+        }
+        let is_among = move |request: &mut Request, _: &mut PathState<'_>| {
+            let name = request.uri().path().split('/').filter(|part| !part.is_empty()).nth(2).unwrap_or_default();
+            // What is written with escapes may be any of them.
+            name.contains('%') || (least.as_str()..=most.as_str()).contains(&name)
+        };
+        api = api.push(those.into_iter().fold(Router::with_filter_fn(is_among), Router::push));
+    }
+    api
 }
 
 /// One path of one resource.
