@@ -70,7 +70,7 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         None => None,
     };
     let custom = if entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request)) {
-        custom_field::load_types(context.db(), entry.meta.plural).await?
+        custom_field::load_types(context, entry.meta.plural).await?
     } else {
         custom_field::CustomFieldTypes::default()
     };

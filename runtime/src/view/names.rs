@@ -21,7 +21,7 @@ pub struct Names<'c> {
 impl<'c> Names<'c> {
     pub async fn of(context: &Context<'c>, entry: &'c Entry) -> Result<Names<'c>> {
         let custom = match entry.meta.custom_fields {
-            true => custom_field::load_types(context.db(), entry.meta.plural).await?,
+            true => custom_field::load_types(context, entry.meta.plural).await?,
             false => CustomFieldTypes::default(),
         };
         Ok(Names { catalog: context.catalog(), entry, custom })
