@@ -273,7 +273,8 @@ fn mounted(server: &Server) -> BTreeSet<String> {
         open.truncate(depth - 1);
         open.push(part.trim().trim_matches('/').to_string());
         if goal {
-            let named = open.iter().filter(|part| !part.is_empty() && *part != "!NULL!");
+            // A group of names is a part of no path.
+            let named = open.iter().filter(|part| !part.is_empty() && *part != "!NULL!" && !part.starts_with("[fn:"));
             paths.insert(format!("/{}", named.cloned().collect::<Vec<_>>().join("/")));
         }
     }

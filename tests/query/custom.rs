@@ -128,7 +128,7 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let caller = Principal::operator();
     let context = Context::new(state, &caller, state.db.reader());
     let entry = state.catalog.by_plural("products").expect("there are products");
-    let custom = load_types(context.db(), "products").await.expect("types are read");
+    let custom = load_types(&context, "products").await.expect("types are read");
     let planner = Planner { catalog: context.catalog(), entry, custom: &custom, deleted: false };
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
