@@ -44,6 +44,12 @@ fn sql(text: &str, columns: usize) -> Sql {
     Sql::new(Dialect::Sqlite, text).of_columns(columns)
 }
 
+/// What is read, however long the machine made the statement before wait.
+fn asked_of(near: &Near, sql: &Sql, is_kept: bool) -> Option<Arc<Rows>> {
+    near.long().all = None;
+    near.read(sql, is_kept)
+}
+
 /// Takes about ten steps for each number.
 const LONG: &str = "SELECT SUM(a.i * b.i % 7) FROM n a, n b WHERE b.i <= $1";
 
@@ -70,7 +76,7 @@ async fn values_are_bound_as_the_driver_binds_them() {
     for value in values {
         let mut asked = sql("SELECT typeof(v), v FROM (SELECT ", 2);
         asked.bind(value.clone()).push(" AS v)");
-        let read = near.read(&asked, false).unwrap_or_else(|| panic!("{value:?} is bound"));
+        let read = asked_of(&near, &asked, false).unwrap_or_else(|| panic!("{value:?} is bound"));
         let mut adapted = sea_orm::Values(asked.values.clone());
         adapt(&mut adapted);
         let through = Sql { values: adapted.0, ..asked };
@@ -92,14 +98,14 @@ async fn what_takes_long_is_broken_off_and_not_tried_for_a_while() {
         asked.values.push(times.into());
         asked
     };
-    assert!(near.read(&asked(0), false).is_some());
+    assert!(asked_of(&near, &asked(0), false).is_some());
     let begun = Instant::now();
-    assert!(near.read(&asked(5_000), true).is_none());
+    assert!(asked_of(&near, &asked(5_000), true).is_none());
     assert!(begun.elapsed() < Duration::from_secs(2), "25 million steps take longer");
-    assert!(near.read(&asked(0), false).is_none(), "who has the same text is not tried");
-    assert!(near.read(&sql("SELECT i FROM n WHERE i = 3", 1), false).is_some(), "others are");
+    assert!(asked_of(&near, &asked(0), false).is_none(), "who has the same text is not tried");
+    assert!(asked_of(&near, &sql("SELECT i FROM n WHERE i = 3", 1), false).is_some(), "others are");
     near.long().texts.values_mut().for_each(|until| *until = Instant::now());
-    assert!(near.read(&asked(0), false).is_some(), "after a while it is tried again");
+    assert!(asked_of(&near, &asked(0), false).is_some(), "after a while it is tried again");
 }
 
 #[tokio::test]
@@ -107,7 +113,7 @@ async fn steps_of_one_statement_are_not_counted_for_the_next() {
     let (near, _pool, _folder) = opened("steps").await;
     for (times, is_kept) in [(100, false), (20_000, true)] {
         for _ in 0..times {
-            let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1), is_kept);
+            let rows = asked_of(&near, &sql("SELECT i FROM n WHERE i <= 500", 1), is_kept);
             assert_eq!(rows.expect("it is short").len(), 500);
         }
     }
@@ -119,7 +125,7 @@ async fn what_is_committed_is_seen_by_the_next_statement() {
     let (near, pool, _folder) = opened("seen").await;
     for number in 5_001..5_020 {
         pool.connections.execute_unprepared(&format!("INSERT INTO n VALUES ({number})")).await.unwrap();
-        let rows = near.read(&sql("SELECT MAX(i) FROM n", 1), number % 3 > 0).unwrap();
+        let rows = asked_of(&near, &sql("SELECT MAX(i) FROM n", 1), number % 3 > 0).unwrap();
         assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(number));
     }
 }
@@ -129,13 +135,13 @@ async fn nothing_is_written_and_what_fails_is_left_to_the_driver() {
     let (near, _pool, _folder) = opened("fails").await;
     for text in ["DELETE FROM n RETURNING i", "SELECT nothing FROM nowhere", "SELECT 1, 2 FROM n WHERE i = 1"] {
         let columns = if text.contains("1, 2") { 3 } else { 1 };
-        assert!(near.read(&sql(text, columns), false).is_none(), "{text}");
+        assert!(asked_of(&near, &sql(text, columns), false).is_none(), "{text}");
     }
-    let rows = near.read(&sql("SELECT COUNT(*) FROM n WHERE i < 10", 1), false).unwrap();
+    let rows = asked_of(&near, &sql("SELECT COUNT(*) FROM n WHERE i < 10", 1), false).unwrap();
     assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(9));
     let mut uncounted = sql("SELECT 1", 1);
-    assert!(near.read(uncounted.uncounted(), false).is_none());
-    assert!(near.read(&sql("SELECT 1", 0), false).is_none(), "whose columns are not known");
+    assert!(asked_of(&near, uncounted.uncounted(), false).is_none());
+    assert!(asked_of(&near, &sql("SELECT 1", 0), false).is_none(), "whose columns are not known");
 }
 
 #[tokio::test]
@@ -152,9 +158,9 @@ async fn while_the_disk_is_slow_the_driver_reads() {
 #[tokio::test]
 async fn what_is_closed_opens_nothing() {
     let (near, _pool, _folder) = opened("closed").await;
-    assert!(near.read(&sql("SELECT 1", 1), false).is_some());
+    assert!(asked_of(&near, &sql("SELECT 1", 1), false).is_some());
     near.close();
-    assert!(near.read(&sql("SELECT 1", 1), false).is_none());
+    assert!(asked_of(&near, &sql("SELECT 1", 1), false).is_none());
 }
 
 #[tokio::test]
@@ -164,7 +170,7 @@ async fn the_same_is_answered_again_until_somebody_writes() {
     let read = |least: i64| {
         let mut asked = sql("SELECT i FROM n WHERE i >= $1", 1);
         asked.values.push(least.into());
-        near.read(&asked, true).unwrap()
+        asked_of(&near, &asked, true).unwrap()
     };
     let first = read(4_990);
     assert!(Arc::ptr_eq(&first, &read(4_990)));
@@ -182,7 +188,7 @@ async fn the_same_is_answered_again_until_somebody_writes() {
 #[tokio::test]
 async fn few_answers_are_remembered_and_no_long_ones() {
     let (near, _pool, _folder) = opened("few").await;
-    let read = |columns: &str| near.read(&sql(&format!("SELECT {columns} FROM n WHERE i = 1"), 1), true).unwrap();
+    let read = |columns: &str| asked_of(&near, &sql(&format!("SELECT {columns} FROM n WHERE i = 1"), 1), true).unwrap();
     let first = read("0");
     (1..=MOST_KEPT).for_each(|number| drop(read(&number.to_string())));
     assert!(!Arc::ptr_eq(&first, &read("0")), "the one that was asked longest ago has gone");
@@ -197,10 +203,10 @@ async fn few_answers_are_remembered_and_no_long_ones() {
 async fn a_change_of_the_tables_is_learned_however_much_there_is_to_learn() {
     let (near, pool, _folder) = opened("tables").await;
     let asked = sql("SELECT COUNT(*) FROM n WHERE i < 10", 1);
-    assert!(near.read(&asked, true).is_some());
+    assert!(asked_of(&near, &asked, true).is_some());
     let tables: String = (0..3_000).map(|number| format!("CREATE TABLE t{number} (a, b UNIQUE, c UNIQUE);")).collect();
     pool.connections.execute_unprepared(&format!("BEGIN; {tables} COMMIT")).await.unwrap();
-    near.read(&asked, true);
+    asked_of(&near, &asked, true);
     near.long().texts.clear();
-    assert!(near.read(&asked, true).is_some());
+    assert!(asked_of(&near, &asked, true).is_some());
 }
