@@ -166,7 +166,9 @@ async fn what_is_closed_opens_nothing() {
 #[tokio::test]
 async fn the_same_is_answered_again_until_somebody_writes() {
     let (near, pool, _folder) = opened("again").await;
-    let write = async |text: &str| drop(pool.connections.execute_unprepared(text).await.unwrap());
+    let write = async |text: &str| {
+        pool.connections.execute_unprepared(text).await.unwrap();
+    };
     let read = |least: i64| {
         let mut asked = sql("SELECT i FROM n WHERE i >= $1", 1);
         asked.values.push(least.into());
