@@ -99,7 +99,13 @@ async fn every_list_is_walked_in_each_of_its_orders(server: Server) {
     let mut walked = 0;
     for List { entry, path } in lists(&mut maker).await {
         let plural = entry.meta.plural;
-        for key in entry.meta.fields.iter().filter(|field| field.sortable).map(|field| field.name) {
+        let mut keys: Vec<&str> =
+            entry.meta.fields.iter().filter(|field| field.sortable).map(|field| field.name).collect();
+        if plural == "activities" {
+            // A label behind a text: what it binds stands elsewhere than where it is bound.
+            keys.push("subject,activity_status_name");
+        }
+        for key in keys {
             for sort in [key.to_string(), format!("-{key}")] {
                 let sorted = [("sort", sort.as_str())];
                 let expected = whole(&client, &path, plural, &sorted).await;

@@ -165,7 +165,8 @@ impl Db {
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
             dialect: Dialect::Sqlite,
             together: Together::default(),
-            near: Some(Near::new(path)),
+            // Connections of our own know no setting of the URL that changes how the file is locked.
+            near: (!url.contains("vfs=") && !url.contains("immutable=")).then(|| Near::new(path)),
             commits: Arc::default(),
             options: None,
             file,

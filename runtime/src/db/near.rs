@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,12 +33,15 @@ const AVOIDED: Duration = Duration::from_secs(10);
 /// The texts of so many statements are known to take long.
 const MOST_AVOIDED: usize = 1_000;
 
+/// An answer of more bytes takes long to copy alone.
+const LONGEST: usize = 4 << 20;
+
 /// So many answers are remembered by a connection, none of them of more bytes than this.
 const MOST_KEPT: usize = 32;
 const LONGEST_KEPT: usize = 32 << 10;
 
-/// A statement that takes so long by the clock, within its steps, waits for the disk. Then those of the driver's threads
-/// wait better for a while, because others are answered meanwhile.
+/// A statement that takes so long by the clock, within its steps, folds long texts or waits for the disk. It is broken off, and
+/// for a while the driver's threads wait better, because others are answered meanwhile.
 const SLOW: Duration = Duration::from_millis(10);
 const REST: Duration = Duration::from_millis(100);
 
@@ -62,11 +65,37 @@ struct Long {
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
-    /// How many times [`STEPS`] the statement has taken.
-    taken: Arc<AtomicU32>,
+    spent: Arc<Spent>,
     /// The answers of the database as it was at this version, the last one at the end.
     version: i64,
     kept: Vec<Kept>,
+}
+
+/// What a statement has taken.
+#[derive(Debug)]
+struct Spent {
+    /// How many times [`STEPS`].
+    times: AtomicU32,
+    opened: Instant,
+    /// When it began, in microseconds since the connection was opened.
+    begun: AtomicU64,
+}
+
+impl Spent {
+    fn begin(&self) {
+        self.times.store(0, Ordering::Relaxed);
+        self.begun.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Counts once more; whether it is too much, in steps or by the clock: some steps fold long texts.
+    fn is_over(&self) -> bool {
+        let took = Duration::from_micros(self.now().saturating_sub(self.begun.load(Ordering::Relaxed)));
+        self.times.fetch_add(1, Ordering::Relaxed) >= MOST || took > SLOW
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
 }
 
 /// An answer, and what was asked.
@@ -91,19 +120,23 @@ impl Near {
             return None;
         }
         let text = self.long().try_now(&sql.text)?;
-        let mut reader = match lock(&self.idle).as_mut()?.pop() {
+        // Nobody waits for a connection that is being opened.
+        let idle = lock(&self.idle).as_mut()?.pop();
+        let mut reader = match idle {
             Some(reader) => reader,
             None => Reader::open(&self.path).ok()?,
         };
         let begun = Instant::now();
         // Of every statement from here on.
-        reader.taken.store(0, Ordering::Relaxed);
+        reader.spent.begin();
         let rows = if is_kept { reader.recall(text, sql) } else { reader.read(sql) };
         let took = begun.elapsed();
         match rows {
             Ok(rows) => {
                 if took > SLOW {
-                    self.long().all = Some(begun + took + REST);
+                    let mut long = self.long();
+                    long.avoid(text);
+                    long.all = Some(begun + took + REST);
                 }
                 if let Some(idle) = lock(&self.idle).as_mut() {
                     idle.push(reader);
@@ -175,11 +208,10 @@ impl Reader {
         functions::register_on(&connection)?;
         // It learns of all tables and of what is known of them here, where nobody counts.
         drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
-        let taken: Arc<AtomicU32> = Arc::default();
-        let counted = taken.clone();
-        let is_over = move || counted.fetch_add(1, Ordering::Relaxed) >= MOST;
-        connection.progress_handler(STEPS, Some(is_over))?;
-        Ok(Reader { connection, taken, version: 0, kept: Vec::new() })
+        let spent = Arc::new(Spent { times: AtomicU32::new(0), opened: Instant::now(), begun: AtomicU64::new(0) });
+        let counted = spent.clone();
+        connection.progress_handler(STEPS, Some(move || counted.is_over()))?;
+        Ok(Reader { connection, spent, version: 0, kept: Vec::new() })
     }
 
     /// What was answered to the same before, unless somebody has written since.
@@ -221,8 +253,15 @@ impl Reader {
     /// Nothing where a value is not bound here.
     fn read(&self, sql: &Sql) -> rusqlite::Result<Option<Arc<Rows>>> {
         let mut statement = self.connection.prepare_cached(&sql.text)?;
-        for (index, value) in sql.values.iter().enumerate() {
-            if !bind(&mut statement, index + 1, value)? {
+        if statement.column_count() != sql.columns {
+            return Ok(None);
+        }
+        // SQLite counts them as they come in the text; `$2` is the second value wherever it stands.
+        for place in 1..=statement.parameter_count() {
+            let number = statement.parameter_name(place).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
+            let value = number.and_then(|number| sql.values.get(number.checked_sub(1)?));
+            let Some(value) = value else { return Ok(None) };
+            if !bind(&mut statement, place, value)? {
                 return Ok(None);
             }
         }
@@ -231,6 +270,9 @@ impl Reader {
         while let Some(row) = rows.next()? {
             for column in 0..sql.columns {
                 packing.add(row.get_ref(column)?);
+            }
+            if packing.bytes() > LONGEST {
+                return Ok(None);
             }
         }
         Ok(packing.packed().map(|rows| Arc::new(Rows::Packed(rows))))

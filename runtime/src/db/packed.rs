@@ -58,6 +58,10 @@ impl Packing {
         pack(&mut self.bytes, value);
     }
 
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Nothing where they are too long.
     pub fn packed(self) -> Option<Packed> {
         let Packing { bytes, places, columns } = self;

@@ -212,3 +212,23 @@ async fn a_change_of_the_tables_is_learned_however_much_there_is_to_learn() {
     near.long().texts.clear();
     assert!(asked_of(&near, &asked, true).is_some());
 }
+
+#[tokio::test]
+async fn values_are_bound_by_their_numbers_wherever_these_stand() {
+    let (near, _pool, _folder) = opened("numbers").await;
+    let mut asked = sql("SELECT $2, $1, $2 FROM n WHERE i = $3", 3);
+    asked.values.extend([1i64.into(), 2i64.into(), 3i64.into()]);
+    let rows = asked_of(&near, &asked, false).unwrap();
+    let row = rows.first().unwrap();
+    assert_eq!([0, 1, 2].map(|position| row.integer(position).unwrap()), [2, 1, 2]);
+    asked.values.pop();
+    assert!(asked_of(&near, &asked, false).is_none(), "a value is missing");
+}
+
+#[tokio::test]
+async fn what_is_long_is_left_to_the_driver() {
+    let (near, _pool, _folder) = opened("long-answers").await;
+    let of = |bytes: usize| sql(&format!("SELECT zeroblob({bytes}) FROM n WHERE i = 1"), 1);
+    assert!(asked_of(&near, &of(LONGEST - 5), false).is_some());
+    assert!(asked_of(&near, &of(LONGEST), false).is_none());
+}
