@@ -43,7 +43,8 @@ impl MigrationTrait for Migration {
     }
 }
 
-async fn make(manager: &SchemaManager<'_>, function: fn(&str, &str) -> String) -> Result<(), DbErr> {
+/// Makes each function by the statement that `function` writes, on PostgreSQL.
+pub(super) async fn make(manager: &SchemaManager<'_>, function: fn(&str, &str) -> String) -> Result<(), DbErr> {
     if manager.get_database_backend() == DbBackend::Postgres {
         for (name, live) in FUNCTIONS {
             manager.get_connection().execute_unprepared(&function(name, live)).await?;

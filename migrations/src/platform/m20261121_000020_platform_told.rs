@@ -1,10 +1,8 @@
 //! What a statement tells of its rows on PostgreSQL is written by one statement, where it was up to four: each begins and ends
 //! an executor, which is more than what it does for a few rows.
 
-use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
-
-use super::m20261121_000012_platform_totals::{FUNCTIONS, function};
-use super::m20261121_000016_platform_together::with_few;
+use super::m20261121_000012_platform_totals::function;
+use super::m20261121_000016_platform_together::{make, with_few};
 use crate::prelude::*;
 
 #[derive(DeriveMigrationName)]
@@ -51,13 +49,4 @@ impl MigrationTrait for Migration {
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         make(manager, with_few).await
     }
-}
-
-async fn make(manager: &SchemaManager<'_>, function: fn(&str, &str) -> String) -> Result<(), DbErr> {
-    if manager.get_database_backend() == DbBackend::Postgres {
-        for (name, live) in FUNCTIONS {
-            manager.get_connection().execute_unprepared(&function(name, live)).await?;
-        }
-    }
-    Ok(())
 }
