@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,6 +49,8 @@ const REST: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Near {
     path: PathBuf,
+    /// [`SLOW`], as long as no test says otherwise.
+    slow: Duration,
     /// None once it is closed.
     idle: Mutex<Option<Vec<Reader>>>,
     long: Mutex<Long>,
@@ -76,6 +78,7 @@ struct Reader {
 struct Spent {
     /// How many times [`STEPS`].
     times: AtomicU32,
+    slow: Duration,
     opened: Instant,
     /// When it began, in microseconds since the connection was opened.
     begun: AtomicU64,
@@ -90,7 +93,7 @@ impl Spent {
     /// Counts once more; whether it is too much, in steps or by the clock: some steps fold long texts.
     fn is_over(&self) -> bool {
         let took = Duration::from_micros(self.now().saturating_sub(self.begun.load(Ordering::Relaxed)));
-        self.times.fetch_add(1, Ordering::Relaxed) >= MOST || took > SLOW
+        self.times.fetch_add(1, Ordering::Relaxed) >= MOST || took > self.slow
     }
 
     fn now(&self) -> u64 {
@@ -110,7 +113,7 @@ struct Kept {
 impl Near {
     /// Short reads of the database in a file, which is opened when the first comes.
     pub fn new(path: PathBuf) -> Near {
-        Near { path, idle: Mutex::new(Some(Vec::new())), long: Mutex::default() }
+        Near { path, slow: SLOW, idle: Mutex::new(Some(Vec::new())), long: Mutex::default() }
     }
 
     /// The rows of a statement; nothing where it takes long, fails, or binds what is not bound here: the driver has the
@@ -124,7 +127,7 @@ impl Near {
         let idle = lock(&self.idle).as_mut()?.pop();
         let mut reader = match idle {
             Some(reader) => reader,
-            None => Reader::open(&self.path).ok()?,
+            None => Reader::open(&self.path, self.slow).ok()?,
         };
         let begun = Instant::now();
         // Of every statement from here on.
@@ -133,7 +136,7 @@ impl Near {
         let took = begun.elapsed();
         match rows {
             Ok(rows) => {
-                if took > SLOW {
+                if took > self.slow {
                     let mut long = self.long();
                     long.avoid(text);
                     long.all = Some(begun + took + REST);
@@ -197,7 +200,7 @@ impl Long {
 }
 
 impl Reader {
-    fn open(path: &std::path::Path) -> rusqlite::Result<Reader> {
+    fn open(path: &Path, slow: Duration) -> rusqlite::Result<Reader> {
         // As the driver opens it. It is not made here, and nobody else uses this connection meanwhile.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(path, flags)?;
@@ -208,7 +211,8 @@ impl Reader {
         functions::register_on(&connection)?;
         // It learns of all tables and of what is known of them here, where nobody counts.
         drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
-        let spent = Arc::new(Spent { times: AtomicU32::new(0), opened: Instant::now(), begun: AtomicU64::new(0) });
+        let (times, opened, begun) = (AtomicU32::new(0), Instant::now(), AtomicU64::new(0));
+        let spent = Arc::new(Spent { times, slow, opened, begun });
         let counted = spent.clone();
         connection.progress_handler(STEPS, Some(move || counted.is_over()))?;
         Ok(Reader { connection, spent, version: 0, kept: Vec::new() })

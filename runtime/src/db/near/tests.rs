@@ -37,17 +37,12 @@ async fn opened(name: &str) -> (Near, Pool, Folder) {
     let fill = "CREATE TABLE n (i INTEGER PRIMARY KEY); WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s \
                 WHERE i < 5000) INSERT INTO n SELECT i FROM s";
     pool.connections.execute_unprepared(fill).await.unwrap();
-    (Near::new(path), pool, folder)
+    // A machine that makes them wait is not what they are about.
+    (Near { slow: Duration::MAX, ..Near::new(path) }, pool, folder)
 }
 
 fn sql(text: &str, columns: usize) -> Sql {
     Sql::new(Dialect::Sqlite, text).of_columns(columns)
-}
-
-/// What is read, however long the machine made the statement before wait.
-fn asked_of(near: &Near, sql: &Sql, is_kept: bool) -> Option<Arc<Rows>> {
-    near.long().all = None;
-    near.read(sql, is_kept)
 }
 
 /// Takes about ten steps for each number.
@@ -76,7 +71,7 @@ async fn values_are_bound_as_the_driver_binds_them() {
     for value in values {
         let mut asked = sql("SELECT typeof(v), v FROM (SELECT ", 2);
         asked.bind(value.clone()).push(" AS v)");
-        let read = asked_of(&near, &asked, false).unwrap_or_else(|| panic!("{value:?} is bound"));
+        let read = near.read(&asked, false).unwrap_or_else(|| panic!("{value:?} is bound"));
         let mut adapted = sea_orm::Values(asked.values.clone());
         adapt(&mut adapted);
         let through = Sql { values: adapted.0, ..asked };
@@ -98,14 +93,24 @@ async fn what_takes_long_is_broken_off_and_not_tried_for_a_while() {
         asked.values.push(times.into());
         asked
     };
-    assert!(asked_of(&near, &asked(0), false).is_some());
+    assert!(near.read(&asked(0), false).is_some());
     let begun = Instant::now();
-    assert!(asked_of(&near, &asked(5_000), true).is_none());
+    assert!(near.read(&asked(5_000), true).is_none());
     assert!(begun.elapsed() < Duration::from_secs(2), "25 million steps take longer");
-    assert!(asked_of(&near, &asked(0), false).is_none(), "who has the same text is not tried");
-    assert!(asked_of(&near, &sql("SELECT i FROM n WHERE i = 3", 1), false).is_some(), "others are");
+    assert!(near.read(&asked(0), false).is_none(), "who has the same text is not tried");
+    assert!(near.read(&sql("SELECT i FROM n WHERE i = 3", 1), false).is_some(), "others are");
     near.long().texts.values_mut().for_each(|until| *until = Instant::now());
-    assert!(asked_of(&near, &asked(0), false).is_some(), "after a while it is tried again");
+    assert!(near.read(&asked(0), false).is_some(), "after a while it is tried again");
+}
+
+#[tokio::test]
+async fn what_takes_long_by_the_clock_is_broken_off_though_its_steps_are_few() {
+    let (near, _pool, _folder) = opened("clock").await;
+    let asked = sql("SELECT SUM(i) FROM n", 1);
+    assert!(near.read(&asked, false).is_some());
+    let hasty = Near { slow: Duration::ZERO, ..Near::new(near.path.clone()) };
+    assert!(hasty.read(&asked, false).is_none(), "the clock is looked at before its last step");
+    assert_eq!(hasty.long().texts.len(), 1, "it is not tried again for a while");
 }
 
 #[tokio::test]
@@ -113,7 +118,7 @@ async fn steps_of_one_statement_are_not_counted_for_the_next() {
     let (near, _pool, _folder) = opened("steps").await;
     for (times, is_kept) in [(100, false), (20_000, true)] {
         for _ in 0..times {
-            let rows = asked_of(&near, &sql("SELECT i FROM n WHERE i <= 500", 1), is_kept);
+            let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1), is_kept);
             assert_eq!(rows.expect("it is short").len(), 500);
         }
     }
@@ -125,7 +130,7 @@ async fn what_is_committed_is_seen_by_the_next_statement() {
     let (near, pool, _folder) = opened("seen").await;
     for number in 5_001..5_020 {
         pool.connections.execute_unprepared(&format!("INSERT INTO n VALUES ({number})")).await.unwrap();
-        let rows = asked_of(&near, &sql("SELECT MAX(i) FROM n", 1), number % 3 > 0).unwrap();
+        let rows = near.read(&sql("SELECT MAX(i) FROM n", 1), number % 3 > 0).unwrap();
         assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(number));
     }
 }
@@ -135,13 +140,13 @@ async fn nothing_is_written_and_what_fails_is_left_to_the_driver() {
     let (near, _pool, _folder) = opened("fails").await;
     for text in ["DELETE FROM n RETURNING i", "SELECT nothing FROM nowhere", "SELECT 1, 2 FROM n WHERE i = 1"] {
         let columns = if text.contains("1, 2") { 3 } else { 1 };
-        assert!(asked_of(&near, &sql(text, columns), false).is_none(), "{text}");
+        assert!(near.read(&sql(text, columns), false).is_none(), "{text}");
     }
-    let rows = asked_of(&near, &sql("SELECT COUNT(*) FROM n WHERE i < 10", 1), false).unwrap();
+    let rows = near.read(&sql("SELECT COUNT(*) FROM n WHERE i < 10", 1), false).unwrap();
     assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(9));
     let mut uncounted = sql("SELECT 1", 1);
-    assert!(asked_of(&near, uncounted.uncounted(), false).is_none());
-    assert!(asked_of(&near, &sql("SELECT 1", 0), false).is_none(), "whose columns are not known");
+    assert!(near.read(uncounted.uncounted(), false).is_none());
+    assert!(near.read(&sql("SELECT 1", 0), false).is_none(), "whose columns are not known");
 }
 
 #[tokio::test]
@@ -158,9 +163,9 @@ async fn while_the_disk_is_slow_the_driver_reads() {
 #[tokio::test]
 async fn what_is_closed_opens_nothing() {
     let (near, _pool, _folder) = opened("closed").await;
-    assert!(asked_of(&near, &sql("SELECT 1", 1), false).is_some());
+    assert!(near.read(&sql("SELECT 1", 1), false).is_some());
     near.close();
-    assert!(asked_of(&near, &sql("SELECT 1", 1), false).is_none());
+    assert!(near.read(&sql("SELECT 1", 1), false).is_none());
 }
 
 #[tokio::test]
@@ -172,7 +177,7 @@ async fn the_same_is_answered_again_until_somebody_writes() {
     let read = |least: i64| {
         let mut asked = sql("SELECT i FROM n WHERE i >= $1", 1);
         asked.values.push(least.into());
-        asked_of(&near, &asked, true).unwrap()
+        near.read(&asked, true).unwrap()
     };
     let first = read(4_990);
     assert!(Arc::ptr_eq(&first, &read(4_990)));
@@ -190,7 +195,7 @@ async fn the_same_is_answered_again_until_somebody_writes() {
 #[tokio::test]
 async fn few_answers_are_remembered_and_no_long_ones() {
     let (near, _pool, _folder) = opened("few").await;
-    let read = |columns: &str| asked_of(&near, &sql(&format!("SELECT {columns} FROM n WHERE i = 1"), 1), true).unwrap();
+    let read = |columns: &str| near.read(&sql(&format!("SELECT {columns} FROM n WHERE i = 1"), 1), true).unwrap();
     let first = read("0");
     (1..=MOST_KEPT).for_each(|number| drop(read(&number.to_string())));
     assert!(!Arc::ptr_eq(&first, &read("0")), "the one that was asked longest ago has gone");
@@ -205,12 +210,12 @@ async fn few_answers_are_remembered_and_no_long_ones() {
 async fn a_change_of_the_tables_is_learned_however_much_there_is_to_learn() {
     let (near, pool, _folder) = opened("tables").await;
     let asked = sql("SELECT COUNT(*) FROM n WHERE i < 10", 1);
-    assert!(asked_of(&near, &asked, true).is_some());
+    assert!(near.read(&asked, true).is_some());
     let tables: String = (0..3_000).map(|number| format!("CREATE TABLE t{number} (a, b UNIQUE, c UNIQUE);")).collect();
     pool.connections.execute_unprepared(&format!("BEGIN; {tables} COMMIT")).await.unwrap();
-    asked_of(&near, &asked, true);
+    near.read(&asked, true);
     near.long().texts.clear();
-    assert!(asked_of(&near, &asked, true).is_some());
+    assert!(near.read(&asked, true).is_some());
 }
 
 #[tokio::test]
@@ -218,17 +223,17 @@ async fn values_are_bound_by_their_numbers_wherever_these_stand() {
     let (near, _pool, _folder) = opened("numbers").await;
     let mut asked = sql("SELECT $2, $1, $2 FROM n WHERE i = $3", 3);
     asked.values.extend([1i64.into(), 2i64.into(), 3i64.into()]);
-    let rows = asked_of(&near, &asked, false).unwrap();
+    let rows = near.read(&asked, false).unwrap();
     let row = rows.first().unwrap();
     assert_eq!([0, 1, 2].map(|position| row.integer(position).unwrap()), [2, 1, 2]);
     asked.values.pop();
-    assert!(asked_of(&near, &asked, false).is_none(), "a value is missing");
+    assert!(near.read(&asked, false).is_none(), "a value is missing");
 }
 
 #[tokio::test]
 async fn what_is_long_is_left_to_the_driver() {
     let (near, _pool, _folder) = opened("long-answers").await;
     let of = |bytes: usize| sql(&format!("SELECT zeroblob({bytes}) FROM n WHERE i = 1"), 1);
-    assert!(asked_of(&near, &of(LONGEST - 5), false).is_some());
-    assert!(asked_of(&near, &of(LONGEST), false).is_none());
+    assert!(near.read(&of(LONGEST - 5), false).is_some());
+    assert!(near.read(&of(LONGEST), false).is_none());
 }
