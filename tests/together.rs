@@ -15,6 +15,7 @@ on_both!(
     of_those_who_change_one_record_each_has_its_say,
     those_who_ask_for_one_record_are_all_answered,
     who_asks_for_the_same_list_at_once_sees_what_was_there_before,
+    what_is_written_of_the_same_rows_is_what_each_asked_for,
 );
 
 #[test]
@@ -76,6 +77,39 @@ async fn who_asks_for_the_same_list_at_once_sees_what_was_there_before(server: S
     };
     // Who writes waits its turn behind all others on SQLite, and no longer than the gate has patience.
     join_all((0..MANY / 2).map(write_and_read)).await;
+}
+
+async fn what_is_written_of_the_same_rows_is_what_each_asked_for(server: Server) {
+    let admin = &server.admin();
+    for name in ["power", "grade"] {
+        let field = json!({ "name": name, "label": name, "field_type": "text", "entity_type": "products" });
+        admin.post("/custom_fields", field).await.created("custom_field");
+    }
+    let product = json!({ "name": "Lamp", "custom_fields": { "power": "strong", "grade": "fine" } });
+    admin.post("/products", product).await.created("product");
+    // Views differ in what is shown of the same columns, and in `meta`.
+    let mut asked = Vec::new();
+    for (name, column) in [("One", "cf.power"), ("Two", "cf.grade"), ("Three", "custom_fields"), ("Four", "cf.power")] {
+        let view = json!({ "name": name, "entity_type": "products", "columns": ["name", column] });
+        let id = admin.post("/custom_views", view).await.created("custom_view")["id"].clone();
+        asked.push(format!("/products?view_id={id}"));
+    }
+    let plain = ["", "?count=none", "?per_page=20", "?include=customFieldValues", "?fields=name,custom_fields"];
+    asked.extend(plain.map(|query| format!("/products{query}")));
+    let mut alone = Vec::new();
+    for path in &asked {
+        alone.push(admin.get(path).await.ok());
+    }
+    assert_eq!(alone[0]["products"][0]["custom_fields"], json!({ "power": "strong" }));
+    assert_eq!(alone[1]["products"][0]["custom_fields"], json!({ "grade": "fine" }));
+    for round in 0..5 {
+        let read = |n: usize| {
+            let at = n % asked.len();
+            let (path, alone) = (&asked[at], &alone[at]);
+            async move { assert_eq!(&admin.get(path).await.ok(), alone, "{path}, round {round}") }
+        };
+        join_all((0..MANY).map(read)).await;
+    }
 }
 
 async fn those_who_ask_for_one_record_are_all_answered(server: Server) {

@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::body::{Body, Given, MOST_FIELDS};
-use super::list::LONGEST;
 use super::outcome::{Outcome, Reply};
 use super::restore::{self, RESTORE};
 use super::route::Call;
 use super::version::Conditions;
+use super::written::LONGEST;
 use super::{create, delete, update};
 use crate::catalog::Entry;
 use crate::context::Context;

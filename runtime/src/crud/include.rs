@@ -49,6 +49,10 @@ impl Related {
         self.embedded.iter().filter(|(name, _)| wanted(name)).for_each(|(name, values)| write(out, name, &values[row]));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.embedded.is_empty() && !self.has_more()
+    }
+
     /// Whether anything stands beside the record itself.
     pub fn has_more(&self) -> bool {
         !self.computed.is_empty() || !self.included.is_empty()

@@ -2,22 +2,20 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
+use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
 use super::export::{Exported, Format};
-use super::include::{self, Related};
-use super::page::{self, Page, Reading};
-use super::{explain, export, restore, store};
+use super::include;
+use super::page::{self, Reading};
+use super::{explain, export, restore, store, written};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::Row;
 use crate::error::{Error, FieldErrors, Result};
-use crate::query::{Condition, Count, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
-use crate::record::write_record;
+use crate::query::{Condition, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
 use crate::view::{self, View};
 
 /// What is asked of a list.
@@ -34,7 +32,7 @@ pub struct Asked<'r> {
 /// The answer to a list.
 pub enum Listed {
     Page {
-        body: Vec<u8>,
+        body: Bytes,
         /// Where the first and the next page are, of a list that is read by cursors (RFC 8288).
         link: Option<String>,
     },
@@ -42,9 +40,6 @@ pub enum Listed {
     Plan(Vec<u8>),
     All(Format, Exported),
 }
-
-/// No list is answered with more bytes, nor are many writes at once.
-pub(super) const LONGEST: usize = 32 << 20;
 
 /// A header of more bytes is more than some clients take: `meta.next_cursor` alone says where the next page is.
 const LONGEST_LINK: usize = 4_096;
@@ -126,55 +121,13 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         return Ok(Listed::All(format, exported));
     }
     let page = page::read(context, reading).await?;
-    let rows = page.rows();
-    let related = include::load(context, entry, &shape, &rows, &plan.includes).await?;
-    let body = written(reading, &page, (&rows, &related), view.as_ref())?;
+    let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
+    let body = written::written(reading, &page, &related, view.as_ref())?;
     let link = match cursor {
         Some(_) => link(ask, page.next.as_deref())?,
         None => None,
     };
     Ok(Listed::Page { body, link })
-}
-
-/// `{"<plural>": [...], "meta": {...}}`
-fn written(
-    reading: Reading<'_>,
-    page: &Page,
-    (rows, related): (&[Row<'_>], &Related),
-    view: Option<&View>,
-) -> Result<Vec<u8>> {
-    let Reading { entry, shape, plan, cursor, .. } = reading;
-    let mut out = Vec::with_capacity(256 + rows.len() * 512);
-    out.extend_from_slice(b"{\"");
-    out.extend_from_slice(entry.meta.plural.as_bytes());
-    out.extend_from_slice(b"\":[");
-    for (index, row) in rows.iter().enumerate() {
-        out.extend_from_slice(if index > 0 { b",{" } else { b"{" });
-        write_record(&mut out, shape, *row)?;
-        related.write(&mut out, index);
-        out.push(b'}');
-        if out.len() > LONGEST {
-            let told = "the records of this page have more than 32 MiB: ask for fewer, or by `fields` for less of each";
-            return Err(Error::invalid("per_page", told));
-        }
-    }
-    out.extend_from_slice(b"],\"meta\":{");
-    if let Some(total) = page.total {
-        let name = if plan.count == Count::Estimate { "total_estimate" } else { "total" };
-        let _ = write!(out, "\"{name}\":{total},");
-    }
-    let _ = write!(out, "\"per_page\":{}", plan.per_page);
-    match (cursor, &page.next) {
-        (None, _) => drop(write!(out, ",\"page\":{}", plan.page)),
-        // A cursor has no character that JSON escapes.
-        (Some(_), Some(next)) => drop(write!(out, ",\"next_cursor\":\"{next}\"")),
-        (Some(_), None) => out.extend_from_slice(b",\"next_cursor\":null"),
-    }
-    if let Some(view) = view {
-        let _ = write!(out, ",\"view\":{}", view.meta());
-    }
-    out.extend_from_slice(b"}}");
-    Ok(out)
 }
 
 /// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with what the request said beside its cursor.

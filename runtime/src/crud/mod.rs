@@ -35,6 +35,7 @@ mod transaction;
 mod update;
 mod version;
 mod whole;
+mod written;
 
 pub use crate::context::Context;
 pub use action::{ActionCall, ActionHandler, ActionResult};

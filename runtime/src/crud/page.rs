@@ -137,6 +137,14 @@ impl Page {
     pub fn rows(&self) -> Vec<Row<'_>> {
         self.parts.iter().flat_map(|rows| rows.iter()).take(self.shown).collect()
     }
+
+    /// All of its rows as they were read, where others have them too, or had.
+    pub fn shared(&self) -> Option<&Rows> {
+        match self.parts.as_slice() {
+            [rows] if rows.has_made() || Arc::strong_count(rows) > 1 => Some(rows),
+            _ => None,
+        }
+    }
 }
 
 pub(super) fn length(rows: &Rows) -> i64 {

@@ -279,7 +279,7 @@ impl Reader {
                 return Ok(None);
             }
         }
-        Ok(packing.packed().map(|rows| Arc::new(Rows::Packed(rows))))
+        Ok(packing.packed().map(|rows| Arc::new(rows.into())))
     }
 }
 

@@ -1,20 +1,34 @@
 //! The rows that a statement read, which several requests may have asked for.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, RuntimeErr};
 
 use super::held::Held;
 use super::packed::{MOST_COLUMNS, Packed, PackedRow, Stored, packing};
 use super::{Connection, Dialect, Sql};
 
-/// The rows of a statement.
+/// The rows of a statement, and what one of those who have them made of them.
 #[derive(Debug)]
-pub enum Rows {
+pub struct Rows {
+    read: Read,
+    made: OnceLock<Made>,
+}
+
+#[derive(Debug)]
+enum Read {
     /// As the driver has them. On SQLite they are one request's alone: to read a value may change how SQLite keeps it, so
     /// that no two threads may do so at once, whatever the driver's types say.
     Driver(Vec<QueryResult>),
     Packed(Packed),
+}
+
+/// What was to be made, and what it came to.
+#[derive(Debug)]
+struct Made {
+    what: Vec<u8>,
+    bytes: Bytes,
 }
 
 /// One of the rows.
@@ -71,24 +85,39 @@ impl Sql {
 
 impl Rows {
     fn of(rows: Vec<QueryResult>, packed: Option<usize>) -> Result<Rows, DbErr> {
-        let Some(columns) = packed else { return Ok(Rows::Driver(rows)) };
+        let Some(columns) = packed else { return Ok(Read::Driver(rows).into()) };
         let bytes = rows.first().map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or_default();
         let packed = Packed::new(bytes, columns);
-        packed.map(Rows::Packed).ok_or_else(|| DbErr::Query(RuntimeErr::Internal("what was read is no rows".into())))
+        packed.map(Rows::from).ok_or_else(|| DbErr::Query(RuntimeErr::Internal("what was read is no rows".into())))
+    }
+
+    pub fn has_made(&self) -> bool {
+        self.made.get().is_some()
+    }
+
+    /// What was made of them already, of these words.
+    pub fn made(&self, what: &[u8]) -> Option<Bytes> {
+        self.made.get().filter(|made| made.what == what).map(|made| made.bytes.clone())
+    }
+
+    /// Keeps what was made of them, unless something else was before: most who read the same rows want the same of them.
+    pub fn keep_made(&self, what: Vec<u8>, bytes: Bytes) {
+        // Who makes the same at the same time is not waited for.
+        let _ = self.made.set(Made { what, bytes });
     }
 
     pub fn len(&self) -> usize {
-        match self {
-            Rows::Driver(rows) => rows.len(),
-            Rows::Packed(rows) => rows.len(),
+        match &self.read {
+            Read::Driver(rows) => rows.len(),
+            Read::Packed(rows) => rows.len(),
         }
     }
 
     /// How many bytes they are, of those that were packed.
     pub(super) fn bytes(&self) -> usize {
-        match self {
-            Rows::Driver(_) => 0,
-            Rows::Packed(rows) => rows.bytes(),
+        match &self.read {
+            Read::Driver(_) => 0,
+            Read::Packed(rows) => rows.bytes(),
         }
     }
 
@@ -97,9 +126,9 @@ impl Rows {
     }
 
     pub fn get(&self, index: usize) -> Option<Row<'_>> {
-        match self {
-            Rows::Driver(rows) => rows.get(index).map(Row::Driver),
-            Rows::Packed(rows) => rows.row(index).map(Row::Packed),
+        match &self.read {
+            Read::Driver(rows) => rows.get(index).map(Row::Driver),
+            Read::Packed(rows) => rows.row(index).map(Row::Packed),
         }
     }
 
@@ -109,6 +138,18 @@ impl Rows {
 
     pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+impl From<Read> for Rows {
+    fn from(read: Read) -> Rows {
+        Rows { read, made: OnceLock::new() }
+    }
+}
+
+impl From<Packed> for Rows {
+    fn from(packed: Packed) -> Rows {
+        Read::Packed(packed).into()
     }
 }
 
