@@ -14,6 +14,17 @@ on_both!(
     of_two_at_the_hour_the_one_that_changed_nothing_says_nothing,
 );
 
+/// The use of a secret is written beside the request that uses it.
+async fn noted(server: &Server) {
+    let noted = async {
+        let sql = "SELECT 'used' AS text FROM user_sessions WHERE last_used_at > rotated_at";
+        while server.texts(sql).await.is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), noted).await.expect("its use is noted");
+}
+
 async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Server) {
     let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
     visitor.get("/products").await.status(200);
@@ -28,6 +39,7 @@ async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Ser
     let mut late = Visitor::new(&server.url());
     late.cookie = first;
     late.get("/products").await.status(200);
+    noted(&server).await;
     server.state.clock.turn(Duration::from_secs(61));
     late.get("/products").await.status(303);
     visitor.get("/products").await.status(200);
@@ -53,6 +65,7 @@ async fn an_answer_that_is_lost_ends_no_session(server: Server) {
     let (second, mut late) = (visitor.cookie.clone(), Visitor::new(&server.url()));
     visitor.get("/products").await.status(200);
     assert_eq!(visitor.cookie, second);
+    noted(&server).await;
     for old in [lost, first] {
         server.state.clock.turn(Duration::from_secs(61));
         late.cookie = old;
