@@ -5,7 +5,8 @@
 //! ask again as soon as they are answered the rate is best, and then has that, and one and three times its rate offered by the
 //! clock, whatever comes back, in turn and in one run. Beside the rates stands how much good a second of the server's CPU did, which a machine that is busy with
 //! other things changes less (on SQLite that is all that is done for a request). The server has one CPU and the load another, where there are two. `DATABASE=postgres` starts a private
-//! PostgreSQL; `CONCURRENCY` is the setting `request-concurrency`; `SERVER` is a build that is there.
+//! PostgreSQL; `CONCURRENCY` is the setting `request-concurrency`; `CROWD` is how many connections offer by the clock; `SERVER` is a build
+//! that is there.
 
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
@@ -23,9 +24,6 @@ use server::{Server, built, run};
 
 /// With so many connections the best rate is looked for.
 const BEST: [usize; 4] = [8, 16, 32, 64];
-/// So many offer more than that.
-const CROWD: usize = 600;
-
 /// What became of the requests of a round.
 #[derive(Default)]
 struct Outcome {
@@ -41,6 +39,7 @@ fn main() {
     let number = |name: &str, default: f64| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let (rounds, seconds, products) =
         (number("ROUNDS", 5.0) as usize, number("SECONDS", 3.0), number("PRODUCTS", 10_000.0));
+    let crowd = number("CROWD", 600.0) as usize;
     let path = std::env::var("ASK").unwrap_or_else(|_| "/api/v1/products".into());
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let charter = built(&root);
@@ -93,7 +92,7 @@ fn main() {
         let (best, yielded) = (rate(&alone), yields(&alone));
         println!("{:>8} {best:>10.0}", "best");
         for (index, times) in [1.0, 3.0].into_iter().enumerate() {
-            let mut outcome = load(CROWD, Some(best * times));
+            let mut outcome = load(crowd, Some(best * times));
             let (good, refused) = (rate(&outcome), outcome.refused.len() as f64 / outcome.seconds);
             let asked = good + refused + outcome.other.len() as f64 / outcome.seconds;
             let good_of_cpu = yields(&outcome) / yielded;

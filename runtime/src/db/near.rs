@@ -136,10 +136,12 @@ impl Near {
         let took = begun.elapsed();
         match rows {
             Ok(rows) => {
-                if took > self.slow {
+                if took > self.slow || rows.is_none() {
                     let mut long = self.long();
                     long.avoid(text);
-                    long.all = Some(begun + took + REST);
+                    if took > self.slow {
+                        long.all = Some(begun + took + REST);
+                    }
                 }
                 if let Some(idle) = lock(&self.idle).as_mut() {
                     idle.push(reader);

@@ -231,9 +231,16 @@ async fn values_are_bound_by_their_numbers_wherever_these_stand() {
 }
 
 #[tokio::test]
-async fn what_is_long_is_left_to_the_driver() {
+async fn what_is_long_is_left_to_the_driver_and_not_tried_for_a_while() {
     let (near, _pool, _folder) = opened("long-answers").await;
-    let of = |bytes: usize| sql(&format!("SELECT zeroblob({bytes}) FROM n WHERE i = 1"), 1);
+    let of = |bytes: usize| {
+        let mut asked = sql("SELECT zeroblob($1) FROM n WHERE i = 1", 1);
+        asked.values.push(i64::try_from(bytes).unwrap().into());
+        asked
+    };
     assert!(near.read(&of(LONGEST - 5), false).is_some());
     assert!(near.read(&of(LONGEST), false).is_none());
+    // It would be read once more for each who asks.
+    assert!(near.read(&of(1), false).is_none());
+    assert!(near.read(&sql("SELECT zeroblob(1) FROM n WHERE i = 1", 1), false).is_some(), "others are");
 }
