@@ -96,12 +96,23 @@ async fn what_is_written_of_the_same_rows_is_what_each_asked_for(server: Server)
     }
     let plain = ["", "?count=none", "?per_page=20", "?include=customFieldValues", "?fields=name,custom_fields"];
     asked.extend(plain.map(|query| format!("/products{query}")));
+    // Of the same column the code is written, or the word for it.
+    let activity = json!({ "subject": "Call", "type_id": 1002 });
+    admin.post("/activities", activity).await.created("activity");
+    asked.extend(["type_id", "activity_type_name"].map(|field| format!("/activities?fields={field}")));
     let mut alone = Vec::new();
     for path in &asked {
+        // Nothing is remembered after a write.
+        admin.post("/product_groups", json!({ "name": path })).await.created("product_group");
         alone.push(admin.get(path).await.ok());
     }
     assert_eq!(alone[0]["products"][0]["custom_fields"], json!({ "power": "strong" }));
     assert_eq!(alone[1]["products"][0]["custom_fields"], json!({ "grade": "fine" }));
+    assert_eq!((&alone[0]["meta"]["view"]["name"], &alone[3]["meta"]["view"]["name"]), (&json!("One"), &json!("Four")));
+    let last = &alone[alone.len() - 2..];
+    assert!(
+        last[0]["activities"][0]["type_id"].is_number() && last[1]["activities"][0]["activity_type_name"].is_string()
+    );
     for round in 0..5 {
         let read = |n: usize| {
             let at = n % asked.len();

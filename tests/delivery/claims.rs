@@ -163,7 +163,7 @@ async fn no_transaction_is_open_while_an_attempt_is_under_way(server: Server) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), none).await.expect("none stays open");
+        tokio::time::timeout(Duration::from_secs(5), none).await.expect("none stays open");
     }
     gate.add_permits(1);
     round.await.expect("it ends");

@@ -31,7 +31,8 @@ pub(super) fn written(reading: Reading<'_>, page: &Page, related: &Related, view
     if let Some(made) = shared.made(&what) {
         return Ok(made);
     }
-    let body = Bytes::from(body(reading, &rows, related, &meta)?);
+    // What is kept is no longer than it need be.
+    let body = Bytes::from(body(reading, &rows, related, &meta)?.into_boxed_slice());
     shared.keep_made(what, body.clone());
     Ok(body)
 }

@@ -1,6 +1,6 @@
 //! The rows that a statement read, which several requests may have asked for.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, RuntimeErr};
@@ -9,11 +9,11 @@ use super::held::Held;
 use super::packed::{MOST_COLUMNS, Packed, PackedRow, Stored, packing};
 use super::{Connection, Dialect, Sql};
 
-/// The rows of a statement, and what one of those who have them made of them.
+/// The rows of a statement, and what somebody who has them made of them last.
 #[derive(Debug)]
 pub struct Rows {
     read: Read,
-    made: OnceLock<Made>,
+    made: Mutex<Option<Made>>,
 }
 
 #[derive(Debug)]
@@ -23,6 +23,9 @@ enum Read {
     Driver(Vec<QueryResult>),
     Packed(Packed),
 }
+
+/// What is made of rows is kept up to so many bytes.
+const LONGEST_MADE: usize = 128 << 10;
 
 /// What was to be made, and what it came to.
 #[derive(Debug)]
@@ -92,18 +95,23 @@ impl Rows {
     }
 
     pub fn has_made(&self) -> bool {
-        self.made.get().is_some()
+        self.last_made().is_some()
     }
 
-    /// What was made of them already, of these words.
+    /// What was made of them last, if it was to be this.
     pub fn made(&self, what: &[u8]) -> Option<Bytes> {
-        self.made.get().filter(|made| made.what == what).map(|made| made.bytes.clone())
+        self.last_made().as_ref().filter(|made| made.what == what).map(|made| made.bytes.clone())
     }
 
-    /// Keeps what was made of them, unless something else was before: most who read the same rows want the same of them.
+    /// Keeps what was made of them, in the place of what was made before, unless it is long: rows may be remembered.
     pub fn keep_made(&self, what: Vec<u8>, bytes: Bytes) {
-        // Who makes the same at the same time is not waited for.
-        let _ = self.made.set(Made { what, bytes });
+        if bytes.len() <= LONGEST_MADE {
+            *self.last_made() = Some(Made { what, bytes });
+        }
+    }
+
+    fn last_made(&self) -> MutexGuard<'_, Option<Made>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn len(&self) -> usize {
@@ -143,7 +151,7 @@ impl Rows {
 
 impl From<Read> for Rows {
     fn from(read: Read) -> Rows {
-        Rows { read, made: OnceLock::new() }
+        Rows { read, made: Mutex::default() }
     }
 }
 
