@@ -9,7 +9,7 @@ use charter_runtime::webhook::Engine;
 use chrono::{DateTime, Utc};
 use tokio::sync::Semaphore;
 
-use super::{Receiver, SLOTS, answer, count, deliver, role, statuses, values, webhook};
+use super::{Receiver, SLOTS, answer, count, deliver, none, role, statuses, values, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -158,12 +158,7 @@ async fn no_transaction_is_open_while_an_attempt_is_under_way(server: Server) {
     if server.database == crate::support::Database::Postgres {
         let open = "pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
         // What the request does beside its answer may be between two statements of its own.
-        let none = async {
-            while count(&server, open).await > 0 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(5), none).await.expect("none stays open");
+        none(&server, open).await;
     }
     gate.add_permits(1);
     round.await.expect("it ends");

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
+use super::{Receiver, answer, count, deliver, none, role, statuses, values, webhook};
 use crate::support::{Server, leave, on_both};
 
 on_both!(
@@ -133,15 +133,6 @@ async fn a_delivery_of_a_process_whose_clock_is_ahead_is_sent_again(server: Serv
     transaction.commit().await.expect("it commits");
     let outcome = manual::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await;
     assert!(outcome.expect("it is sent").is_delivered());
-}
-
-/// Waits, shortly, until there is none of these.
-async fn none(server: &Server, from: &str) {
-    let begun = std::time::Instant::now();
-    while count(server, from).await > 0 {
-        assert!(begun.elapsed() < Duration::from_secs(10), "{from} is left");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {

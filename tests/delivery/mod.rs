@@ -12,7 +12,7 @@ mod sight;
 mod streak;
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use charter_runtime::context::State;
 use charter_runtime::crud::BoxFuture;
@@ -134,4 +134,13 @@ pub async fn statuses(server: &Server) -> Vec<String> {
 
 pub async fn count(server: &Server, from: &str) -> i64 {
     values(server, &format!("SELECT COUNT(*) AS v FROM {from}")).await[0]
+}
+
+/// Waits until there is none of these, and less long than the database lets a transaction do nothing.
+pub async fn none(server: &Server, from: &str) {
+    let begun = Instant::now();
+    while count(server, from).await > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{from} is left");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }

@@ -24,6 +24,7 @@ use server::{Server, built, run};
 
 /// With so many connections the best rate is looked for.
 const BEST: [usize; 4] = [8, 16, 32, 64];
+
 /// What became of the requests of a round.
 #[derive(Default)]
 struct Outcome {

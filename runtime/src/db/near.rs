@@ -256,7 +256,7 @@ impl Reader {
         self.connection.prepare_cached(text)?.execute([]).map(drop)
     }
 
-    /// Nothing where a value is not bound here.
+    /// Nothing where a value is not bound here, or the answer is long.
     fn read(&self, sql: &Sql) -> rusqlite::Result<Option<Arc<Rows>>> {
         let mut statement = self.connection.prepare_cached(&sql.text)?;
         if statement.column_count() != sql.columns {
