@@ -15,6 +15,7 @@ on_both!(
     one_parameter_can_name_several_fields_joined_by_or,
     the_same_parameter_twice_is_two_conditions,
     lists_come_with_commas_or_repeated,
+    a_long_list_finds_what_a_short_one_does,
     enums_are_compared_without_regard_to_case,
     days_and_times_are_compared_as_such,
     a_related_record_is_asked_by_its_field,
@@ -173,6 +174,37 @@ async fn lists_come_with_commas_or_repeated(specimens: Specimens) {
     assert_eq!(ids(&client, &[("q[id_not_in][]", "1"), ("q[id_not_in][]", "8")]).await, [2, 3, 4, 5, 6, 7, 9, 10]);
     // Both forms of one parameter are two conditions.
     assert_eq!(ids(&client, &[("q[id_in]", "1,2"), ("q[id_in][]", "2"), ("q[id_in][]", "3")]).await, [2]);
+}
+
+async fn a_long_list_finds_what_a_short_one_does(specimens: Specimens) {
+    specimens
+        .sql("UPDATE specimens SET bought_on = '2026-02-28', size = 'small', name = 'say \"ä\\' WHERE id = 1")
+        .await;
+    let client = specimens.admin();
+    let cases: [(&str, &[&str], &[i64]); 14] = [
+        ("q[id_in][]", &["8", "1"], &[1, 8]),
+        ("q[id_not_in][]", &["8", "1"], &[2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_in][]", &["abc", "a,b", "say \"ä\\"], &[1, 4, 10]),
+        ("q[name_not_in][]", &["abc", "a,b", "say \"ä\\"], &[2, 3, 5, 6, 7, 9]),
+        ("q[rate_in][]", &["9.5", "0.10", "1e30"], &[2, 6, 9]),
+        ("q[qty_not_in][]", &["5", "7"], &[2, 4, 5, 7, 8, 9]),
+        ("q[active_in][]", &["true", "F"], &[1, 2, 4, 5, 6, 8, 9, 10]),
+        ("q[size_in][]", &["SMALL", "large"], &[1]),
+        ("q[bought_on_in][]", &["2026-02-28", "2026-03-01"], &[1]),
+        ("q[created_at_in][]", &["2026-01-03T00:00:00Z", "2026-01-04T01:00:00+01:00"], &[3, 4]),
+        ("q[productGroup.name_in][]", &["Audio", "Rigging"], &[3, 4, 6, 7, 10]),
+        ("q[cf.power_in][]", &["150W", "150w"], &[1, 2]),
+        ("q[cf.rig_in][]", &["9", "20.50"], &[5, 9]),
+        ("q[cf.vip_in][]", &["TRUE", "f"], &[5, 6]),
+    ];
+    for (parameter, values, found) in cases {
+        // The edge of SQLite's two ways to be given a list, and far beyond.
+        for count in [2, 20, 21, 999] {
+            let asked: Vec<(&str, &str)> =
+                values.iter().cycle().take(count.max(values.len())).map(|value| (parameter, *value)).collect();
+            assert_eq!(ids(&client, &asked).await, found, "{parameter} with {count} values");
+        }
+    }
 }
 
 async fn enums_are_compared_without_regard_to_case(specimens: Specimens) {

@@ -4,6 +4,7 @@
 //! pool makes them wait in the worst order; what it reads soon is read without the driver. PostgreSQL has one pool for
 //! both. Exports have connections of their own.
 
+mod bound;
 mod connection;
 mod export;
 mod functions;

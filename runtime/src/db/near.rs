@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::SecondsFormat;
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use sea_orm::Value;
 
+use super::bound::stored;
 use super::packed::Packing;
 use super::rows::Rows;
 use super::{STATEMENTS, Sql, functions};
@@ -287,30 +287,9 @@ impl Reader {
 
 /// Binds a value as the driver does; whether it is one that is bound here.
 fn bind(statement: &mut Statement<'_>, place: usize, value: &Value) -> rusqlite::Result<bool> {
-    let text;
-    let bound = match value {
-        Value::Bool(value) => value.map_or(ValueRef::Null, |value| ValueRef::Integer(value.into())),
-        Value::Int(value) => value.map_or(ValueRef::Null, |value| ValueRef::Integer(value.into())),
-        Value::BigInt(value) => value.map_or(ValueRef::Null, ValueRef::Integer),
-        Value::String(Some(value)) => ValueRef::Text(value.as_bytes()),
-        Value::String(None) => ValueRef::Null,
-        Value::ChronoDateTimeUtc(Some(value)) => {
-            text = value.to_rfc3339_opts(SecondsFormat::AutoSi, false);
-            ValueRef::Text(text.as_bytes())
-        }
-        Value::ChronoDate(Some(value)) => {
-            text = value.format("%F").to_string();
-            ValueRef::Text(text.as_bytes())
-        }
-        Value::Uuid(Some(value)) => ValueRef::Blob(value.as_bytes()),
-        // An integer that counts the column's last place.
-        Value::Decimal(Some(value)) => match i64::try_from(value.mantissa()) {
-            Ok(scaled) => ValueRef::Integer(scaled),
-            Err(_) => return Ok(false),
-        },
-        _ => return Ok(false),
-    };
-    statement.raw_bind_parameter(place, ToSqlOutput::Borrowed(bound))?;
+    let mut text = String::new();
+    let Some(stored) = stored(value, &mut text) else { return Ok(false) };
+    statement.raw_bind_parameter(place, ToSqlOutput::Borrowed(stored))?;
     Ok(true)
 }
 

@@ -4,8 +4,13 @@ use std::fmt::Write;
 
 use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, Value};
 
+use super::bound::json_list;
 use super::{Connection, Dialect};
 use crate::error::Result;
+
+/// SQLite looks the name of a parameter up among all of a statement, which for 32,000 takes seconds: a list of more values is
+/// one there. Of fewer it knows how many rows they may find, and plans with that.
+const MOST_LISTED: usize = 20;
 
 /// A statement being written. Values are only ever bound, never spliced into the text.
 #[derive(Debug, Clone)]
@@ -84,6 +89,21 @@ impl Sql {
                 self.push(" IN (SELECT value FROM json_each(").bind(list).push("))")
             }
         }
+    }
+
+    /// Appends a list of values in parentheses, as it stands behind `IN`; PostgreSQL takes none without values.
+    pub fn list(&mut self, values: &[Value]) -> &mut Sql {
+        if self.dialect == Dialect::Sqlite
+            && values.len() > MOST_LISTED
+            && let Some(list) = json_list(values)
+        {
+            return self.push("(SELECT value FROM json_each(").bind(list).push("))");
+        }
+        self.push("(");
+        for (index, value) in values.iter().enumerate() {
+            self.push(if index == 0 { "" } else { ", " }).bind(value.clone());
+        }
+        self.push(")")
     }
 
     /// All rows.

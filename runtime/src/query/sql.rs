@@ -76,14 +76,7 @@ pub(super) fn write_test(sql: &mut Sql, left: &str, test: &Test) {
             sql.push(left).push(comparison.operator()).bind(value.clone());
         }
         Test::Among { values, negated } => {
-            sql.push(left).push(if *negated { " NOT IN (" } else { " IN (" });
-            for (index, value) in values.iter().enumerate() {
-                if index > 0 {
-                    sql.push(", ");
-                }
-                sql.bind(value.clone());
-            }
-            sql.push(")");
+            sql.push(left).push(if *negated { " NOT IN " } else { " IN " }).list(values);
         }
         Test::Like { place, needle, negated } => write_like(sql, left, *place, needle, *negated),
         // NULL stays NULL, so that a negation around it leaves the record out as it does everywhere.

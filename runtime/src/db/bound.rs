@@ -1,0 +1,69 @@
+//! Values as SQLite stores them when they are bound, one by one or as a list.
+
+use chrono::SecondsFormat;
+use sea_orm::Value;
+use serde_json::Value as Json;
+
+use super::Stored;
+
+/// What the driver would bind for a value, which may be written into the text; nothing where that is not known here.
+pub(super) fn stored<'v>(value: &'v Value, text: &'v mut String) -> Option<Stored<'v>> {
+    Some(match value {
+        Value::Bool(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
+        Value::Int(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
+        Value::BigInt(value) => value.map_or(Stored::Null, Stored::Integer),
+        Value::String(Some(value)) => Stored::Text(value.as_bytes()),
+        Value::String(None) => Stored::Null,
+        Value::ChronoDateTimeUtc(Some(value)) => {
+            *text = value.to_rfc3339_opts(SecondsFormat::AutoSi, false);
+            Stored::Text(text.as_bytes())
+        }
+        Value::ChronoDate(Some(value)) => {
+            *text = value.format("%F").to_string();
+            Stored::Text(text.as_bytes())
+        }
+        Value::Uuid(Some(value)) => Stored::Blob(value.as_bytes()),
+        // An integer that counts the column's last place.
+        Value::Decimal(Some(value)) => Stored::Integer(i64::try_from(value.mantissa()).ok()?),
+        _ => return None,
+    })
+}
+
+/// The values as a list that `json_each` reads back as they would be bound; nothing where JSON has none of that kind.
+pub(super) fn json_list(values: &[Value]) -> Option<String> {
+    let mut list = Vec::with_capacity(values.len());
+    for value in values {
+        let mut text = String::new();
+        list.push(match stored(value, &mut text)? {
+            Stored::Integer(number) => Json::from(number),
+            // SQLite ends a text of JSON at a zero.
+            Stored::Text(bytes) if !bytes.contains(&0) => Json::from(std::str::from_utf8(bytes).ok()?),
+            _ => return None,
+        });
+    }
+    serde_json::to_string(&list).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::{Dialect, Sql};
+
+    #[test]
+    fn a_long_list_is_one_value_on_sqlite_where_json_has_its_like() {
+        let bound = |dialect, values: Vec<Value>| {
+            let mut sql = Sql::new(dialect, "");
+            sql.list(&values);
+            sql.values
+        };
+        let numbers = |count: i64| (0..count).map(Value::from).collect::<Vec<_>>();
+        assert_eq!(bound(Dialect::Sqlite, numbers(20)).len(), 20);
+        assert_eq!(bound(Dialect::Postgres, numbers(21)).len(), 21);
+        let list: Vec<String> = (0..21).map(|number| number.to_string()).collect();
+        assert_eq!(bound(Dialect::Sqlite, numbers(21)), [format!("[{}]", list.join(",")).into()]);
+        let uuids = vec![Value::from(uuid::Uuid::nil()); 21];
+        assert_eq!(bound(Dialect::Sqlite, uuids).len(), 21);
+        let zeros = vec![Value::from("a\0b"); 21];
+        assert_eq!(bound(Dialect::Sqlite, zeros).len(), 21, "what stands behind the zero would be lost");
+    }
+}
