@@ -229,10 +229,12 @@ fn developer_command() -> PathBuf {
     shared().join("debug")
 }
 
-/// A command without what describes the package under test: build scripts look at that and would run anew.
+/// A command without what describes the package under test: build scripts look at that and would run anew, each time in turn
+/// with those of this workspace.
 fn without_package(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
-        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_", "OUT_DIR"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix))
+        {
             command.env_remove(name);
         }
     }

@@ -3,12 +3,13 @@
 use serde_json::json;
 
 use super::{PASSWORD, Visitor, admin, visitor};
-use crate::support::{Server, on_both};
+use crate::support::{Server, Specimens, on_both};
 
 on_both!(
     a_form_of_another_session_is_shown_again,
     rows_are_the_same_records_however_often_a_form_is_refused,
     what_a_browser_writes_otherwise_stays_what_it_was,
+    what_is_neither_yes_nor_no_stays_neither,
     the_theme_takes_nothing_away,
     what_differs_is_said_in_words,
     what_has_the_focus_is_seen_above_the_bar,
@@ -82,6 +83,8 @@ async fn what_a_browser_writes_otherwise_stays_what_it_was(server: Server) {
     let call =
         json!({ "subject": "A\r\nB", "description": "One\r\ntwo\rthree\n", "starts_at": "9999-12-31T23:59:59Z" });
     client.post("/activities", call).await.created("activity");
+    let hook = json!({ "url": "https://example.com/hook", "events": ["product.updated", "member.created", "*"] });
+    client.post("/webhooks", hook).await.created("webhook");
     let mut inside = visitor(&server, &json!({ "id": 1 })).await;
     let page = inside.get("/products/1/edit").await;
     page.status(200).says("name=\"_was.line.name\" value=\"&quot;A\\nB&quot;\"");
@@ -102,13 +105,37 @@ async fn what_a_browser_writes_otherwise_stays_what_it_was(server: Server) {
     assert_eq!((&saved["name"], &saved["tag_list"]), (&product["name"], &product["tag_list"]));
     assert_eq!(saved["sku"], "S-1", "and what is changed is");
     let Some(mut browser) = admin(&server).await else { return };
-    for path in ["/products/1", "/activities/1"] {
+    for path in ["/products/1", "/activities/1", "/webhooks/1"] {
         let before = client.get(path).await.text;
         browser.open(&format!("{path}/edit"));
         browser.follow(".record .primary");
         assert_eq!(browser.address(), path, "{}", browser.text("main"));
         assert_eq!(client.get(path).await.text, before, "{path}");
     }
+    browser.is_clean();
+}
+
+/// A box would say no where nothing was said.
+async fn what_is_neither_yes_nor_no_stays_neither(specimens: Specimens) {
+    let client = specimens.admin();
+    let active = async || client.get("/specimens/3").await.record("specimen")["active"].clone();
+    let mut inside = visitor(&specimens, &json!({ "id": 1 })).await;
+    inside.get("/specimens/3/edit").await.status(200).says("<option value=\"\" selected>–</option>");
+    for (given, kept) in [("", json!(null)), ("true", json!(true)), ("false", json!(false)), ("", json!(null))] {
+        inside.submit("/specimens/3", &[("active", given)]).await.status(303);
+        assert_eq!(active().await, kept, "{given:?}");
+    }
+    // The same for many at once.
+    for (given, kept) in [("false", json!(false)), ("", json!(null))] {
+        let change = [("_step", "apply"), ("id", "3"), ("_field", "active"), ("active", given)];
+        inside.submit("/specimens/bulk", &change).await.status(200).says("1 specimen was changed.");
+        assert_eq!(active().await, kept, "{given:?}");
+    }
+    let Some(mut browser) = admin(&specimens).await else { return };
+    let before = client.get("/specimens/3").await.text;
+    browser.open("/specimens/3/edit");
+    browser.follow(".record .primary");
+    assert_eq!(client.get("/specimens/3").await.text, before);
     browser.is_clean();
 }
 

@@ -184,9 +184,9 @@ impl Change {
 fn of_number(field: &FieldMeta, value: &Value) -> Value {
     let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
     match field.kind {
+        _ if value == "" => Value::Null,
         Kind::Code { .. } | Kind::Ref { .. } | Kind::Integer | Kind::BigInt => number.map_or(Value::Null, Value::from),
         Kind::Boolean => value.as_str().map_or(Value::Null, |text| Value::Bool(text == "true")),
-        _ if value == "" => Value::Null,
         _ => value.clone(),
     }
 }

@@ -128,7 +128,7 @@ impl Form<'_> {
             @if given.is_radio() {
                 fieldset .field.radio .invalid[invalid] aria-describedby=[&given.described] { legend #(id) tabindex="-1" { (called) } (inner) }
             } @else {
-                div .field .invalid[invalid] .check[kind == Kind::Boolean] { label for=(id) { (called) } (inner) }
+                div .field .invalid[invalid] .check[given.is_box(kind)] { label for=(id) { (called) } (inner) }
             }
         }
     }

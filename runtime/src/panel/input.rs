@@ -154,6 +154,11 @@ impl Given<'_> {
     pub fn is_radio(&self) -> bool {
         self.widget == Some(Widget::Radio) && self.choices.is_some()
     }
+
+    /// Whether it is a box, which says yes or no: what may be neither is a choice of three.
+    pub fn is_box(&self, kind: Kind) -> bool {
+        kind == Kind::Boolean && !self.clearable
+    }
 }
 
 /// The input of a form for a value of this kind.
@@ -165,7 +170,7 @@ pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> M
     let (mono, tall) = (given.widget == Some(Widget::Monospace), given.widget == Some(Widget::Textarea));
     match (kind, &given.choices) {
         (_, Some(choices)) if given.is_radio() => radio(given, choices, &text),
-        (Kind::Boolean, _) => html! {
+        (Kind::Boolean, _) if given.is_box(kind) => html! {
             input type="hidden" name=(name) value="false";
             input type="checkbox" id=(id) name=(name) value="true" checked[text == "true"] aria-describedby=[described];
         },
@@ -284,6 +289,7 @@ fn matrix(given: &Given<'_>, choices: &[Choice]) -> Markup {
     let short =
         |word: &str| word.split_once([':', '.']).map_or_else(|| word.to_string(), |(_, rest)| words::label(rest));
     html! {
+        (was::kept(Way::Boxes, &format!("{}[]", given.name), given.value))
         input type="hidden" name={ (given.name) "[]" } value="";
         table .matrix id=(given.id) tabindex="-1" aria-describedby=[&given.described] {
             tbody {

@@ -35,7 +35,8 @@ pub fn read(
     };
     for field in fields {
         if let Some(value) = record.get_mut(field.name) {
-            *value = of_kind(catalog, field.kind, value.take(), zone);
+            let given = of_kind(catalog, field.kind, value.take(), zone);
+            *value = was::in_order(kept.get(format!("{}[]", field.name).as_str()), given);
         }
     }
     // What is never shown is left as it is, unless something is written.

@@ -24,10 +24,12 @@ pub enum Way {
     List,
     /// A time of the company's zone, which the clocks may have twice.
     Time,
+    /// A list as boxes, in the order of the page.
+    Boxes,
 }
 
 impl Way {
-    const ALL: [Way; 5] = [Way::Area, Way::Line, Way::Bare, Way::List, Way::Time];
+    const ALL: [Way; 6] = [Way::Area, Way::Line, Way::Bare, Way::List, Way::Time, Way::Boxes];
 
     fn name(self) -> &'static str {
         match self {
@@ -36,13 +38,14 @@ impl Way {
             Way::Bare => "bare",
             Way::List => "list",
             Way::Time => "time",
+            Way::Boxes => "boxes",
         }
     }
 
     /// A text as the input gives it back, the ends of its lines as [`lines`] has them.
     fn back(self, text: &str) -> String {
         match self {
-            Way::Area | Way::List | Way::Time => lines(text).replace('\r', "\n"),
+            Way::Area | Way::List | Way::Time | Way::Boxes => lines(text).replace('\r', "\n"),
             Way::Line => text.replace(['\r', '\n'], ""),
             Way::Bare => text.replace(['\r', '\n'], "").trim_matches([' ', '\t', '\x0c']).to_string(),
         }
@@ -65,7 +68,8 @@ pub fn kept(way: Way, name: &str, value: &Value) -> Markup {
     let is_changed = match (way, value) {
         (Way::Time, Value::String(text)) => !text.is_empty(),
         (Way::List, Value::Array(list)) => elements(&way.back(&input::lines(value))) != *list,
-        (Way::List, _) => false,
+        (Way::Boxes, Value::Array(list)) => list.len() > 1,
+        (Way::List | Way::Boxes, _) => false,
         (_, Value::String(text)) => way.back(text) != *text,
         _ => false,
     };
@@ -97,6 +101,18 @@ pub fn meant(kept: Option<&(Way, Value)>, pair: &Pair, zone: chrono_tz::Tz) -> P
             Pair { name, value: was.clone() }
         }
         _ => Pair { name, value },
+    }
+}
+
+/// A list that boxes gave: in the order that it had before, where the same boxes are ticked.
+pub fn in_order(kept: Option<&(Way, Value)>, ticked: Value) -> Value {
+    match (kept, &ticked) {
+        (Some((Way::Boxes, Value::Array(was))), Value::Array(now))
+            if was.len() == now.len() && was.iter().all(|one| now.contains(one)) =>
+        {
+            was.clone().into()
+        }
+        _ => ticked,
     }
 }
 
@@ -151,6 +167,21 @@ mod tests {
     }
 
     #[test]
+    fn boxes_keep_the_order_of_what_was_ticked_before() {
+        let was = (Way::Boxes, json!(["b", "a"]));
+        for (ticked, meant) in [
+            (json!(["a", "b"]), json!(["b", "a"])),
+            (json!(["a"]), json!(["a"])),
+            (json!(["a", "c"]), json!(["a", "c"])),
+            (json!(["a", "b", "c"]), json!(["a", "b", "c"])),
+            (json!([]), json!([])),
+        ] {
+            assert_eq!(in_order(Some(&was), ticked.clone()), meant);
+            assert_eq!(in_order(None, ticked.clone()), ticked);
+        }
+    }
+
+    #[test]
     fn what_comes_back_as_it_is_is_not_kept() {
         for (way, value) in [
             (Way::Area, json!("\nOne\n\ntwo ")),
@@ -159,6 +190,7 @@ mod tests {
             (Way::List, json!(["a", "b c"])),
             (Way::List, json!("typed")),
             (Way::Time, json!("")),
+            (Way::Boxes, json!(["a"])),
             (Way::Line, json!(1)),
         ] {
             assert_eq!(kept(way, "a", &value).into_string(), "", "{value}");
