@@ -18,6 +18,8 @@ on_both!(
     what_is_known_no_longer_is_counted_again,
     room_of_what_was_folded_and_forgotten_is_used_again,
     a_page_is_found_once_until_a_record_of_the_list_changes,
+    what_came_and_went_between_two_looks_is_on_no_page,
+    what_was_shared_for_a_while_is_listed_to_its_owner_alone,
     what_follows_from_another_record_of_the_table_is_not_carried,
     changes_that_are_folded_out_of_order_are_not_taken_for_known,
     what_another_cluster_knew_is_forgotten_at_the_start,
@@ -204,6 +206,56 @@ async fn a_page_is_found_once_until_a_record_of_the_list_changes(specimens: Spec
     specimens.sql("UPDATE specimens SET name = 's', qty = 9, id = 400 WHERE id = 1").await;
     assert_eq!(ids(&client, &list).await, [400, 102], "one has come");
     assert_eq!(ids(&client, &[&list[..], &[("page", "2")]].concat()).await, [100, 101]);
+}
+
+async fn what_came_and_went_between_two_looks_is_on_no_page(specimens: Specimens) {
+    let client = specimens.admin();
+    insert(&specimens, 100, 104).await;
+    let page = async |per_page: &str, page: &str| {
+        ids(&client, &[("q[name_eq]", "S"), ("per_page", per_page), ("page", page)]).await
+    };
+    let noise = async || specimens.sql("UPDATE specimens SET qty = qty WHERE id = 1").await;
+    for gone in ["UPDATE specimens SET name = 'secret' WHERE id = 9", "DELETE FROM specimens WHERE id = 9"] {
+        // The members are known of the state before and the one behind, and the pages of the one in the middle.
+        for _ in 0..2 {
+            assert_eq!(page("1", "1").await, [100]);
+            noise().await;
+        }
+        specimens.sql("UPDATE specimens SET name = 'S' WHERE id = 9").await;
+        assert_eq!(page("50", "1").await, [9, 100, 101, 102, 103, 104]);
+        assert_eq!(page("4", "2").await, [103, 104]);
+        specimens.sql(gone).await;
+        for _ in 0..2 {
+            assert_eq!(page("50", "1").await, [100, 101, 102, 103, 104], "{gone}");
+            assert_eq!(page("4", "2").await, [104], "{gone}");
+            noise().await;
+        }
+    }
+}
+
+async fn what_was_shared_for_a_while_is_listed_to_its_owner_alone(specimens: Specimens) {
+    let admin = specimens.admin();
+    let (user, reader) = specimens.user(&[], &["*"]).await;
+    let view = |name: &str| json!({ "name": name, "entity_type": "products", "columns": ["name"], "role_ids": user["role_ids"] });
+    reader.post("/custom_views", view("mine")).await.created("custom_view");
+    let id = admin.post("/custom_views", view("salaries")).await.created("custom_view")["id"].to_string();
+    let other = admin.post("/custom_views", view("other")).await.created("custom_view")["id"].to_string();
+    let names = async |per_page: &str| {
+        reader.list("/custom_views", &[("per_page", per_page)]).await.column("custom_views", "name")
+    };
+    let change = async |id: &str, body| drop(admin.put(&format!("/custom_views/{id}"), body).await.ok());
+    for number in 0..2 {
+        assert_eq!(names("1").await, ["mine"]);
+        change(&other, json!({ "name": number.to_string() })).await;
+    }
+    change(&id, json!({ "visibility": "shared" })).await;
+    assert_eq!(names("50").await, ["mine", "salaries"]);
+    change(&id, json!({ "visibility": "personal", "name": "nobody's" })).await;
+    for number in 0..2 {
+        assert_eq!(names("50").await, ["mine"]);
+        change(&other, json!({ "name": number.to_string() })).await;
+    }
+    reader.get(&format!("/custom_views/{id}")).await.status(404);
 }
 
 async fn what_follows_from_another_record_of_the_table_is_not_carried(specimens: Specimens) {

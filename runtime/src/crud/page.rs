@@ -33,7 +33,7 @@ pub struct Page {
 pub(super) enum Part<'p> {
     /// Those of the plan's page.
     Numbered,
-    /// Those with these ids, in the order of the plan.
+    /// Those of these ids that are found, in the order of the plan.
     Known(&'p [i64]),
     /// All of them.
     All,
@@ -210,7 +210,6 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
         plan.ranking().write_values(&mut sql);
         columns += plan.ranking().forms().count();
     }
-    let asked = asked.into_iter().filter(|_| !matches!(part, Part::Known(_)));
     let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
     if is_by_ids(sql.dialect, condition, plan, part) {
         shape.write_tables(&mut sql, &plan.sources());
@@ -248,7 +247,13 @@ fn is_deep(condition: &Condition, plan: &Plan) -> bool {
 fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>, deep: bool) {
     sql.push(" WHERE ");
     match part {
-        Part::Known(ids) => drop(sql.among("t.\"id\"", ids)),
+        // They were found, and are this reader's to see, only for as long as they meet the condition. Where that stands in a
+        // choice, no index of it is taken in place of the ids.
+        Part::Known(ids) => {
+            sql.among("t.\"id\"", ids).push(" AND CASE WHEN ");
+            write_condition(sql, condition);
+            sql.push(" THEN TRUE ELSE FALSE END");
+        }
         _ => write_condition(sql, condition),
     }
     if deep {

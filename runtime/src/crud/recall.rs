@@ -74,11 +74,16 @@ async fn recall(context: &Context<'_>, reading: Reading<'_>, basis: &Basis, page
     let Some(kept) = known.page(page) else { return Ok(Recalled::Nothing) };
     let rows = context.read(select(context, reading, basis, Part::Known(&kept.ids))).await?;
     let Some(changes) = told(reading, &rows)? else { return Ok(Recalled::Nothing) };
+    // Some are gone, or are none of this list's any more.
+    if rows.len() != kept.ids.len() {
+        return Ok(Recalled::Nothing);
+    }
     if changes != kept.changes {
         // What is learned of the total says which records changed since.
         let total = count(context, reading, basis, (Some(changes), length(&rows))).await?;
+        let first = reading.plan.page == 1;
         let same = question(context, &counting(context, reading, basis))
-            .is_some_and(|question| known.is_untouched(&question, kept.changes, changes));
+            .is_some_and(|question| known.is_same(&question, &kept, first, changes));
         return Ok(if same { Recalled::Page(rows, total) } else { Recalled::Total(total) });
     }
     let total = match shown(reading, &rows) {

@@ -96,7 +96,7 @@ impl Known {
     /// Remembers the matches of a question, and with them its total.
     pub fn keep(&self, question: Question, matches: Matches) {
         let (changes, total) = (matches.changes(), matches.total());
-        self.lock().matches.put(question.clone(), Arc::new(matches));
+        self.lock().matches.put(question.clone(), matches);
         self.put(question, changes, total);
     }
 
@@ -118,9 +118,10 @@ impl Known {
         }
     }
 
-    /// Whether it is known that no record which the question finds has changed, come or gone between two states.
-    pub fn is_untouched(&self, question: &Question, from: i64, to: i64) -> bool {
-        self.lock().matches.find(question).is_some_and(|matches| matches.since() <= from && to <= matches.changes())
+    /// Whether a page of a question is the same in a later state as when it was found; `first` when it is the list's first.
+    pub fn is_same(&self, question: &Question, page: &KeptPage, first: bool, to: i64) -> bool {
+        let matches = self.lock().matches.find(question);
+        matches.is_some_and(|matches| to <= matches.changes() && matches.is_same_page(page.changes, &page.ids, first))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Memory> {
@@ -197,20 +198,13 @@ mod tests {
             known.page(&question("page")).is_some_and(|page| page.changes == 7),
             "an older state tells nothing new"
         );
-        fn recent<'r>(changes: i64, changed: &'r str, found: Option<&'r str>) -> Recent<'r> {
-            Recent { changes, snapshot: "", changed: Some(changed), found }
-        }
         let matches = Matches::read(7, "", Some("1,2,3")).expect("they are numbers");
-        let matches = matches.carry(&recent(9, "8,9", None)).expect("it is carried");
-        known.keep(question("a"), matches.clone());
-        assert!(known.is_untouched(&question("a"), 7, 9) && known.is_untouched(&question("a"), 8, 8));
-        assert!(!known.is_untouched(&question("a"), 6, 9), "what was before is not known");
-        assert!(!known.is_untouched(&question("a"), 7, 10), "nor what comes after");
-        for (changed, found) in [("3", Some("3")), ("3", None), ("4", Some("4"))] {
-            let touched = matches.carry(&recent(11, changed, found)).expect("it is carried");
-            known.keep(question(changed), touched);
-            assert!(!known.is_untouched(&question(changed), 9, 11) && known.is_untouched(&question(changed), 11, 11));
-        }
+        let recent = Recent { changes: 9, snapshot: "", changed: Some("8,9"), found: None };
+        known.keep(question("a"), matches.carry(&recent).expect("it is carried"));
+        let page = known.page(&question("page")).expect("it is kept");
+        assert!(known.is_same(&question("a"), &page, false, 9) && known.is_same(&question("a"), &page, false, 8));
+        assert!(!known.is_same(&question("a"), &page, false, 10), "what comes after is not known");
+        assert!(!known.is_same(&question("b"), &page, false, 9), "nor what nobody asked");
     }
 
     #[test]
