@@ -29,6 +29,7 @@ mod sound;
 mod sqlite_file;
 mod support;
 mod together;
+mod unread;
 mod versions;
 mod webhooks;
 mod writes;

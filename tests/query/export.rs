@@ -21,6 +21,7 @@ on_both!(
     refusals_are_those_of_the_list,
     an_export_is_of_one_moment_and_few_run_at_once,
     what_breaks_off_does_not_look_like_an_end,
+    what_nobody_waits_for_any_more_is_not_looked_for,
 );
 
 const CSV: &str = "text/csv";
@@ -273,6 +274,38 @@ async fn an_export_is_of_one_moment_and_few_run_at_once(server: Server) {
     let skus = until_free(&csv, "/products?q[id_lt]=3&fields=sku").await;
     assert_eq!(skus.status(200).text.lines().count(), 3, "no line is empty: {}", skus.text);
     assert_eq!(until_free(&csv, "/currencies?fields=id").await.status(200).text.lines().count(), 179);
+}
+
+async fn what_nobody_waits_for_any_more_is_not_looked_for(server: Server) {
+    fill(&server).await;
+    let long = match server.state.db.dialect() {
+        Dialect::Postgres => "repeat('É', 4000)",
+        Dialect::Sqlite => "replace(hex(zeroblob(2000)), '0', 'É')",
+    };
+    server.sql(&format!("UPDATE products SET description = {long} WHERE id <= 5000")).await;
+    let csv = server.admin().with("accept", CSV);
+    // Nothing is found, no index holds so short a text, and each of many long ones is looked at fifty times: that takes long.
+    let conditions = ('a'..='w')
+        .flat_map(|one| ['y', 'z'].map(|other| format!("{one}{other}")))
+        .map(|text| json!({ "field": "description", "predicate": "cont", "value": text, "logic": "or" }));
+    let mut query = reqwest::Url::parse("http://query").expect("a URL");
+    query.query_pairs_mut().append_pair("filters", &json!(conditions.collect::<Vec<_>>()).to_string());
+    let path = format!("/products?{}", query.query().expect("a query"));
+    let begun = [csv.begin(&path).await, csv.begin(&path).await];
+    // They begin to be answered after seconds.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    drop(begun);
+    until_free(&csv, "/tax_classes").await.status(200);
+    if server.state.db.dialect() == Dialect::Postgres {
+        let active = "SELECT COUNT(*)::text AS text FROM pg_stat_activity \
+                      WHERE datname = current_database() AND state = 'active' AND query LIKE 'FETCH%'";
+        let none = async { while server.texts(active).await != ["0"] {} };
+        tokio::time::timeout(Duration::from_secs(2), none).await.expect("the statements were ended");
+    }
+    let both = [csv.begin("/products").await, csv.begin("/products").await];
+    for mut stream in both {
+        assert!(head(&mut stream).await.starts_with(b"HTTP/1.1 200"), "each has a connection");
+    }
 }
 
 async fn what_breaks_off_does_not_look_like_an_end(server: Server) {

@@ -25,8 +25,9 @@ use crate::record::{Shape, write_record};
 
 /// A client that takes nothing for so long is given up: an export holds a connection, and a moment of the database.
 const STALL: Duration = Duration::from_secs(60);
-/// The answer begins with the first block, so that what fails at once has its status. It does not wait longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The answer begins with the first block, so that what fails at once has its status, and a database that is away. It does not
+/// wait longer.
+const PATIENCE: Duration = Duration::from_secs(6);
 /// The first block has so many records, and so many bytes are what a block should have. So a long record makes no large
 /// one, and short ones are not sent one by one.
 const FIRST: usize = 64;
@@ -215,13 +216,8 @@ struct Writer {
 impl Writer {
     /// Writes and sends all of it, and last of all how it ended.
     async fn run(mut self, sql: Sql, request_id: &str) {
-        let gone = self.sender.clone();
-        let state = self.state.clone();
-        let mut result = tokio::select! {
-            result = state.db.export(sql, FIRST, &mut self) => result,
-            // The database may be at it for long before it gives the next record.
-            () = gone.closed() => Err(Error::Unavailable("the client has gone".into())),
-        };
+        let (sender, state) = (self.sender.clone(), self.state.clone());
+        let mut result = state.db.export(sql, FIRST, &mut self, sender.closed()).await;
         if result.is_ok() {
             result = self.send().await;
         }

@@ -29,19 +29,35 @@ pub(super) fn stored<'v>(value: &'v Value, text: &'v mut String) -> Option<Store
     })
 }
 
-/// The values as a list that `json_each` reads back as they would be bound; nothing where JSON has none of that kind.
-pub(super) fn json_list(values: &[Value]) -> Option<String> {
-    let mut list = Vec::with_capacity(values.len());
+/// Values as one text of JSON.
+pub(super) struct List {
+    pub text: String,
+    /// What makes an element of `json_each` what would be bound.
+    pub element: &'static str,
+}
+
+/// The values as a list that `json_each` reads; nothing where JSON has none of that kind.
+pub(super) fn json_list(values: &[Value]) -> Option<List> {
+    let (mut list, mut blobs) = (Vec::with_capacity(values.len()), 0);
     for value in values {
         let mut text = String::new();
         list.push(match stored(value, &mut text)? {
             Stored::Integer(number) => Json::from(number),
             // SQLite ends a text of JSON at a zero.
             Stored::Text(bytes) if !bytes.contains(&0) => Json::from(std::str::from_utf8(bytes).ok()?),
+            Stored::Blob(bytes) => {
+                blobs += 1;
+                Json::from(hex::encode(bytes))
+            }
             _ => return None,
         });
     }
-    serde_json::to_string(&list).ok()
+    let element = match blobs {
+        0 => "value",
+        _ if blobs == list.len() => "unhex(value)",
+        _ => return None,
+    };
+    Some(List { text: serde_json::to_string(&list).ok()?, element })
 }
 
 #[cfg(test)]
@@ -61,8 +77,11 @@ mod tests {
         assert_eq!(bound(Dialect::Postgres, numbers(21)).len(), 21);
         let list: Vec<String> = (0..21).map(|number| number.to_string()).collect();
         assert_eq!(bound(Dialect::Sqlite, numbers(21)), [format!("[{}]", list.join(",")).into()]);
-        let uuids = vec![Value::from(uuid::Uuid::nil()); 21];
-        assert_eq!(bound(Dialect::Sqlite, uuids).len(), 21);
+        let mut uuids = vec![Value::from(uuid::Uuid::nil()); 21];
+        let list = vec!["0".repeat(32); 21].join("\",\"");
+        assert_eq!(bound(Dialect::Sqlite, uuids.clone()), [format!("[\"{list}\"]").into()]);
+        uuids[0] = 1.into();
+        assert_eq!(bound(Dialect::Sqlite, uuids).len(), 21, "they are of two kinds");
         let zeros = vec![Value::from("a\0b"); 21];
         assert_eq!(bound(Dialect::Sqlite, zeros).len(), 21, "what stands behind the zero would be lost");
     }

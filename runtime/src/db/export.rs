@@ -4,7 +4,10 @@
 //! PostgreSQL a cursor holds them, in a transaction that only reads, and what is read beside a block is of the same
 //! moment. SQLite hands them over while it finds them; what is read beside a block is of the moment of the block.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
@@ -14,6 +17,7 @@ use sea_orm::{
 };
 use sea_query_sqlx::SqlxValues;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use super::connection::{TransactionPool, adapt};
 use super::{Connection, Db, Dialect, Sql, Unit, limit, unhurried};
@@ -21,6 +25,12 @@ use crate::error::{Error, Result};
 
 /// So many exports run at once in a process: each has a connection to itself for as long as it takes.
 pub const MOST_EXPORTS: u32 = 2;
+
+/// After so many steps of SQLite's machine it is looked whether anybody still wants the rows.
+const STEPS: i32 = 1_000;
+
+/// A statement that was told to stop is waited for so long.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// The connections of exports, opened when they are needed.
 #[derive(Debug)]
@@ -56,18 +66,31 @@ impl Db {
         slot.map_err(|_| Error::Unavailable("Other exports are under way. Try again when they are done.".into()))
     }
 
-    /// Hands all rows of a statement to `taker`, `first` of them to begin with.
+    /// Hands all rows of a statement to `taker`, `first` of them to begin with. Once nobody wants them any more, as `gone` says,
+    /// the database is told to stop: it may be at it for long before it finds the next row.
     ///
     /// # Errors
-    /// When the database fails, and when `taker` does.
-    pub async fn export(&self, sql: Sql, first: usize, taker: &mut dyn Takes) -> Result<()> {
+    /// When the database fails, when `taker` does, and when nobody wants the rows any more.
+    pub async fn export(
+        &self,
+        sql: Sql,
+        first: usize,
+        taker: &mut dyn Takes,
+        gone: impl Future<Output = ()> + Send,
+    ) -> Result<()> {
         match self.dialect {
-            Dialect::Postgres => self.by_cursor(sql, first, taker).await,
-            Dialect::Sqlite => self.as_found(sql, first, taker).await,
+            Dialect::Postgres => self.by_cursor(sql, first, taker, gone).await,
+            Dialect::Sqlite => self.as_found(sql, first, taker, gone).await,
         }
     }
 
-    async fn by_cursor(&self, mut sql: Sql, first: usize, taker: &mut dyn Takes) -> Result<()> {
+    async fn by_cursor(
+        &self,
+        sql: Sql,
+        first: usize,
+        taker: &mut dyn Takes,
+        gone: impl Future<Output = ()>,
+    ) -> Result<()> {
         let options = TransactionOptions {
             isolation_level: Some(IsolationLevel::RepeatableRead),
             access_mode: Some(AccessMode::ReadOnly),
@@ -79,43 +102,92 @@ impl Db {
         limit::lift(self.dialect, &mut connection).await?;
         // All of it is wanted, not the first rows soon.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;
-        // What fetches from it is remembered by its text, with the columns that it answers, by the driver as by a pooler that
-        // others share. So no two cursors ever have one name.
-        let mut name = [0; 8];
-        getrandom::fill(&mut name).map_err(Error::internal)?;
-        let cursor = format!("charter_export_{:016x}", u64::from_ne_bytes(name));
-        sql.text.insert_str(0, &format!("DECLARE {cursor} NO SCROLL CURSOR FOR "));
-        sql.run(&connection).await?;
-        let mut wanted = first;
-        loop {
-            let fetch = Sql::new(self.dialect, format!("FETCH FORWARD {wanted} FROM {cursor}"));
-            let rows = fetch.all(&connection).await?;
-            let last = rows.len() < wanted;
-            if !rows.is_empty() {
-                wanted = taker.take(&connection, rows).await?.max(1);
+        let process = Sql::new(self.dialect, "SELECT pg_backend_pid()").one(&connection).await?;
+        let process: i32 = process.map_or(Ok(0), |row| row.try_get_by_index(0)).map_err(Error::internal)?;
+        // Behind a pooler too it is this transaction's for as long as that is open: nobody ends it meanwhile.
+        let stop = async {
+            let cancel = Sql::new(self.dialect, format!("SELECT pg_cancel_backend({process})"));
+            if let Err(error) = cancel.one(&self.reader).await {
+                tracing::warn!(%error, "the statement of an export could not be ended");
             }
-            if last {
-                return connection.commit().await;
-            }
-        }
+        };
+        until(fetch(connection, sql, first, taker), gone, stop).await
     }
 
-    async fn as_found(&self, sql: Sql, first: usize, taker: &mut dyn Takes) -> Result<()> {
+    async fn as_found(
+        &self,
+        sql: Sql,
+        first: usize,
+        taker: &mut dyn Takes,
+        gone: impl Future<Output = ()>,
+    ) -> Result<()> {
+        let pool = self.exports.pool.pool.connections.get_sqlite_connection_pool();
+        let mut connection = pool.acquire().await.map_err(query_error)?;
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let asked = is_stopped.clone();
+        let mut handle = connection.lock_handle().await.map_err(query_error)?;
+        // One that an earlier export may have left is replaced.
+        handle.set_progress_handler(STEPS, move || !asked.load(Ordering::Relaxed));
+        drop(handle);
         let mut values = Values(sql.values);
         adapt(&mut values);
-        let query = query_with(AssertSqlSafe(sql.text), SqlxValues(values));
-        let mut found = query.fetch(self.exports.pool.pool.connections.get_sqlite_connection_pool());
-        let (mut wanted, mut rows) = (first, Vec::new());
-        loop {
-            let row = found.next().await.transpose().map_err(query_error)?;
-            let last = row.is_none();
-            rows.extend(row.map(QueryResult::from));
-            if !rows.is_empty() && (last || rows.len() >= wanted) {
-                wanted = taker.take(&self.reader, std::mem::take(&mut rows)).await?.max(1);
+        let hand_over = async {
+            let query = query_with(AssertSqlSafe(sql.text), SqlxValues(values));
+            let mut found = query.fetch(&mut *connection);
+            let (mut wanted, mut rows) = (first, Vec::new());
+            loop {
+                let row = found.next().await.transpose().map_err(query_error)?;
+                let last = row.is_none();
+                rows.extend(row.map(QueryResult::from));
+                if !rows.is_empty() && (last || rows.len() >= wanted) {
+                    wanted = taker.take(&self.reader, std::mem::take(&mut rows)).await?.max(1);
+                }
+                if last {
+                    return Ok(());
+                }
             }
-            if last {
-                return Ok(());
-            }
+        };
+        until(hand_over, gone, async { is_stopped.store(true, Ordering::Relaxed) }).await
+    }
+}
+
+/// What comes of `work`, which is told to stop once nobody wants it any more, and comes to its end before its connection is
+/// anybody else's.
+async fn until(
+    work: impl Future<Output = Result<()>>,
+    gone: impl Future<Output = ()>,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let mut work = pin!(work);
+    tokio::select! {
+        result = &mut work => return result,
+        () = gone => {}
+    }
+    stop.await;
+    let _ = timeout(ENDING, work).await;
+    Err(Error::Unavailable("the client has gone".into()))
+}
+
+/// Fetches all rows of a statement in its transaction.
+async fn fetch(connection: Connection, mut sql: Sql, first: usize, taker: &mut dyn Takes) -> Result<()> {
+    let dialect = sql.dialect;
+    // What fetches from it is remembered by its text, with the columns that it answers, by the driver as by a pooler that
+    // others share. So no two cursors ever have one name.
+    let mut name = [0; 8];
+    getrandom::fill(&mut name).map_err(Error::internal)?;
+    let cursor = format!("charter_export_{:016x}", u64::from_ne_bytes(name));
+    sql.text.insert_str(0, &format!("DECLARE {cursor} NO SCROLL CURSOR FOR "));
+    sql.run(&connection).await?;
+    let mut wanted = first;
+    loop {
+        let fetch = Sql::new(dialect, format!("FETCH FORWARD {wanted} FROM {cursor}"));
+        let rows = fetch.all(&connection).await?;
+        let last = rows.len() < wanted;
+        if !rows.is_empty() {
+            wanted = taker.take(&connection, rows).await?.max(1);
+        }
+        if last {
+            return connection.commit().await;
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::ptr::NonNull;
 
+use rusqlite::ffi::SQLITE_INTERRUPT;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
@@ -37,13 +38,20 @@ fn is_stored(text: &str) -> bool {
 pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<()> {
     // SAFETY: sqlx holds the connection locked for the length of this call and keeps it open afterwards;
     // `from_handle` borrows it (it does not close it), and the registered functions own all they use.
-    register_on(&unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?)
+    register_on(&unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?, || false)
 }
 
-/// The same on a connection that is not the driver's.
-pub(super) fn register_on(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
+/// The same on a connection that is not the driver's, whose statement is interrupted once it is late: a long text takes
+/// milliseconds, and is one step of SQLite's.
+pub(super) fn register_on(
+    connection: &rusqlite::Connection,
+    is_late: impl Fn() -> bool + Send + 'static,
+) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("charter_fold", 1, flags, |arguments| {
+    connection.create_scalar_function("charter_fold", 1, flags, move |arguments| {
+        if is_late() {
+            return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(SQLITE_INTERRUPT), None));
+        }
         Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
     })?;
     connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {

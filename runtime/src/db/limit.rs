@@ -20,7 +20,7 @@ use super::{ACQUIRE, Connection, Db, Dialect};
 use crate::error::Result;
 
 /// After so many steps of SQLite's machine the clock is looked at: well under a millisecond.
-const STEPS: i32 = 20_000;
+const STEPS: i32 = 1_000;
 
 thread_local! {
     /// When the statement that this thread runs began.

@@ -25,8 +25,11 @@ use super::rows::Rows;
 use super::{STATEMENTS, Sql, functions};
 
 /// So many steps are counted at a time, and a statement has so many times as many: about a millisecond.
-const STEPS: i32 = 1_000;
-const MOST: u32 = 40;
+const STEPS: i32 = 100;
+const MOST: u32 = 400;
+
+/// SQLite looks for the name of each value among all of them, without a step.
+const MOST_BOUND: usize = 200;
 
 /// What took more than that is not tried again for so long.
 const AVOIDED: Duration = Duration::from_secs(10);
@@ -36,14 +39,14 @@ const MOST_AVOIDED: usize = 1_000;
 /// An answer of more bytes takes long to copy alone.
 const LONGEST: usize = 4 << 20;
 
-/// So many answers are remembered by a connection, none of them of more bytes than this.
+/// So many answers are remembered by a connection, none of them of more bytes than this with what was asked.
 const MOST_KEPT: usize = 32;
 const LONGEST_KEPT: usize = 32 << 10;
 
 /// A statement that takes so long by the clock, within its steps, folds long texts or waits for the disk. It is broken off, and
-/// for a while the driver's threads wait better, because others are answered meanwhile.
+/// for ten times as long the driver's threads wait better, because others are answered meanwhile.
 const SLOW: Duration = Duration::from_millis(10);
-const REST: Duration = Duration::from_millis(100);
+const REST: u32 = 10;
 
 /// Connections of their own for short reads: as many as there are threads that ask.
 #[derive(Debug)]
@@ -90,10 +93,13 @@ impl Spent {
         self.begun.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Counts once more; whether it is too much, in steps or by the clock: some steps fold long texts.
+    /// Counts once more; whether it is too much, in steps or by the clock.
     fn is_over(&self) -> bool {
-        let took = Duration::from_micros(self.now().saturating_sub(self.begun.load(Ordering::Relaxed)));
-        self.times.fetch_add(1, Ordering::Relaxed) >= MOST || took > self.slow
+        self.times.fetch_add(1, Ordering::Relaxed) >= MOST || self.is_late()
+    }
+
+    fn is_late(&self) -> bool {
+        Duration::from_micros(self.now().saturating_sub(self.begun.load(Ordering::Relaxed))) > self.slow
     }
 
     fn now(&self) -> u64 {
@@ -119,7 +125,7 @@ impl Near {
     /// The rows of a statement; nothing where it takes long, fails, or binds what is not bound here: the driver has the
     /// time, and the words. They are remembered where others will ask for the same.
     pub fn read(&self, sql: &Sql, is_kept: bool) -> Option<Arc<Rows>> {
-        if sql.columns == 0 || sql.is_uncounted {
+        if sql.columns == 0 || sql.is_uncounted || sql.values.len() > MOST_BOUND {
             return None;
         }
         let text = self.long().try_now(&sql.text)?;
@@ -140,7 +146,7 @@ impl Near {
                     let mut long = self.long();
                     long.avoid(text);
                     if took > self.slow {
-                        long.all = Some(begun + took + REST);
+                        long.all = Some(begun + took + took * REST);
                     }
                 }
                 if let Some(idle) = lock(&self.idle).as_mut() {
@@ -210,11 +216,12 @@ impl Reader {
         // Who would have to wait for somebody else does so elsewhere.
         connection.busy_timeout(Duration::ZERO)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        functions::register_on(&connection)?;
-        // It learns of all tables and of what is known of them here, where nobody counts.
-        drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
         let (times, opened, begun) = (AtomicU32::new(0), Instant::now(), AtomicU64::new(0));
         let spent = Arc::new(Spent { times, slow, opened, begun });
+        let asked = spent.clone();
+        functions::register_on(&connection, move || asked.is_late())?;
+        // It learns of all tables and of what is known of them here, where nobody counts.
+        drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
         let counted = spent.clone();
         connection.progress_handler(STEPS, Some(move || counted.is_over()))?;
         Ok(Reader { connection, spent, version: 0, kept: Vec::new() })
@@ -243,7 +250,7 @@ impl Reader {
             return Ok(Some(rows));
         }
         let Some(rows) = self.read(sql)? else { return Ok(None) };
-        if rows.bytes() <= LONGEST_KEPT {
+        if rows.bytes() + sql.text.len() + sql.values.iter().map(length).sum::<usize>() <= LONGEST_KEPT {
             if self.kept.len() >= MOST_KEPT {
                 self.kept.remove(0);
             }
@@ -282,6 +289,14 @@ impl Reader {
             }
         }
         Ok(packing.packed().map(|rows| Arc::new(rows.into())))
+    }
+}
+
+/// How many bytes a value has beside what each has.
+fn length(value: &Value) -> usize {
+    match value {
+        Value::String(Some(text)) => text.len(),
+        _ => 0,
     }
 }
 

@@ -97,7 +97,7 @@ impl Sql {
             && values.len() > MOST_LISTED
             && let Some(list) = json_list(values)
         {
-            return self.push("(SELECT value FROM json_each(").bind(list).push("))");
+            return self.push("(SELECT ").push(list.element).push(" FROM json_each(").bind(list.text).push("))");
         }
         self.push("(");
         for (index, value) in values.iter().enumerate() {

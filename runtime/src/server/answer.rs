@@ -5,7 +5,6 @@ use futures_util::stream::BoxStream;
 use salvo::Response;
 use salvo::http::{HeaderValue, StatusCode};
 
-use super::Pending;
 use crate::error::{Error, Result};
 use crate::header;
 
@@ -20,8 +19,9 @@ pub struct Answer {
 }
 
 enum Body {
-    /// Held once, however many are sent them.
     Bytes(Bytes),
+    /// What the process keeps in any case, however many are sent it.
+    Lasting(Bytes),
     /// Read as it is sent.
     Stream(BoxStream<'static, std::io::Result<Bytes>>),
 }
@@ -36,6 +36,11 @@ impl Answer {
     pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Answer {
         let headers = vec![("content-type", HeaderValue::from_static(kind))];
         Answer { status: StatusCode::OK, headers, body: Body::Bytes(body.into()) }
+    }
+
+    /// The same, of bytes that are never dropped.
+    pub fn lasting(kind: &'static str, body: Bytes) -> Answer {
+        Answer { body: Body::Lasting(body), ..Answer::bytes(kind, Bytes::new()) }
     }
 
     /// A page for people.
@@ -90,19 +95,19 @@ impl Answer {
     /// The bytes of the body; none of one that is streamed.
     pub fn body(&self) -> &[u8] {
         match &self.body {
-            Body::Bytes(bytes) => bytes,
+            Body::Bytes(bytes) | Body::Lasting(bytes) => bytes,
             Body::Stream(_) => &[],
         }
     }
 
-    /// The same, counted among those that wait to be sent.
+    /// The same, with its bytes as they are kept until they are sent.
     ///
     /// # Errors
-    /// [`Error::Overloaded`] when too many do.
-    pub fn held(self, pending: &Pending) -> Result<Answer> {
+    /// Those of `hold`.
+    pub fn held(self, hold: impl FnOnce(Bytes) -> Result<Bytes>) -> Result<Answer> {
         let body = match self.body {
-            Body::Bytes(bytes) => Body::Bytes(pending.hold(bytes)?),
-            stream => stream,
+            Body::Bytes(bytes) => Body::Bytes(hold(bytes)?),
+            other => other,
         };
         Ok(Answer { body, ..self })
     }
@@ -128,7 +133,7 @@ impl Answer {
         match self.body {
             Body::Bytes(bytes) if bytes.is_empty() => {}
             // An answer that was just begun takes a whole body.
-            Body::Bytes(bytes) => drop(response.write_body(bytes)),
+            Body::Bytes(bytes) | Body::Lasting(bytes) => drop(response.write_body(bytes)),
             Body::Stream(stream) => response.stream(stream),
         }
     }

@@ -60,7 +60,7 @@ impl<A: Answers> Endpoint<A> {
 
 #[async_trait]
 impl<A: Answers> Handler for Endpoint<A> {
-    async fn handle(&self, request: &mut Request, _: &mut Depot, response: &mut Response, _: &mut FlowCtrl) {
+    async fn handle(&self, request: &mut Request, _: &mut Depot, response: &mut Response, control: &mut FlowCtrl) {
         let begun = Instant::now();
         let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
         let unhurried = self.inner.is_unhurried(&self.state, request);
@@ -91,11 +91,12 @@ impl<A: Answers> Handler for Endpoint<A> {
             }
         };
         turn.end();
-        // What was written is answered in any case.
-        let answer = match request.method().is_safe() {
-            true => answer.held(&self.state.pending).unwrap_or_else(|error| Answer::error(&error, &request_id)),
-            false => answer,
-        };
+        let (pending, connection, is_safe) = (&self.state.pending, control.conn(), request.method().is_safe());
+        let held = answer.held(|bytes| match is_safe {
+            true => pending.hold(bytes, connection),
+            false => Ok(pending.hold_in_any_case(bytes, connection)),
+        });
+        let answer = held.unwrap_or_else(|error| Answer::error(&error, &request_id));
         let answer = match request.extensions().get::<Usage>() {
             Some(usage) => usage.tell(answer),
             None => answer,

@@ -7,7 +7,7 @@ use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
 use super::endpoint::only_get;
-use super::{Answer, Answers, headers};
+use super::{Answer, Answers, JSON, headers};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
@@ -38,7 +38,7 @@ impl Answers for Described {
         let description = state.description()?;
         let answer = match headers::conditions(request)?.not_modified(&description.etag)? {
             true => Answer::empty(StatusCode::NOT_MODIFIED),
-            false => Answer::json(StatusCode::OK, description.json.clone()),
+            false => Answer::lasting(JSON, description.json.clone()),
         };
         let etag = HeaderValue::from_str(&description.etag).map_err(Error::internal)?;
         Ok(answer.with(header::ETAG, etag).with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache")))
@@ -64,7 +64,7 @@ impl Answers for Page {
             Page::Viewer => ("text/javascript; charset=utf-8", viewer().ok_or(Error::NotFound)?),
         };
         let age = if matches!(self, Page::Viewer) { "public, max-age=86400" } else { "no-cache" };
-        Ok(Answer::bytes(kind, body)
+        Ok(Answer::lasting(kind, body)
             .with(header::CACHE_CONTROL, HeaderValue::from_static(age))
             .with(header::SECURITY_POLICY, HeaderValue::from_static(POLICY))
             .with(header::TYPE_OPTIONS, HeaderValue::from_static("nosniff"))

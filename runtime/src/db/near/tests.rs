@@ -114,6 +114,32 @@ async fn what_takes_long_by_the_clock_is_broken_off_though_its_steps_are_few() {
 }
 
 #[tokio::test]
+async fn a_text_is_not_folded_once_its_statement_is_late() {
+    let (near, _pool, _folder) = opened("folds").await;
+    for (text, is_read) in [("SELECT i FROM n WHERE i = 1", true), ("SELECT charter_fold(i) FROM n WHERE i = 1", false)]
+    {
+        // Too few steps for the clock to be looked at among them.
+        let hasty = Near { slow: Duration::ZERO, ..Near::new(near.path.clone()) };
+        assert_eq!(hasty.read(&sql(text, 1), false).is_some(), is_read, "{text}");
+        assert_eq!(hasty.long().texts.len(), 1, "it is not tried again for a while");
+    }
+}
+
+#[tokio::test]
+async fn a_statement_of_many_values_is_left_to_the_driver() {
+    let (near, _pool, _folder) = opened("many").await;
+    for (count, is_read) in [(MOST_BOUND, true), (MOST_BOUND + 1, false)] {
+        let mut asked = sql("SELECT i FROM n WHERE i IN ", 1);
+        asked.push("(");
+        for number in 0..count as i64 {
+            asked.push(if number == 0 { "" } else { ", " }).bind(number);
+        }
+        asked.push(")");
+        assert_eq!(near.read(&asked, false).is_some(), is_read, "{count}");
+    }
+}
+
+#[tokio::test]
 async fn steps_of_one_statement_are_not_counted_for_the_next() {
     let (near, _pool, _folder) = opened("steps").await;
     for (times, is_kept) in [(100, false), (20_000, true)] {
@@ -200,9 +226,17 @@ async fn few_answers_are_remembered_and_no_long_ones() {
     (1..=MOST_KEPT).for_each(|number| drop(read(&number.to_string())));
     assert!(!Arc::ptr_eq(&first, &read("0")), "the one that was asked longest ago has gone");
     assert_eq!(lock(&near.idle).as_ref().unwrap()[0].kept.len(), MOST_KEPT);
-    for (bytes, is_kept) in [(LONGEST_KEPT - 9, true), (LONGEST_KEPT - 8, false)] {
+    // With what was asked, and nine bytes beside its own.
+    let asked = "SELECT zeroblob(30000) FROM n WHERE i = 1".len() + 9;
+    for (bytes, is_kept) in [(LONGEST_KEPT - asked, true), (LONGEST_KEPT - asked + 1, false)] {
         let text = format!("zeroblob({bytes})");
         assert_eq!(Arc::ptr_eq(&read(&text), &read(&text)), is_kept, "{bytes}");
+    }
+    for (bytes, is_kept) in [(1_000, true), (LONGEST_KEPT, false)] {
+        let mut asked = sql("SELECT 1 WHERE $1 <> ''", 1);
+        asked.values.push("x".repeat(bytes).into());
+        let answer = || near.read(&asked, true).unwrap();
+        assert_eq!(Arc::ptr_eq(&answer(), &answer()), is_kept, "a question of {bytes}");
     }
 }
 
