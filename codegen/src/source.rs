@@ -99,6 +99,18 @@ pub struct Sources {
     pub folder: PathBuf,
 }
 
+/// The text of a file, or where it is none.
+fn decoded(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
+        return Err("it is UTF-16: save it as UTF-8".to_owned());
+    }
+    String::from_utf8(bytes).map_err(|problem| {
+        let (good, odd) = problem.as_bytes().split_at(problem.utf8_error().valid_up_to());
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("the byte 0x{:02X} of line {line} is not UTF-8: save it as UTF-8", odd[0])
+    })
+}
+
 impl Sources {
     /// Reads every `*.yaml` of a folder, in the order of their names. What cannot be read is kept with the reason, to be
     /// reported like every other problem.
@@ -124,9 +136,9 @@ impl Sources {
                 self.files.push(SourceFile::new(format!("{path}/{lost}"), String::new(), Some(reason)));
             }
         } else if name.ends_with(".yaml") || name.ends_with(".yml") {
-            self.files.push(match fs::read_to_string(&place) {
+            self.files.push(match fs::read(&place).map_err(|problem| problem.to_string()).and_then(decoded) {
                 Ok(text) => SourceFile::new(path, text, None),
-                Err(problem) => SourceFile::new(path, String::new(), Some(problem.to_string())),
+                Err(reason) => SourceFile::new(path, String::new(), Some(reason)),
             });
         } else if is_yaml(&name) {
             let reason = "its ending is written in small letters: `.yaml`".to_owned();

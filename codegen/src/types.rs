@@ -100,7 +100,7 @@ pub static TYPES: &[TypeWord] = &[
         "Json",
         "A list of short texts, or of ids of another resource.",
     ),
-    entry("json", "json", "json", "json", "object", "Json", "Any JSON object."),
+    entry("json", "json", "json", "json", "object or array", "Json", "Any JSON object or list."),
     entry("uuid", "uuid", "uuid", "uuid", "string", "Uuid", "A UUID."),
     entry(
         "ref",

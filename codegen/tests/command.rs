@@ -70,6 +70,20 @@ fn the_resources_of_this_repository_are_without_warnings() {
 }
 
 #[test]
+fn a_file_that_is_no_utf_8_is_told_with_its_line() {
+    let folder = project("check_bytes", GOOD);
+    for (bytes, told) in [
+        (&b"resource: product\nlabel: \xE9t\xE9\n"[..], "the byte 0xE9 of line 2 is not UTF-8: save it as UTF-8"),
+        (b"\xFF\xFEr\0e\0", "it is UTF-16: save it as UTF-8"),
+        (b"resource: product\nlabel: a\0b\n", "line 2 has a null character: remove it"),
+    ] {
+        fs::write(folder.join("resources/product.yaml"), bytes).unwrap();
+        let (out, _) = ends(charter(&folder, &["check"]), 1);
+        assert!(out.contains(told), "{out}");
+    }
+}
+
+#[test]
 fn check_reports_every_problem_and_a_summary() {
     let folder = project("check_bad", BAD);
     let (out, _) = ends(charter(&folder, &["check"]), 1);

@@ -333,6 +333,33 @@ fn the_command_writes_a_migration_and_the_snapshot_that_it_reaches() {
     assert!(migrations(&folder)[1].ends_with("_000002_longer"), "{:?}", migrations(&folder));
 }
 
+#[test]
+fn what_changes_no_table_is_behind_in_the_snapshot_alone() {
+    let folder = project("behind");
+    let list = |length: &str| {
+        let yaml = format!("resource: product\nfields:\n  tags: {{ type: list(string({length})) }}\n");
+        fs::write(folder.join("resources/product.yaml"), yaml).unwrap();
+    };
+    list("9");
+    ends(charter(&folder, &["new", "products"]), 0);
+    list("5");
+    let told = ends(charter(&folder, &["new", "--check"]), 1);
+    assert!(told.contains("the YAML of product\n") && told.contains("`cargo charter migration snapshot`"), "{told}");
+    let shown = ends(charter(&folder, &["new", "shorter", "--dry-run"]), 0);
+    assert_eq!(shown, "-- the tables stay as they are; the snapshot changes\n");
+    ends(charter(&folder, &["snapshot"]), 0);
+    ends(charter(&folder, &["new", "--check"]), 0);
+}
+
+#[test]
+fn a_folder_of_migrations_that_is_named_is_there() {
+    let folder = project("named");
+    let told = ends(charter(&folder, &["new", "products", "--migrations", "nope"]), 2);
+    assert!(told.contains("there is no folder `nope`") && !folder.join("nope").exists(), "{told}");
+    fs::create_dir_all(folder.join("nope")).unwrap();
+    ends(charter(&folder, &["new", "products", "--migrations", "nope"]), 0);
+}
+
 /// The list of the migrations takes six digits and no more.
 #[test]
 fn no_migration_gets_a_number_of_seven_digits() {

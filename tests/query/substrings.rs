@@ -20,7 +20,8 @@ use crate::support::{self, Client, Database, Specimens, on_both};
 on_both!(
     what_is_found_is_what_is_there_in_every_script,
     an_index_follows_its_table,
-    alternatives_and_other_conditions_stand_beside_it
+    alternatives_and_other_conditions_stand_beside_it,
+    who_searches_while_custom_fields_come_and_go_is_answered,
 );
 
 /// Letters that a table of Unicode may take for others, with plain ones around them.
@@ -335,4 +336,31 @@ async fn meddle(specimens: Specimens) {
     search::forget(&specimens.state.db, &specimens.state.catalog, Some("specimens")).await.expect("it is dropped");
     assert!(names(&specimens).await.is_empty());
     assert_eq!(find().await, there(&specimens, "quokka").await);
+}
+
+/// Each makes and drops an index, which every other connection learns of in the middle of what it does.
+async fn who_searches_while_custom_fields_come_and_go_is_answered(specimens: Specimens) {
+    let client = specimens.admin();
+    add(&specimens, (0..200).map(|number| format!("Lamp {number}"))).await;
+    search::settle(&specimens.state).await.expect("it is made");
+    let until = Instant::now() + Duration::from_secs(3);
+    let read = async |reader: usize| {
+        for number in 0.. {
+            if Instant::now() > until {
+                return number;
+            }
+            let (name, per_page) = (format!("amp {}", number % 150), (reader * 17 + (number % 17) + 1).to_string());
+            client.list("/specimens", &[("q[name_cont]", &name), ("per_page", &per_page)]).await.ok();
+        }
+        unreachable!()
+    };
+    let define = async {
+        while Instant::now() < until {
+            let field = json!({ "entity_type": "members", "name": "passing", "field_type": "string" });
+            let id = client.post("/custom_fields", field).await.created("custom_field")["id"].to_string();
+            client.delete(&format!("/custom_fields/{id}")).await.deleted();
+        }
+    };
+    let (first, second, third, fourth, ()) = tokio::join!(read(0), read(1), read(2), read(3), define);
+    assert!(first + second + third + fourth > 20);
 }

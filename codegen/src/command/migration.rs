@@ -1,5 +1,6 @@
 //! `cargo charter migration`: writes the migration from the last snapshot to the YAML as it is.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -104,15 +105,31 @@ fn check(folders: &Folders) -> Result<u8, u8> {
     let plan = Plan::between(&before, &now);
     plan.lines().iter().for_each(say::line);
     plan.refused.iter().for_each(say::line);
+    if plan.is_empty() && plan.refused.is_empty() {
+        let behind = behind(&before, &now.kept()).join(", ");
+        let help = "the tables stay as they are; `cargo charter migration snapshot` takes the YAML over";
+        return Err(told(&format!("the snapshot is behind the YAML of {behind}\n{help}"), PROBLEMS));
+    }
     Err(told(
         "\nthe migrations have not reached this: `cargo charter migration new <name>` writes what is missing",
         PROBLEMS,
     ))
 }
 
+/// The resources whose snapshot is not what it would be.
+fn behind<'s>(before: &'s Snapshot, now: &'s Snapshot) -> Vec<&'s str> {
+    let names = before.resources.keys().chain(now.resources.keys()).collect::<BTreeSet<_>>().into_iter();
+    names.filter(|name| before.resources.get(*name) != now.resources.get(*name)).map(String::as_str).collect()
+}
+
 fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) -> Result<u8, u8> {
     if !is_word(name) {
         return Err(told(&format!("`{name}` is not a name in snake_case, as `add_colour`"), USAGE));
+    }
+    if let Some(folder) = folders.migrations.as_ref().filter(|folder| !folder.is_dir()) {
+        let problem =
+            format!("there is no folder `{}`: `--migrations` names the one with the migrations", folder.display());
+        return Err(told(&problem, USAGE));
     }
     let (before, now) = folders.both()?;
     if before == now.kept() {
@@ -129,6 +146,9 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     if dry_run {
         if !plan.lost.is_empty() {
             say::line(format_args!("-- {}\n", lost.replace('\n', "\n-- ")));
+        }
+        if plan.is_empty() {
+            say::line("-- the tables stay as they are; the snapshot changes");
         }
         say::text(sql(&plan));
         return Ok(DONE);

@@ -14,6 +14,10 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
     if let Some(odd) = odd_space(line.split(['"', '\'']).next()?) {
         return Some(format!("{odd} stands where YAML wants a space"));
     }
+    if text.contains('\0') {
+        let line = text.lines().position(|line| line.contains('\0')).unwrap_or_default() + 1;
+        return Some(format!("line {line} has a null character: remove it"));
+    }
     open_quote(&text[..start])
         .or_else(|| lacks_colon(line))
         .or_else(|| begins_oddly(text, at, problem))
@@ -65,6 +69,10 @@ fn colon_before(before: &str, problem: &str) -> Option<String> {
 /// A comma or a bracket that is missing, or one too many.
 fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String> {
     if let Some(bracket) = problem.strip_prefix("unclosed bracket '").and_then(|rest| rest.chars().next()) {
+        let commented = text[start..].lines().next().and_then(|line| line.split_once(": #"));
+        if commented.is_some() {
+            return Some("what stands behind ` #` is a comment: put a text that begins with `#` in quotes".to_owned());
+        }
         return Some(format!("its `{}` is missing", closing(bracket)));
     }
     if let Some(pair) = problem.strip_prefix("mismatched bracket '") {

@@ -292,15 +292,25 @@ fn all<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     items.collect::<Vec<_>>().into_iter().collect()
 }
 
+/// One of the values. A null is none.
+fn word(node: &Node, what: &str, problems: &mut Problems) -> Option<Spanned<String>> {
+    if let (true, Some(word)) = (node.is_null_word(), node.scalar()) {
+        let help = format!("put the word in quotes: `\"{}\"`", word.value);
+        problems.push(misshapen(node, "`values`", what).help(help));
+        return None;
+    }
+    scalar(node, "values", what, problems)
+}
+
 fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>> {
     let values = match &node.value {
         Value::List(items) => {
-            let words = items.iter().map(|item| scalar(item, "values", "a word in each place", problems));
+            let words = items.iter().map(|item| word(item, "a word in each place", problems));
             ValuesSyntax::Words(all(words)?)
         }
         Value::Map(entries) => {
             let codes = entries.iter().map(|entry| {
-                let label = scalar(&entry.value, "values", "a label behind each number", problems)?;
+                let label = word(&entry.value, "a label behind each number", problems)?;
                 Some((entry.key.clone(), label))
             });
             ValuesSyntax::Codes(all(codes)?)

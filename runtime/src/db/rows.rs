@@ -1,13 +1,17 @@
 //! The rows that a statement read, which several requests may have asked for.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, RuntimeErr};
 
+use tokio::time::sleep;
+
 use super::held::Held;
 use super::packed::{MOST_COLUMNS, Packed, PackedRow, Stored, packing};
 use super::{Connection, Dialect, Sql};
+use crate::error::is_changing;
 
 /// The rows of a statement, and what somebody who has them made of them last.
 #[derive(Debug)]
@@ -23,6 +27,10 @@ enum Read {
     Driver(Vec<QueryResult>),
     Packed(Packed),
 }
+
+/// What tables that change keep from being answered is asked again so many times, and after so long.
+const AGAIN: usize = 5;
+const REST: Duration = Duration::from_millis(2);
 
 /// What is made of rows is kept up to so many bytes.
 const LONGEST_MADE: usize = 128 << 10;
@@ -67,13 +75,31 @@ impl Sql {
     /// Reads its rows.
     pub(super) async fn rows(self, connection: &Connection) -> Result<Rows, DbErr> {
         let (sql, packed) = self.packed();
+        for _ in 0..sql.tries() {
+            match connection.query_all_raw(sql.clone().statement()).await {
+                Err(error) if is_changing(&error) => sleep(REST).await,
+                answered => return Rows::of(answered?, packed),
+            }
+        }
         Rows::of(connection.query_all_raw(sql.statement()).await?, packed)
     }
 
     /// Reads its rows on a connection that is held.
     pub(super) async fn rows_on(self, held: &mut Held) -> Result<Rows, DbErr> {
         let (sql, packed) = self.packed();
+        for _ in 0..sql.tries() {
+            match held.all(sql.clone()).await {
+                Err(error) if is_changing(&error) => sleep(REST).await,
+                answered => return Rows::of(answered?, packed),
+            }
+        }
         Rows::of(held.all(sql).await?, packed)
+    }
+
+    /// How often it is asked again while the tables change, which keeps an index of substrings from being opened: a custom field
+    /// that is defined makes indexes.
+    fn tries(&self) -> usize {
+        if self.dialect == Dialect::Sqlite && self.text.contains("charter_search_") { AGAIN } else { 0 }
     }
 
     /// What is asked of the database, and how many columns each row has of those that come as one value.

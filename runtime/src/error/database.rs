@@ -69,7 +69,13 @@ pub(crate) const INDEXED_ANEW: &str = "What is searched is being indexed anew. T
 /// Whether an index of substrings of SQLite, or what keeps it, has gone between two statements of a request.
 fn is_lost(error: &DbErr) -> bool {
     let gone = ["no such table: charter_search_", "no such column: charter_search_"];
-    said(error).is_some_and(|error| gone.iter().any(|gone| error.message().starts_with(gone)))
+    is_changing(error) || said(error).is_some_and(|error| gone.iter().any(|gone| error.message().starts_with(gone)))
+}
+
+/// Whether SQLite could not open an index of substrings, because another connection changed the tables meanwhile, and again
+/// (`SQLITE_SCHEMA`). Nothing was read; the next try may find them at rest.
+pub(crate) fn is_changing(error: &DbErr) -> bool {
+    database_code(error).is_some_and(|code| code == "17")
 }
 
 /// The code in which the database says what is wrong with a statement.

@@ -120,7 +120,7 @@ pub static RESOURCE: Table = Table {
             Shape::Fields(&FIELD),
             "none",
             "fields: { name: { type: string(255), required: true } }",
-            "What a record holds, in the order of a list item. A field is a mapping, or just its type: `sku: string(64)`.",
+            "What a record holds, in the order of a list item. A field is a mapping, or just its type where that suffices: `tag_list: list(string(50))`.",
         ),
         key(
             "detail",
