@@ -331,4 +331,13 @@ fn the_data_folder_is_its_owner_s_alone() {
     let mode = std::fs::metadata(&folder).expect("it is made").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     assert!(folder.join("charter.db").is_file(), "whatever its name has in it");
+    // A folder that is there stays as somebody wanted it, the database in it is its owner's all the same.
+    let open = program.path().join("open");
+    std::fs::create_dir(&open).expect("it is made");
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("it is open");
+    let mut command = program.command(&["migrate"]);
+    command.env_remove("CHARTER_DATABASE_URL").arg("--data-dir").arg(&open);
+    assert!(command.status().expect("it runs").success());
+    let mode = std::fs::metadata(open.join("charter.db")).expect("it is made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }

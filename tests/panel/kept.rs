@@ -16,6 +16,7 @@ on_both!(
     what_was_done_is_said_once,
     what_was_written_outlives_its_record,
     what_was_pressed_while_signed_out_was_not_done,
+    what_is_too_long_to_be_kept_is_said,
 );
 
 async fn a_form_of_another_session_is_shown_again(server: Server) {
@@ -259,4 +260,23 @@ async fn what_was_pressed_while_signed_out_was_not_done(server: Server) {
     let led = stranger.post("/panel/sign-in", &form).await;
     assert_eq!(led.status(303).header("location"), back);
     assert!(led.header("set-cookie").contains("=stale;"), "the page says that nothing was done");
+}
+
+/// Anybody may send it, and it comes back in the page.
+async fn what_is_too_long_to_be_kept_is_said(server: Server) {
+    let mut stranger = Visitor::new(&server.url());
+    for (length, kept) in [((64 << 10) - "name=".len(), true), ((64 << 10) - "name=".len() + 1, false)] {
+        let text = "x".repeat(length);
+        let page = stranger.post("/product_groups", &[("name", &text)]).await;
+        let said = if kept { "What you have written is kept" } else { "too long to be kept on the way" };
+        page.status(401).says(said);
+        assert_eq!(page.text.contains(&text), kept);
+        if kept {
+            let draft = format!("name={text}");
+            let form =
+                [("email", "nobody@example.com"), ("password", "none"), ("to", "/product_groups"), ("draft", &draft)];
+            assert!(stranger.post("/panel/sign-in", &form).await.text.contains(&text), "it is kept on");
+        }
+    }
+    stranger.post("/panel/sign-in", &[("email", &"x".repeat(1 << 20))]).await.status(413);
 }

@@ -88,6 +88,11 @@ impl crate::server::Answers for At {
         uploads && matches!(self.place, Place::Collection) && request.method().as_str() == "POST"
     }
 
+    /// The caller's own cache, and only after asking: `Authorization` alone would keep others from it, `X-AUTH-TOKEN` does not.
+    fn may_keep(&self) -> Option<&'static str> {
+        Some("private, no-cache")
+    }
+
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         let mut uses = Uses::new(state.catalog.entries()[self.index].meta);
         let answer = self.carry_out(state, request, &mut uses).await?;

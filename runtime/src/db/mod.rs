@@ -18,7 +18,7 @@ mod rows;
 mod statement;
 mod together;
 
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -141,6 +141,8 @@ impl Db {
                     })
                 })
         };
+        // What stands in it is its owner's alone, whatever the folder is; SQLite gives the other files the same rights.
+        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(options.get_filename());
         // The writer opens first: it makes the file and switches it to WAL before a reader looks.
         let begun = Instant::now();
         let writer = loop {

@@ -12,7 +12,7 @@ use crate::meta::Operation;
 use crate::webhook::signature;
 
 /// What every answer to a request that is counted carries.
-const COUNTED: [&str; 4] = [REQUEST_ID, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET];
+const COUNTED: [&str; 5] = [REQUEST_ID, CACHE_CONTROL, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET];
 /// What the answer to a request that uses something deprecated carries.
 const OF_DEPRECATED: [&str; 2] = [DEPRECATION, SUNSET];
 /// What every answer with a file says of it, and of what a browser may do with it.

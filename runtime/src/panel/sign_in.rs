@@ -9,7 +9,7 @@ use salvo::http::StatusCode;
 use super::place::Place;
 use super::said::Said;
 use super::token::Token;
-use super::visit::{Asked, Visit, field, is_ours, read_form, same_site, sent_back};
+use super::visit::{Asked, Visit, field, is_ours, read_form_within, same_site, sent_back};
 use super::{Panel, cookie, form as forms, page, see, visit, words};
 use crate::auth::session::Found;
 use crate::auth::{SignedIn, invitation, password, session};
@@ -21,6 +21,15 @@ use crate::server::{Answer, origin};
 
 /// What is said beside the form that was sent while nobody was signed in.
 const KEPT: &str = "You are signed out. What you have written is kept: sign in to go on.";
+
+/// The same where it could not be kept.
+const TOO_LONG: &str = "You are signed out, and what you have written is too long to be kept on the way. Sign in in another tab, \
+                        go back in this one, and send it again.";
+
+/// Anybody may send these forms: what is kept of one that was sent while nobody was signed in, and the one to sign in by, in which that
+/// stands as an address does, in bytes.
+const LONGEST_DRAFT: usize = 64 << 10;
+const LONGEST_OUTSIDE: usize = 1 << 20;
 
 /// Characters of a user's address.
 const LONGEST_EMAIL: usize = 255;
@@ -45,7 +54,7 @@ pub async fn outside(
         (false, ["invitation", secret]) => invited(state, asked, secret, None).await?,
         (true, ["invitation", secret]) => {
             count(state, request, None)?;
-            let form = read_form(request).await?;
+            let form = read_form_within(LONGEST_OUTSIDE, request).await?;
             accept(state, asked, secret, &form).await?
         }
         _ => return Ok(None),
@@ -63,12 +72,19 @@ pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) ->
         return Ok(see(&format!("/panel/sign-in{path}")));
     }
     same_site(state, request)?;
-    let form = read_form(request).await?;
-    let kept = form.iter().filter(|pair| pair.name != "_token");
-    let draft = super::condition::address("", &kept.cloned().collect::<Vec<_>>());
+    let draft = match read_form_within(LONGEST_DRAFT, request).await {
+        Ok(form) => {
+            let kept = form.iter().filter(|pair| pair.name != "_token");
+            let draft = super::condition::address("", &kept.cloned().collect::<Vec<_>>());
+            Some(draft.trim_start_matches('?').to_string())
+        }
+        Err(Error::PayloadTooLarge(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let said = if draft.is_some() { KEPT } else { TOO_LONG };
     let entrance_of = Entrance {
-        draft: Some(draft.trim_start_matches('?').to_string()),
-        said: is_written(state, &asked.path).then(|| KEPT.into()),
+        draft,
+        said: is_written(state, &asked.path).then(|| said.into()),
         ..Entrance::to(asked.path.clone())
     };
     Ok(entrance(state, asked, StatusCode::UNAUTHORIZED, &entrance_of))
@@ -139,7 +155,7 @@ fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> 
 }
 
 async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
-    let form = read_form(request).await?;
+    let form = read_form_within(LONGEST_OUTSIDE, request).await?;
     let sent = |name: &str| field(&form, name).map(String::from);
     let email = sent("email").unwrap_or_default();
     // No account has a longer address, or one with a character that PostgreSQL does not take.

@@ -263,12 +263,17 @@ pub fn if_match(form: &[Pair]) -> Vec<(&'static str, &str)> {
     version.map(|version| (header::IF_MATCH, version)).into_iter().collect()
 }
 
-/// Reads a form.
+/// Reads a form of somebody who is signed in.
 pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
+    read_form_within(LONGEST_FORM, request).await
+}
+
+/// Reads a form of at most so many bytes.
+pub async fn read_form_within(most: usize, request: &mut Request) -> Result<Vec<Pair>> {
     let bytes = match request.content_type() {
         Some(kind) if kind.essence_str() == "application/x-www-form-urlencoded" => {
             request.headers_mut().remove("content-type");
-            read_body(request, LONGEST_FORM).await?
+            read_body(request, most).await?
         }
         None if request.body().is_none() => Default::default(),
         _ => return Err(Error::UnsupportedMediaType("Send the form as `application/x-www-form-urlencoded`.")),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{FutureExt, StreamExt};
-use salvo::http::{Mime, ReqBody};
+use salvo::http::{HeaderValue, Mime, ReqBody};
 use salvo::hyper::body::{Body, Bytes};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 use tracing::Instrument;
@@ -15,6 +15,7 @@ use super::{Answer, Turn, Usage, form, headers};
 use crate::context::State;
 use crate::crud::Upload;
 use crate::error::{Error, Result};
+use crate::header;
 
 /// So many bytes, and so long, of a body that nobody reads are waited for: of an upload more, since it was meant to be
 /// long.
@@ -37,6 +38,11 @@ pub trait Answers: Send + Sync + 'static {
     /// A path as the log has it, where a part of it is a secret.
     fn logged<'p>(&self, path: &'p str) -> &'p str {
         path
+    }
+
+    /// Who may keep its answers, where they do not say it themselves (RFC 9111, section 5.2.2).
+    fn may_keep(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether it waits for its turn while others are worked on. What says how the server is must not.
@@ -91,14 +97,19 @@ impl<A: Answers> Handler for Endpoint<A> {
             }
         };
         turn.end();
-        let (pending, connection, is_safe) = (&self.state.pending, control.conn(), request.method().is_safe());
-        let held = answer.held(|bytes| match is_safe {
-            true => pending.hold(bytes, connection),
-            false => Ok(pending.hold_in_any_case(bytes, connection)),
+        let (pending, connection) = (&self.state.pending, control.conn());
+        let is_done = !request.method().is_safe() && answer.status().is_success();
+        let held = answer.held(|bytes| match is_done {
+            true => Ok(pending.hold_in_any_case(bytes, connection)),
+            false => pending.hold(bytes, connection),
         });
         let answer = held.unwrap_or_else(|error| Answer::error(&error, &request_id));
         let answer = match request.extensions().get::<Usage>() {
             Some(usage) => usage.tell(answer),
+            None => answer,
+        };
+        let answer = match self.inner.may_keep() {
+            Some(who) => answer.with(header::CACHE_CONTROL, HeaderValue::from_static(who)),
             None => answer,
         };
         drain(request, if unhurried { MOST_UNREAD_OF_UPLOAD } else { MOST_UNREAD }).await;

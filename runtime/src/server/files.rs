@@ -18,6 +18,10 @@ pub struct Files;
 
 #[async_trait]
 impl Answers for Files {
+    fn may_keep(&self) -> Option<&'static str> {
+        Some("private")
+    }
+
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
         let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
@@ -53,11 +57,10 @@ impl Answers for Files {
     }
 }
 
-/// What every answer with a file says: whose it is, and that nothing in it is to be run.
+/// What every answer with a file says: which it is, and that nothing in it is to be run.
 fn surround(answer: Answer, file: &attachment::Delivery) -> Result<Answer> {
     let said = |answer: Answer, (name, value)| answer.with(name, HeaderValue::from_static(value));
     let answer = [
-        (header::CACHE_CONTROL, "private"),
         (header::SECURITY_POLICY, "default-src 'none'; sandbox"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::TYPE_OPTIONS, "nosniff"),
