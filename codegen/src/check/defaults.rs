@@ -1,5 +1,6 @@
 //! Defaults: whether one fits its type and its own rules.
 
+use super::beside;
 use super::examples::elements;
 use super::rules::fits;
 use super::{ScopeOf, patterns, scopes};
@@ -13,6 +14,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields {
             begins_too_short(field, problems);
+            beside_others(field, scope.fields, problems);
             let Some(span) = field.places.default else { continue };
             let refusal = match &field.default {
                 Default::None => None,
@@ -41,6 +43,34 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                     .help("declare it: `hooks: [before_save]`");
                 problems.push(problem);
             }
+        }
+    }
+}
+
+/// A record that is given neither of two fields begins with both defaults, which a rule between them may refuse.
+fn beside_others(field: &Field, all: &[Field], problems: &mut Problems) {
+    let Some(span) = field.places.default else { return };
+    for rule in &field.rules {
+        let Some(other) = beside::other(&rule.value) else { continue };
+        let Some(other) = all.iter().find(|one| one.name.value == other) else { continue };
+        let kept = match (&field.default, &other.default) {
+            (Default::Literal(own), Default::Literal(other)) => beside::keeps(&rule.value, &field.kind, own, other),
+            (Default::Now, Default::Now) => matches!(rule.value, Rule::NotBefore(_)),
+            _ => true,
+        };
+        if !kept {
+            let message = format!(
+                "the default of `{}` breaks its own rule `{}`: `{}` begins with {}",
+                field.declared,
+                rule.value.key(),
+                other.name.value,
+                match &other.default {
+                    Default::Literal(text) if other.default != field.default => format!("`{text}`"),
+                    _ => "the same".to_owned(),
+                },
+            );
+            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed");
+            problems.push(problem.related(rule.span, "by this rule").help("change one of the two defaults"));
         }
     }
 }

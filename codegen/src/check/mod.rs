@@ -2,6 +2,7 @@
 
 mod access;
 mod actions;
+mod beside;
 mod circles;
 mod defaults;
 mod deprecation;

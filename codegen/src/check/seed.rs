@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::beside;
 use super::defaults::own_rules;
 use super::examples::value;
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -71,6 +72,8 @@ fn rows(resource: &Resource, key: Option<&Field>, root: &Node, problems: &mut Pr
         return;
     };
     let mut known: BTreeMap<String, Span> = BTreeMap::new();
+    let sets = unique_sets(resource, key);
+    let mut taken: BTreeMap<(usize, Vec<String>), Span> = BTreeMap::new();
     for item in items {
         let Value::Map(entries) = &item.value else {
             let message = format!("a row is a mapping from fields to values, not {}", item.described());
@@ -85,6 +88,88 @@ fn rows(resource: &Resource, key: Option<&Field>, root: &Node, problems: &mut Pr
         {
             let message = format!("two rows have the `{}` `{}`, which tells rows apart", key.name.value, text.value);
             problems.push(Diagnostic::new(Code::Seed, text.span, message, "again").related(first, "first here"));
+        }
+        for (index, set) in sets.iter().enumerate() {
+            let values = set.iter().map(|name| stands(resource, entries, name)).collect::<Option<Vec<_>>>();
+            let Some(values) = values else { continue };
+            let (span, said) = (item.span, values.join("`, `"));
+            if let Some(first) = taken.insert((index, values), span) {
+                let message = format!("two rows have the `{}` `{said}`, which is unique", set.join("`, `"));
+                problems.push(Diagnostic::new(Code::Seed, span, message, "again").related(first, "first here"));
+            }
+        }
+    }
+}
+
+/// The fields, and the sets of them, of which no two rows have the same values; but for the one that tells rows apart.
+fn unique_sets<'r>(resource: &'r Resource, key: Option<&Field>) -> Vec<Vec<&'r str>> {
+    let alone = resource.fields.iter().filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique));
+    let alone = alone.filter(|field| key.is_none_or(|key| key.name.value != field.name.value));
+    let alone = alone.map(|field| vec![field.name.as_str()]);
+    alone.chain(resource.unique.iter().map(|set| set.value.iter().map(|name| name.as_str()).collect())).collect()
+}
+
+/// What a row has in a field: the value as it is written, or the default of one that it leaves out. Numbers are written in one way.
+fn stands(resource: &Resource, entries: &[Entry], name: &str) -> Option<String> {
+    let field = resource.field(name)?;
+    let given = entries.iter().find(|entry| entry.key.value == name).filter(|entry| !entry.value.is_null());
+    let text = match (given, &field.default) {
+        (Some(entry), _) => entry.value.scalar().map(|text| text.value.clone()).filter(|text| !text.is_empty())?,
+        (None, Default::Literal(text)) => text.clone(),
+        (None, _) => return None,
+    };
+    let is_decimal = field.kind.is_number() && text.contains('.');
+    Some(if is_decimal { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text })
+}
+
+/// The rules between two fields of a row.
+fn beside_others(resource: &Resource, entries: &[Entry], problems: &mut Problems) {
+    for entry in entries {
+        let Some(field) = resource.field(entry.key.as_str()).filter(|field| is_given(field)) else { continue };
+        let Some(own) = entry.value.scalar().filter(|text| !text.value.is_empty() && !entry.value.is_null()) else {
+            continue;
+        };
+        for rule in &field.rules {
+            let Some(other) = beside::other(&rule.value) else { continue };
+            let Some(value) = stands(resource, entries, other) else { continue };
+            if !beside::keeps(&rule.value, &field.kind, &own.value, &value) {
+                let (name, key) = (&field.declared, rule.value.key());
+                let message = format!("the value of `{name}` breaks its own rule `{key}`: `{other}` is `{value}`");
+                let problem = Diagnostic::new(Code::Seed, own.span, message, "not allowed");
+                problems.push(problem.related(rule.span, "by this rule"));
+            }
+        }
+    }
+}
+
+/// The elements of a list, and how many they are.
+fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) {
+    let kind = match &field.kind {
+        Kind::StringList { max } => Kind::String { max: *max },
+        Kind::RefList(target) => Kind::Ref(target.clone()),
+        _ => return,
+    };
+    for item in items {
+        let name = &field.name.value;
+        let refused = match item.scalar() {
+            Some(text) => value(&kind, &text.value).err(),
+            None => Some((format!("an element is {}", kind.described()), "write single values".to_owned())),
+        };
+        if let Some((reason, help)) = refused {
+            let message = format!("an element does not fit `{name}`: {reason}");
+            problems.push(Diagnostic::new(Code::Seed, item.span, message, "does not fit").help(help));
+        }
+    }
+    for rule in &field.rules {
+        let kept = match &rule.value {
+            Rule::MinLength(least) => items.len() >= *least as usize,
+            Rule::MaxLength(most) => items.len() <= *most as usize,
+            _ => true,
+        };
+        if !kept {
+            let message = format!("the value of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
+            let problem = Diagnostic::new(Code::Seed, span, message, "not allowed");
+            problems.push(problem.related(rule.span, "by this rule"));
         }
     }
 }
@@ -105,10 +190,13 @@ fn row(resource: &Resource, key: Option<&Field>, item: &Node, entries: &[Entry],
             problems.push(Diagnostic::new(Code::Seed, entry.key.span, message, "not written").help("leave it out"));
         } else if let Some(problem) = unfit(field, &entry.value) {
             problems.push(problem);
+        } else if let Value::List(items) = &entry.value.value {
+            elements(field, items, entry.value.span, problems);
         } else if let Some(text) = entry.value.scalar().filter(|text| !text.value.is_empty()) {
             own_rules(field, "value", &text.value, text.span, problems);
         }
     }
+    beside_others(resource, entries, problems);
     for field in resource.fields.iter().filter(|field| is_given(field)) {
         let given = entries.iter().find(|entry| entry.key.value == field.name.value);
         let is_needed = field.required && field.default == Default::None;
