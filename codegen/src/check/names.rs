@@ -3,7 +3,7 @@
 use super::{ScopeOf, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::emit;
-use crate::model::{ActionOutput, Field, Name, Resource, Schema};
+use crate::model::{ActionOutput, Field, IncludeTarget, Name, Resource, Schema};
 use crate::names::{self, LONGEST};
 use crate::platform;
 use crate::predicate::Predicate;
@@ -38,6 +38,15 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     for include in &resource.includes {
         include_name(&include.name, problems);
+        let is_one = matches!(include.target, IncludeTarget::One { .. });
+        if is_one && names::to_snake_case(include.name.as_str()) == resource.name.value {
+            let message = format!(
+                "`{}` is the key under which a whole `{}` stands in a body",
+                include.name.value, resource.name.value
+            );
+            let problem = Diagnostic::new(Code::ReservedName, include.name.span, message, "named as its resource");
+            problems.push(problem.help("choose another name, such as `parent`: a record that is sent back with it would be read as this one alone"));
+        }
     }
     for action in &resource.actions {
         snake_case("an action", &action.name, problems);
