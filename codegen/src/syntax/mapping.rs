@@ -45,6 +45,9 @@ impl<'a, 'p> Mapping<'a, 'p> {
             }
             let known = || table.keys.iter().map(|key| key.name);
             let foreign = foreign::help(table, entry);
+            // `type:text` without a space is one word to YAML.
+            let torn = written.split_once(':').and_then(|(head, rest)| Some((table.key(head)?.name, rest)));
+            meant.extend(torn.map(|(head, _)| head));
             meant.extend(foreign.and_then(|(_, means)| means).or_else(|| nearest(written, known())));
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
@@ -53,8 +56,9 @@ impl<'a, 'p> Mapping<'a, 'p> {
             if misplaced.is_some() {
                 meant.extend(table.key("fields").map(|key| key.name));
             }
+            let torn = torn.map(|(head, rest)| format!("a space belongs behind the colon: `{head}: {rest}`"));
             let odd = odd_space(written).map(|odd| format!("it has {odd} in it: put a plain space there, or nothing"));
-            problems.push(match (odd.or(misplaced), foreign) {
+            problems.push(match (torn.or(odd).or(misplaced), foreign) {
                 (Some(help), _) => problem.help(help),
                 (None, Some((help, _))) => problem.help(help),
                 (None, None) => problem.did_you_mean(written, known()),

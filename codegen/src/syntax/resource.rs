@@ -242,6 +242,7 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
                 let problem = misshapen(&entry.value, &what, "`all` or a list of predicates");
                 // Here `null` is a word: a predicate.
                 mapping.problems.push(match entry.value.scalar() {
+                    Some(word) if word.value.to_lowercase() == "all" => problem.help("did you mean `all`?"),
                     Some(word) => problem.help(format!("write `{}: [{}]`", entry.key.value, word.value)),
                     None => problem,
                 });
