@@ -155,6 +155,7 @@ mod tests {
         assert_eq!(connections.each_ref().map(ConnCtrl::is_aborted), [true, false, false, false]);
         assert!(pending.hold(third.slice(..COUNTED), &connections[3]).is_err(), "it is counted");
         drop(held);
-        assert_eq!((pending.lock().bytes, pending.lock().answers.len()), (0, 0));
+        let waiting = pending.lock();
+        assert_eq!((waiting.bytes, waiting.answers.len()), (0, 0));
     }
 }
