@@ -40,12 +40,8 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         include_name(&include.name, problems);
         let is_one = matches!(include.target, IncludeTarget::One { .. });
         if is_one && names::to_snake_case(include.name.as_str()) == resource.name.value {
-            let message = format!(
-                "`{}` is the key under which a whole `{}` stands in a body",
-                include.name.value, resource.name.value
-            );
-            let problem = Diagnostic::new(Code::ReservedName, include.name.span, message, "named as its resource");
-            problems.push(problem.help("choose another name, such as `parent`: a record that is sent back with it would be read as this one alone"));
+            let help = "choose another name, such as `parent`: a record that is sent back with it would be read as this one alone";
+            problems.push(named_as_its_resource(&include.name, resource).help(help));
         }
     }
     for action in &resource.actions {
@@ -140,10 +136,8 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
     } else if what == ScopeOf::Record && name.value.starts_with(OURS) {
         begins_as_ours(&name, problems);
     } else if what == ScopeOf::Record && field.name.value == resource.name.value {
-        let message = format!("`{0}` is the key under which a whole `{0}` stands in a body", name.value);
-        let problem = Diagnostic::new(Code::ReservedName, name.span, message, "named as its resource");
-        problems
-            .push(problem.help("choose another name: a record that is sent back would be read as this field alone"));
+        let help = "choose another name: a record that is sent back would be read as this field alone";
+        problems.push(named_as_its_resource(&name, resource).help(help));
     } else if names::is_never_a_name(name.as_str()) {
         let message = format!("`{}` cannot be the name of a field in Rust", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
@@ -195,6 +189,12 @@ fn not_too_long(what: &str, name: &Name, problems: &mut Problems) {
         let problem = Diagnostic::new(Code::BadName, name.span, message, "makes a name that is too long");
         problems.push(problem.help("PostgreSQL would cut it; choose a shorter one"));
     }
+}
+
+/// What stands under the name of the resource is a whole record to who reads a body.
+fn named_as_its_resource(name: &Name, resource: &Resource) -> Diagnostic {
+    let message = format!("`{}` is the key under which a whole `{}` stands in a body", name.value, resource.name.value);
+    Diagnostic::new(Code::ReservedName, name.span, message, "named as its resource")
 }
 
 fn include_name(name: &Name, problems: &mut Problems) {
