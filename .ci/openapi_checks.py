@@ -13,7 +13,6 @@ BEYOND_SCHEMAS = re.compile(
     "|".join(
         [
             "names no ",
-            "names none of this record",
             "is not the .* of any ",
             "is required with ",
             "is already taken",

@@ -119,10 +119,10 @@ async fn the_problems_of_embedded_records_are_told_at_their_place(server: Gather
     let answer =
         admin.post("/gatherings", json!({ "subject": "x", "code": "A", "guests": [{ "member_id": 999 }, {}] })).await;
     assert_eq!(answer.invalid_fields(), ["guests.0.member_id", "guests.1.member_id"]);
-    // A guest of another gathering is none of this one's.
+    // The id of another gathering's guest says nothing of this one's.
     let made = gathering(&admin, json!({})).await;
     let stolen = json!({ "guests": [{ "id": other["guests"][0]["id"], "mute": true }] });
-    admin.put(&path(&made), stolen).await.invalid("guests.0.id");
+    admin.put(&path(&made), stolen).await.invalid("guests.0.member_id");
     admin.put(&path(&made), json!({ "guests": { "member_id": ada } })).await.invalid("guests");
     assert_eq!(admin.get("/gatherings").await.json()["meta"]["total"], 2);
 }

@@ -13,6 +13,7 @@ use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, Route};
 use crate::db::{Connection, Db, Dialect};
 use crate::error::{Error, Result};
+use crate::lasting::Lasting;
 use crate::server::{Gate, Mount, Pending, RateLimit};
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
@@ -150,6 +151,7 @@ impl App {
             searches,
             token_rate,
             anonymous_rate,
+            lasting: Lasting::default(),
             sign_ins: SignIns {
                 addresses: RateLimit::new(SIGN_INS_OF_ADDRESS),
                 accounts_from_addresses: RateLimit::new(SIGN_INS_OF_BOTH),

@@ -15,6 +15,7 @@ use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
 use crate::index;
+use crate::lasting::Lasting;
 use crate::openapi::Description;
 use crate::search;
 use crate::server::{Gate, Mount, Pending, RateLimit};
@@ -72,6 +73,8 @@ pub struct State {
     pub anonymous_rate: RateLimit<IpAddr>,
     /// Attempts to sign in.
     pub sign_ins: SignIns,
+    /// What goes on when its client goes away.
+    pub lasting: Lasting,
     /// The OpenAPI description, made once.
     pub description: OnceLock<Description>,
 }

@@ -28,6 +28,12 @@ impl FieldErrors {
         }
     }
 
+    pub fn add_all(&mut self, field: &str, messages: impl IntoIterator<Item = String>) {
+        for message in messages {
+            self.add(field, message);
+        }
+    }
+
     /// What is wrong with one field, in one text.
     pub fn messages(&self, field: &str) -> String {
         self.0.get(field).map(|messages| messages.join("; ")).unwrap_or_default()
@@ -43,9 +49,7 @@ impl FieldErrors {
 
     pub fn merge(&mut self, other: FieldErrors) {
         for (field, messages) in other.0 {
-            for message in messages {
-                self.add(field.clone(), message);
-            }
+            self.add_all(&field, messages);
         }
     }
 

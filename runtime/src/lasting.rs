@@ -1,17 +1,62 @@
 //! Work that goes on to its end when whoever waits for it goes away, as a client does in the middle of a request.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use futures_util::FutureExt;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::sleep;
 
 use crate::error::{Error, Result};
 
-/// Runs to the end, whoever waits for it.
-///
-/// # Errors
-/// Those of the work; [`Error::Internal`] when it panics.
-pub async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-    tokio::spawn(work).await.map_err(Error::internal)?
+/// The work of a process that goes on without whoever asked for it, counted so that a process that stops waits for it.
+#[derive(Debug, Clone, Default)]
+pub struct Lasting(Arc<watch::Sender<usize>>);
+
+/// One work that is counted.
+struct Counted(Lasting);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}
+
+impl Lasting {
+    /// Runs to the end, whoever waits for it.
+    ///
+    /// # Errors
+    /// Those of the work; [`Error::Internal`] when it panics.
+    pub async fn to_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.0.send_modify(|count| *count += 1);
+        let counted = Counted(self.clone());
+        let work = async move {
+            let _counted = counted;
+            work.await
+        };
+        tokio::spawn(work).await.map_err(Error::internal)?
+    }
+
+    /// Waits until none is left.
+    pub async fn ended(&self) {
+        // Its sender is this one: it cannot be gone.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+/// How long after a panic a task is begun again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Keeps what works beside the requests at it: a task that panics is told of, and begun again.
+pub async fn kept<F: Future<Output = ()>>(task: &'static str, mut begin: impl FnMut() -> F) {
+    while AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
+        tracing::error!(task, "it panicked, and is begun again");
+        sleep(PAUSE).await;
+    }
 }
 
 /// Works on a thread where nobody else waits, in its turn. The turn is the work's and not the waiter's: a thread cannot
@@ -31,7 +76,6 @@ pub async fn apart<T: Send + 'static>(turns: &Arc<Semaphore>, work: impl FnOnce(
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
-    use std::time::Duration;
 
     use super::*;
 
@@ -59,17 +103,39 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_task_that_panics_is_begun_again() {
+        let mut begun = 0;
+        let begin = || {
+            begun += 1;
+            let again = begun == 2;
+            async move { assert!(again, "a panic of a test") }
+        };
+        kept("test", begin).await;
+        assert_eq!(begun, 2);
+    }
+
+    #[tokio::test]
     async fn who_goes_away_stops_nothing() {
         let (go, goes) = tokio::sync::oneshot::channel::<()>();
         let (tell, told) = tokio::sync::oneshot::channel();
-        let waits = tokio::spawn(to_the_end(async move {
-            goes.await.map_err(Error::internal)?;
-            tell.send(()).map_err(|()| Error::internal("nobody listens"))
-        }));
+        let lasting = Lasting::default();
+        lasting.ended().await;
+        let waits = tokio::spawn({
+            let lasting = lasting.clone();
+            async move {
+                let work = async move {
+                    goes.await.map_err(Error::internal)?;
+                    tell.send(()).map_err(|()| Error::internal("nobody listens"))
+                };
+                lasting.to_the_end(work).await
+            }
+        });
         tokio::task::yield_now().await;
         waits.abort();
         assert!(waits.await.unwrap_err().is_cancelled());
+        assert!(lasting.ended().now_or_never().is_none(), "it is still at work");
         go.send(()).unwrap();
         told.await.unwrap();
+        lasting.ended().await;
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
 use charter_runtime::db::{Dialect, Sql};
-use charter_runtime::webhook::write_waiting;
+use charter_runtime::webhook::{fan_out, write_waiting};
 use serde_json::{Value, json};
 
 use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
@@ -21,6 +21,7 @@ on_both!(
     several_processes_make_one_delivery_of_each_event,
     a_long_record_is_told_by_its_id,
     what_waits_is_found_without_reading_what_happened,
+    many_webhooks_are_told_in_several_transactions,
 );
 
 async fn each_subscribed_webhook_gets_each_event_once(server: Server) {
@@ -165,8 +166,30 @@ async fn what_waits_is_found_without_reading_what_happened(server: Server) {
         Dialect::Postgres => ("EXPLAIN ", "QUERY PLAN"),
     };
     let mut sql = Sql::new(server.state.db.dialect(), explain);
-    write_waiting(&mut sql);
+    write_waiting(&mut sql, 500);
     let rows = sql.all(server.state.db.reader()).await.expect("a plan");
     let plan: Vec<String> = rows.iter().map(|row| row.try_get("", column).expect("a line")).collect();
     assert!(plan.iter().any(|line| line.contains("events_waiting_idx")), "{plan:#?}");
+}
+
+async fn many_webhooks_are_told_in_several_transactions(server: Server) {
+    webhook(&server, &["*"]).await;
+    role(&server).await;
+    let columns = "user_id, url, events, secret, created_at, updated_at";
+    for _ in 0..7 {
+        server.sql(&format!("INSERT INTO webhooks ({columns}) SELECT {columns} FROM webhooks")).await;
+        server.sql("INSERT INTO events (name, body, created_at) SELECT name, body, created_at FROM events").await;
+    }
+    let events = count(&server, "events WHERE fanned_out_at IS NULL").await;
+    let now = server.state.clock.now();
+    let first = fan_out(&server.state, now).await.expect("it is fanned out");
+    assert_eq!((first.events, first.is_full), (78, true), "at most 10,000 deliveries for 128 webhooks");
+    let mut told = first.events;
+    while let step = fan_out(&server.state, now).await.expect("it is fanned out")
+        && step.events > 0
+    {
+        told += step.events;
+    }
+    assert_eq!(told as i64, events);
+    assert_eq!(count(&server, "webhook_deliveries").await, 128 * events);
 }

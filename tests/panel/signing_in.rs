@@ -333,7 +333,7 @@ fn who_goes_away_while_a_session_ends_leaves_it_ended() {
         password::set(state, 1, PASSWORD).await.expect("a password");
         let password = fitting(&server, "admin@example.com", PASSWORD).await;
         let secret = session::begin(state, &password).await.expect("an answer").expect("it begins");
-        let found = session::find(state, &secret).await.expect("the database answers").expect("a session");
+        let found = session::find(state, &secret, false).await.expect("the database answers").expect("a session");
         server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
         let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";
         server.sql(&format!("CREATE CONSTRAINT TRIGGER slow {when}")).await;
@@ -342,6 +342,9 @@ fn who_goes_away_while_a_session_ends_leaves_it_ended() {
         tokio::time::sleep(Duration::from_millis(600)).await;
         let sql = Sql::new(state.db.dialect(), "SELECT 1 FROM \"user_sessions\"");
         assert!(sql.one(state.db.reader()).await.expect("the table is there").is_none(), "it was committed");
-        assert!(session::find(state, &secret).await.expect("the database answers").is_none(), "it is remembered");
+        assert!(
+            session::find(state, &secret, false).await.expect("the database answers").is_none(),
+            "it is remembered"
+        );
     });
 }

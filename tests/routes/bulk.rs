@@ -20,6 +20,7 @@ on_both!(
     secrets_are_shown_once_and_to_their_token_alone,
     every_resource_that_is_written_has_it_and_no_other,
     answers_that_are_too_long_together_undo_all,
+    the_same_records_in_two_orders_stop_neither,
 );
 
 fn create(fields: Value) -> Value {
@@ -360,4 +361,24 @@ async fn answers_that_are_too_long_together_undo_all(server: Server) {
     assert_eq!(name().await, json!("Long"), "nothing is done");
     admin.post("/products/bulk", operations(60)).await.ok();
     assert_eq!(name().await, json!("Longer"));
+}
+
+/// Each locks what the other is about to lock, unless both take the records in one order.
+async fn the_same_records_in_two_orders_stop_neither(server: Server) {
+    let admin = server.admin();
+    let mut ids = Vec::new();
+    for n in 0..40 {
+        ids.push(admin.post("/products", json!({ "name": format!("P{n}") })).await.created("product")["id"].clone());
+    }
+    let turned: Vec<Value> = ids.iter().rev().cloned().collect();
+    for turn in 0..5 {
+        let operations = |ids: &[Value], who: &str| -> Vec<Value> {
+            let name = format!("{who} {turn}");
+            let change = |id| json!({ "method": "update", "id": id, "product": { "name": name } });
+            ids.iter().map(change).collect()
+        };
+        let (one, other) = (operations(&ids, "one"), operations(&turned, "other"));
+        let (one, other) = tokio::join!(bulk(&admin, "/products", true, &one), bulk(&admin, "/products", true, &other));
+        assert_eq!((statuses(&one).len(), statuses(&other).len()), (40, 40));
+    }
 }

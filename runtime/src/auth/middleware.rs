@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 use crate::header;
 use crate::server::{Usage, origin};
 
-/// A revoked token stops on other nodes within this time; on the node that revoked it at once.
+/// A revoked token stops on other nodes within this time; on the node that revoked it at once, and at once everywhere for
+/// what would outlast it.
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// `last_used_at` is written at most so often.
 const NOTED: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
@@ -68,7 +69,9 @@ impl TokenCache {
 
     /// The token turned out not to be valid.
     fn refuse(&self, digest: &[u8; 32]) {
-        self.lock().known.remove(digest);
+        let mut memory = self.lock();
+        memory.known.remove(digest);
+        memory.callers.remove(digest);
     }
 
     fn put(&self, digest: [u8; 32], caller: &Arc<Principal>, until: Instant, cleared: u64) {
@@ -106,6 +109,11 @@ struct Remembered {
 /// 401 without a token or with one that is unknown or expired; 403 when its user was deactivated; 429 when the token, or
 /// the address of a request without a valid one, has asked too often.
 pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<Arc<Principal>> {
+    identify(state, request, false).await
+}
+
+/// The same; `anew`: whatever is remembered of the token.
+pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bool) -> Result<Arc<Principal>> {
     // What the panel asks in this process. No client can send it.
     if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
         return Ok(caller.clone());
@@ -129,7 +137,7 @@ pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<A
         None => None,
     };
     let Remembered { fresh, known, cleared } = remembered;
-    let caller = match fresh {
+    let caller = match fresh.filter(|_| !anew) {
         Some(caller) => caller,
         None => {
             // Guessing is counted before the database is asked.

@@ -21,6 +21,7 @@ pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
     Ok(found)
 }
 
+pub(crate) use middleware::identify;
 pub use middleware::{TokenCache, authenticate, caller_of};
 pub use principal::Principal;
 pub use secret::Secret;

@@ -28,7 +28,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions())
+    crate::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions()).granting()
 }
 
 trait Behaviour {

@@ -14,7 +14,6 @@ use super::{Principal, user};
 use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
-use crate::lasting::to_the_end;
 
 const CHARACTERS: usize = 43;
 /// A session ends when it was not used for so long, and at last.
@@ -136,15 +135,16 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
     Ok((sql.run(transaction).await? == 1).then_some(secret))
 }
 
-/// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated.
+/// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated. `anew`: whatever
+/// is remembered of it.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn find(state: &Arc<State>, secret: &str) -> Result<Option<Found>> {
+pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option<Found>> {
     let key = digest(secret);
     let begun = state.clock.instant();
     let (known, cleared) = state.tokens.sessions.get(&key, begun);
-    if let Some(user) = known {
+    if let Some(user) = known.filter(|_| !anew) {
         return Ok(Some(Found { user, renewed: None }));
     }
     let Some(row) = read(state, &hex::encode(key)).await? else { return Ok(None) };
@@ -195,14 +195,15 @@ pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
 /// # Errors
 /// When the database fails.
 pub(super) async fn commit(state: &Arc<State>, transaction: Connection) -> Result<()> {
-    let state = state.clone();
-    to_the_end(async move {
-        let committed = transaction.commit().await;
-        // Also when the word of it was lost: it may stand.
-        state.tokens.clear();
-        committed
-    })
-    .await
+    let (state, lasting) = (state.clone(), state.lasting.clone());
+    lasting
+        .to_the_end(async move {
+            let committed = transaction.commit().await;
+            // Also when the word of it was lost: it may stand.
+            state.tokens.clear();
+            committed
+        })
+        .await
 }
 
 /// Ends every session of a user.

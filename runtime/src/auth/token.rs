@@ -51,7 +51,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions())
+    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).granting()
 }
 
 trait Behaviour {

@@ -6,7 +6,6 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::idempotency::{Key, Once};
-use crate::lasting::to_the_end;
 
 /// Runs an action unless one with this key has been run; a second one waits for the first. It goes on when its client
 /// goes away, for as long as a request may take, so that its answer is there for whoever asks again.
@@ -19,34 +18,37 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut
     let (name, ActionCall { action, id, within, query, body, .. }) = (entry.meta.name, call);
     let (query, body) = (query.to_string(), body.to_vec());
     // The lease too: one of a client that goes away while it is committed would be nobody's.
-    to_the_end(async move {
-        let outside = || Context::new(&state, &caller, state.db.reader()).of_request(request_id.as_deref());
-        if let Some(reply) = key.lease(&outside()).await? {
-            return Ok(Once::Again(reply));
-        }
-        // Of its own time, which is not that of a wait for another.
-        let context = outside();
-        let entry = state.catalog.get(name);
-        let conditions = &Conditions::default();
-        let call = ActionCall { action, id, within, conditions, query: &query, body: &body };
-        let run = tokio::time::timeout(state.config.request_timeout, action::run(&context, entry, call)).await;
-        let outcome = run.unwrap_or_else(|_| Err(Error::too_long()));
-        let transaction = state.db.begin().await?;
-        let inside = Context::new(&state, &caller, &transaction);
-        match outcome {
-            Ok(outcome) => {
-                let reveals = outcome.reveals;
-                let reply = outcome.reply(&state.catalog, entry, None);
-                key.keep(&inside, &reply, reveals).await?;
-                transaction.commit().await?;
-                Ok(Once::New(reply))
+    context
+        .state()
+        .lasting
+        .to_the_end(async move {
+            let outside = || Context::new(&state, &caller, state.db.reader()).of_request(request_id.as_deref());
+            if let Some(reply) = key.lease(&outside()).await? {
+                return Ok(Once::Again(reply));
             }
-            Err(error) => {
-                key.release(&inside).await?;
-                transaction.commit().await?;
-                Err(error)
+            // Of its own time, which is not that of a wait for another.
+            let context = outside();
+            let entry = state.catalog.get(name);
+            let conditions = &Conditions::default();
+            let call = ActionCall { action, id, within, conditions, query: &query, body: &body };
+            let run = tokio::time::timeout(state.config.request_timeout, action::run(&context, entry, call)).await;
+            let outcome = run.unwrap_or_else(|_| Err(Error::too_long()));
+            let transaction = state.db.begin().await?;
+            let inside = Context::new(&state, &caller, &transaction);
+            match outcome {
+                Ok(outcome) => {
+                    let reveals = outcome.reveals;
+                    let reply = outcome.reply(&state.catalog, entry, None);
+                    key.keep(&inside, &reply, reveals).await?;
+                    transaction.commit().await?;
+                    Ok(Once::New(reply))
+                }
+                Err(error) => {
+                    key.release(&inside).await?;
+                    transaction.commit().await?;
+                    Err(error)
+                }
             }
-        }
-    })
-    .await
+        })
+        .await
 }

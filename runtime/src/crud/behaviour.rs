@@ -73,12 +73,19 @@ pub struct Route {
     /// Records are files that hang on the records of other resources, those that declare `attachments`: created by a
     /// multipart body, listed below what they hang on, under its abilities.
     pub upload: Option<UploadHandler>,
+    /// What is written may outlast the caller's own rights: who writes is looked up anew, whatever is remembered of them.
+    pub grants: bool,
 }
 
 impl Route {
     /// A resource without behaviour of its own.
     pub fn of<R: Resource>() -> Route {
-        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new(), upload: None }
+        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new(), upload: None, grants: false }
+    }
+
+    /// The same, of records that give somebody rights.
+    pub fn granting(self) -> Route {
+        Route { grants: true, ..self }
     }
 }
 

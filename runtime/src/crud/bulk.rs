@@ -17,6 +17,7 @@ use super::written::LONGEST;
 use super::{create, delete, update};
 use crate::catalog::Entry;
 use crate::context::Context;
+use crate::db::{Dialect, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Operation};
 use crate::query::{Condition, read_boolean, read_value};
@@ -80,8 +81,10 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
     let transaction = context.transaction().ok_or_else(|| Error::internal("many writes need a transaction"))?;
     let (mut problems, mut reveals) = (FieldErrors::default(), false);
     let mut body = b"{\"results\":[".to_vec();
-    for (index, raw) in operations.into_iter().enumerate() {
-        let done = transaction.attempt(one(context, entry, site, raw)).await?;
+    let operations: Vec<_> = operations.into_iter().map(|raw| Single::read(entry, raw)).collect();
+    lock(context, entry, &operations).await?;
+    for (index, operation) in operations.into_iter().enumerate() {
+        let done = transaction.attempt(one(context, entry, site, operation)).await?;
         body.extend_from_slice(if index > 0 { b"," } else { b"" });
         match done {
             Ok((status, outcome)) => {
@@ -113,9 +116,33 @@ fn check_length(bytes: usize) -> Result<()> {
     }
 }
 
+/// Holds all records that are changed, in the order of their ids: who changes the same ones in another order waits, and does
+/// not hold what this one waits for.
+async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Result<Single<'_>>]) -> Result<()> {
+    if context.state().db.dialect() == Dialect::Sqlite {
+        return Ok(());
+    }
+    let changed = operations.iter().flatten().filter(|one| !matches!(one.call, Call::Operation(Operation::Create)));
+    let ids: Vec<i64> = changed.map(|one| one.id).collect();
+    if ids.len() > 1 {
+        let mut sql = Sql::new(Dialect::Postgres, "SELECT t.\"id\" FROM ");
+        sql.name(entry.meta.table)
+            .push(" t WHERE ")
+            .among("t.\"id\"", &ids)
+            .push(" ORDER BY t.\"id\" FOR NO KEY UPDATE");
+        sql.all(context.db()).await?;
+    }
+    Ok(())
+}
+
 /// One operation, as it would be alone.
-async fn one(context: &Context<'_>, entry: &Entry, site: &Site, raw: &RawValue) -> Result<(u16, Outcome)> {
-    let Single { call, status, id, fields, conditions } = Single::read(entry, raw)?;
+async fn one(
+    context: &Context<'_>,
+    entry: &Entry,
+    site: &Site,
+    operation: Result<Single<'_>>,
+) -> Result<(u16, Outcome)> {
+    let Single { call, status, id, fields, conditions } = operation?;
     let within = || site.within.clone();
     let outcome = match call {
         Call::Operation(Operation::Create) => create::create(context, entry, &fields, site.parent).await?,

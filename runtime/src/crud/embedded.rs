@@ -1,7 +1,9 @@
 //! Records that are read and written with the one they belong to: the participants of an activity.
 //!
-//! A write gives all of them: those with an id are changed, those without are added, those not given are deleted. They
-//! are plain rows; hooks belong to the record that holds them.
+//! A write gives all of them: those that are known are changed, others are added, those not given are deleted. Known is
+//! what has the id of one that is there, or its values where they do not repeat. Another id says nothing, as with every
+//! field that is only shown, so that what was read of this record or of another can be sent. They are plain rows; hooks
+//! belong to the record that holds them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,7 +26,7 @@ pub struct EmbeddedSet {
     field: &'static FieldMeta,
     items: Vec<Item>,
     /// Those that the record has and the write does not give.
-    gone: HashMap<i64, QueryResult>,
+    gone: HashMap<i64, Arc<QueryResult>>,
 }
 
 #[derive(Debug)]
@@ -33,6 +35,15 @@ struct Item {
     place: usize,
     id: Option<i64>,
     changes: Changes,
+}
+
+impl Item {
+    /// Is what changes the stored row of this id, unless there is none or another item is; then it is a new one.
+    fn take(&mut self, id: Option<i64>, stored: &mut HashMap<i64, Arc<QueryResult>>) {
+        let row = id.and_then(|id| Some((id, stored.remove(&id)?)));
+        self.id = row.as_ref().map(|(id, _)| *id);
+        self.changes.before = row.map(|(_, row)| row);
+    }
 }
 
 impl EmbeddedSet {
@@ -100,19 +111,25 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             None => HashMap::new(),
         };
         let replaced: Vec<i64> = stored.keys().copied().collect();
+        for item in &mut set.items {
+            item.take(item.id, &mut stored);
+        }
+        let mut known = HashMap::new();
+        for (id, row) in &stored {
+            let row = Changes::new(entry.meta, Some(row.clone()));
+            known.extend(unrepeated(&row, by)?.into_iter().map(|(_, values)| (values, *id)));
+        }
         let mut taken = HashSet::new();
         for item in &mut set.items {
-            match item.id {
-                Some(id) => match stored.remove(&id) {
-                    Some(row) => item.changes.before = Some(Arc::new(row)),
-                    None => item.changes.errors.add("id", "names none of this record"),
-                },
-                None => {
-                    // The reference back is known only once the record is stored; it is set then.
-                    item.changes.set(by, Value::BigInt(Some(0)));
-                    input::complete(entry, context, &[], &mut item.changes)?;
-                    item.changes.unset(by);
-                }
+            if item.id.is_none() {
+                let named = unrepeated(&item.changes, by)?;
+                item.take(named.iter().find_map(|(_, values)| known.get(values).copied()), &mut stored);
+            }
+            if item.id.is_none() {
+                // The reference back is known only once the record is stored; it is set then.
+                item.changes.set(by, Value::BigInt(Some(0)));
+                input::complete(entry, context, &[], &mut item.changes)?;
+                item.changes.unset(by);
             }
             update::drop_unchanged(&mut item.changes)?;
             update::refuse_fixed(&mut item.changes);
@@ -142,17 +159,27 @@ pub async fn remove(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()>
 
 /// No item has the unique values of one before it; `taken` holds theirs.
 fn check_each_once(changes: &mut Changes, by: &str, taken: &mut HashSet<String>) -> Result<()> {
-    for set in unique_sets(changes.meta) {
-        let mut values = Vec::with_capacity(set.len());
-        for name in set.iter().filter(|name| **name != by) {
-            values.push(changes.current(name)?);
-        }
-        // What has a null is not compared, as in SQL.
-        if values.iter().all(Option::is_some) && !taken.insert(format!("{set:?} {values:?}")) {
+    for (set, values) in unrepeated(changes, by)? {
+        if !taken.insert(values) {
             references::add_taken(&mut changes.errors, &set);
         }
     }
     Ok(())
+}
+
+/// The sets of fields whose values are no other item's, each with a text of its values. What has a null is not compared,
+/// as in SQL.
+fn unrepeated(changes: &Changes, by: &str) -> Result<Vec<(Vec<&'static str>, String)>> {
+    let mut sets = Vec::new();
+    for set in unique_sets(changes.meta) {
+        let values = set.iter().filter(|name| **name != by).map(|name| changes.current(name));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        if values.iter().all(Option::is_some) {
+            let values = format!("{set:?} {values:?}");
+            sets.push((set, values));
+        }
+    }
+    Ok(sets)
 }
 
 /// The sets of fields, and the single ones, whose values do not repeat.
@@ -206,10 +233,10 @@ fn moves(changes: &Changes) -> bool {
     !changes.meta.soft_delete && unique_sets(changes.meta).flatten().any(|name| changes.get(name).is_some())
 }
 
-async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<HashMap<i64, QueryResult>> {
+async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<HashMap<i64, Arc<QueryResult>>> {
     let Some(field) = entry.field(by) else { return Ok(HashMap::new()) };
     let found = store::load_all(context, entry, &Condition::equals(field, id)).await?;
-    let keyed = found.into_iter().map(|row| Ok((row.try_get::<i64>("", "id")?, row)));
+    let keyed = found.into_iter().map(|row| Ok((row.try_get::<i64>("", "id")?, Arc::new(row))));
     keyed.collect()
 }
 

@@ -64,7 +64,7 @@ pub fn read(
                 Ok(value) => changes.set(field.name, value),
                 // What a record has it may keep, also when the rules have grown stricter since.
                 Err(_) if is_stored(field, &given, changes)? => {}
-                Err(problem) => changes.errors.add(field.name, problem),
+                Err(problems) => changes.errors.add_all(field.name, problems),
             },
         }
     }
@@ -136,11 +136,29 @@ fn default(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Value>> {
     Ok(Some(value))
 }
 
-/// Reads one field's value, or says what is wrong with it.
-pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String> {
-    if let Given::Text(text) = given
-        && text.is_empty()
-    {
+/// Reads one field's value, or says what is wrong with it: of a list with each of its elements.
+pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, Vec<String>> {
+    let list = match (field.kind, given) {
+        (Kind::StringList { max }, given) if !is_empty(given) => {
+            read_list(given, |element| match text(element, Some(max))? {
+                Value::String(Some(text)) => Ok(serde_json::Value::String(text)),
+                _ => Err("must be a string".into()),
+            })?
+        }
+        (Kind::RefList { .. }, given) if !is_empty(given) => {
+            once(read_list(given, |element| match read_value(Kind::BigInt, element.scalar()?)? {
+                Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
+                _ => Err("must be an id".into()),
+            })?)
+        }
+        _ => return read_one(field, given).map_err(|problem| vec![problem]),
+    };
+    check_alone(field, &list).map_err(|problem| vec![problem])?;
+    Ok(list)
+}
+
+fn read_one(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String> {
+    if is_empty(given) {
         return match field.kind {
             Kind::StringList { .. } | Kind::RefList { .. } => {
                 let empty = json(serde_json::Value::Array(Vec::new()));
@@ -157,14 +175,7 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
     let value = match field.kind {
         Kind::String { max } => text(given, Some(max))?,
         Kind::Text => text(given, None)?,
-        Kind::StringList { max } => read_list(given, |element| match text(element, Some(max))? {
-            Value::String(Some(text)) => Ok(serde_json::Value::String(text)),
-            _ => Err("must be a string".into()),
-        })?,
-        Kind::RefList { .. } => once(read_list(given, |element| match read_value(Kind::BigInt, element.scalar()?)? {
-            Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
-            _ => Err("must be an id".into()),
-        })?),
+        Kind::StringList { .. } | Kind::RefList { .. } => return Err("must be a list".into()),
         Kind::Json => match given {
             Given::Nested(text) => {
                 let value = read_value(Kind::Json, text)?;
@@ -188,6 +199,10 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String>
     }
     check_alone(field, &value)?;
     Ok(value)
+}
+
+fn is_empty(given: &Given<'_>) -> bool {
+    matches!(given, Given::Text(text) if text.is_empty())
 }
 
 fn has_null_character(json: &serde_json::Value) -> bool {
@@ -236,21 +251,27 @@ fn text(given: &Given<'_>, max: Option<u32>) -> Result<Value, String> {
     read_value(Kind::Text, text)
 }
 
-/// Reads a list; a problem is told with the position of its element.
+/// Reads a list; each problem is told with the position of its element.
 fn read_list(
     given: &Given<'_>,
     read: impl Fn(&Given<'_>) -> Result<serde_json::Value, String>,
-) -> Result<Value, String> {
-    let Given::Nested(text) = given else { return Err("must be a list".into()) };
-    let raw: Vec<&serde_json::value::RawValue> = serde_json::from_str(text).map_err(|_| "must be a list")?;
-    if raw.len() > MOST_ELEMENTS {
-        return Err(format!("must have at most {MOST_ELEMENTS} elements"));
+) -> Result<Value, Vec<String>> {
+    let elements = match given {
+        Given::Nested(text) => serde_json::from_str::<Vec<&serde_json::value::RawValue>>(text).ok(),
+        _ => None,
+    };
+    let Some(elements) = elements else { return Err(vec!["must be a list".into()]) };
+    if elements.len() > MOST_ELEMENTS {
+        return Err(vec![format!("must have at most {MOST_ELEMENTS} elements")]);
     }
-    let mut list = Vec::with_capacity(raw.len());
-    for (index, raw) in raw.iter().enumerate() {
-        list.push(read(&Given::read(raw)).map_err(|problem| format!("{problem} (element {})", index + 1))?);
+    let (mut list, mut problems) = (Vec::with_capacity(elements.len()), Vec::new());
+    for (index, raw) in elements.iter().enumerate() {
+        match read(&Given::read(raw)) {
+            Ok(element) => list.push(element),
+            Err(problem) => problems.push(format!("{problem} (element {})", index + 1)),
+        }
     }
-    Ok(json(list.into()))
+    if problems.is_empty() { Ok(json(list.into())) } else { Err(problems) }
 }
 
 /// Who is named twice is named.
@@ -320,11 +341,11 @@ pub fn read_parameters(
         let sent = given.iter().find(|(name, given)| name == field.name && !matches!(given, Given::Null));
         let value = match sent {
             Some((_, given)) => read_field(field, given),
-            None if field.required => Err("is required".into()),
+            None if field.required => Err(vec!["is required".into()]),
             None => Ok(default(field, context)?.unwrap_or_else(|| null(field.kind))),
         };
-        values.push(value.unwrap_or_else(|problem| {
-            errors.add(field.name, problem);
+        values.push(value.unwrap_or_else(|problems| {
+            errors.add_all(field.name, problems);
             null(field.kind)
         }));
     }

@@ -18,9 +18,6 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, replaced: &[i64
     let given: Vec<(&'static FieldMeta, Value)> =
         changes.iter().filter(|(_, v)| **v != v.as_null()).map(|(f, v)| (f, v.clone())).collect();
     for (field, value) in given {
-        if changes.errors.contains(field.name) {
-            continue;
-        }
         check_field(context, field, &value, &mut changes.errors).await?;
         if field.rules.contains(&Rule::Unique) {
             check_unique(context, changes, &[field.name], replaced).await?;

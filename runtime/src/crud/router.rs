@@ -18,7 +18,7 @@ use super::route::{Call, Method, Place, methods, path, places};
 use super::version::Conditions;
 use super::{Reply, Transaction, apart, create, delete, explain, restore, show, store, update, whole};
 use crate::attachment;
-use crate::auth::authenticate;
+use crate::auth::identify;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
@@ -108,8 +108,9 @@ impl At {
     /// The order of the checks is the contract's: 429, 401, 405, 403, 404, then 413, 415 and 400 of the body, 412, 422.
     /// Of a request with an `Idempotency-Key` the key's own 422, and 413 and 415, come before the 404 of its record.
     async fn carry_out(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Answer> {
-        let caller = authenticate(state, request).await?;
         let entry = &state.catalog.entries()[self.index];
+        let anew = entry.route.grants && !matches!(request.method().as_str(), "GET" | "HEAD");
+        let caller = identify(state, request, anew).await?;
         let asked = match request.method().as_str() {
             "HEAD" => "GET",
             other => other,

@@ -12,7 +12,6 @@ use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::db::Connection;
 use crate::error::{Error, Result};
-use crate::lasting::to_the_end;
 use crate::query::Condition;
 
 /// A transaction that writes. Dropped without a commit it is rolled back, and nothing follows.
@@ -72,22 +71,25 @@ impl Transaction {
     pub async fn commit(self, context: &Context<'_>) -> Result<()> {
         let after = self.after.into_inner().unwrap_or_else(PoisonError::into_inner);
         if after.is_empty() {
-            return to_the_end(self.connection.commit()).await;
+            return context.state().lasting.to_the_end(self.connection.commit()).await;
         }
         let (state, caller, now) = (context.shared().clone(), context.caller().clone(), context.now());
-        to_the_end(async move {
-            self.connection.commit().await?;
-            let context = Context::new(&state, &caller, state.db.reader()).at(now);
-            for After { hook, resource, row } in after {
-                let run = AssertUnwindSafe(hook(&context, &row)).catch_unwind().await;
-                // The change stands: its failure is logged and not answered.
-                if let Err(error) = run.unwrap_or_else(|_| Err(Error::internal("a panic"))) {
-                    tracing::error!(%error, resource, "after_commit failed");
+        context
+            .state()
+            .lasting
+            .to_the_end(async move {
+                self.connection.commit().await?;
+                let context = Context::new(&state, &caller, state.db.reader()).at(now);
+                for After { hook, resource, row } in after {
+                    let run = AssertUnwindSafe(hook(&context, &row)).catch_unwind().await;
+                    // The change stands: its failure is logged and not answered.
+                    if let Err(error) = run.unwrap_or_else(|_| Err(Error::internal("a panic"))) {
+                        tracing::error!(%error, resource, "after_commit failed");
+                    }
                 }
-            }
-            Ok(())
-        })
-        .await
+                Ok(())
+            })
+            .await
     }
 }
 

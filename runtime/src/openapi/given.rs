@@ -233,7 +233,7 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
         "type": ["integer", "null"],
         "format": "int64",
         "minimum": 1,
-        "description": "The id of one that the record has already; without it a new one is added.",
+        "description": "The id of one that the record has already; another is ignored.",
         "examples": [null],
     });
     properties.set("id", id);

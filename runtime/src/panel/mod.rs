@@ -242,7 +242,8 @@ async fn known(state: &Arc<State>, request: &Request) -> Result<(Asked, Option<F
         return Err(if of_panel { Error::Unauthenticated } else { Error::NotFound });
     }
     let found = match &asked.session {
-        Some(secret) => session::find(state, secret).await?,
+        // What is written may outlast the session.
+        Some(secret) => session::find(state, secret, request.method().as_str() == "POST").await?,
         None => None,
     };
     Ok((asked, found))

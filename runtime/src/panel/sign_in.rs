@@ -204,7 +204,7 @@ async fn resume(
     to: &str,
     draft: &str,
 ) -> Result<Option<Answer>> {
-    let Some(found) = session::find(state, secret).await? else { return Ok(None) };
+    let Some(found) = session::find(state, secret, true).await? else { return Ok(None) };
     let Ok(segments) = visit::segments(to) else { return Ok(None) };
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
     let Some((place, rest)) = Place::find(&state.catalog, &parts) else { return Ok(None) };

@@ -113,8 +113,14 @@ fn read_instant(text: &str) -> Read<DateTime<Utc>> {
         Some((time, offset)) if offset.starts_with(' ') && offset.contains(':') => format!("{time}+{}", &offset[1..]),
         _ => text.to_string(),
     };
-    let time = DateTime::parse_from_rfc3339(&repaired).map_err(|_| problem())?.with_timezone(&Utc);
+    // A parser that is kinder than the standard takes other signs of an offset.
+    let read = DateTime::parse_from_rfc3339(&repaired).ok().filter(|_| repaired.is_ascii());
+    let time = read.ok_or_else(problem)?.with_timezone(&Utc);
     let (over, nanoseconds) = (time.nanosecond() / 1_000_000_000, time.nanosecond() % 1_000_000_000);
+    // A minute of 61 seconds is the last one of a day.
+    if over > 0 && (time.hour(), time.minute()) != (23, 59) {
+        return Err(problem());
+    }
     let time = DateTime::from_timestamp(time.timestamp() + i64::from(over), nanoseconds).ok_or_else(problem)?;
     // Beyond four digits of a year the text forms no longer sort.
     if (1..=9999).contains(&time.year()) { Ok(time) } else { Err(problem()) }
@@ -264,7 +270,16 @@ mod tests {
         assert_eq!(read_time("2026-01-09T02:00:00+02:00"), read_time("2026-01-09T00:00:00Z"));
         assert_eq!(read_time("2026-01-09T02:00:00 02:00"), read_time("2026-01-09T00:00:00Z"));
         assert_eq!(read_time("2016-12-31T23:59:60.5Z"), read_time("2017-01-01T00:00:00.5Z"));
-        for bad in ["9999-12-31T23:59:60Z", "2026-01-09", "2026-01-09T00:00:00", "+12026-01-09T00:00:00Z", "now", ""] {
+        for bad in [
+            "9999-12-31T23:59:60Z",
+            "2016-12-31T10:30:60Z",
+            "2016-12-31T10:30:00\u{2212}02:00",
+            "2026-01-09",
+            "2026-01-09T00:00:00",
+            "+12026-01-09T00:00:00Z",
+            "now",
+            "",
+        ] {
             assert!(read_time(bad).is_err(), "{bad}");
         }
     }

@@ -10,6 +10,8 @@ use salvo::request_id::RequestId;
 use salvo::server::ServerHandle;
 use salvo::{Router, Server, Service};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
 
 use super::door::{Closer, Door};
 use super::encoding::Encoding;
@@ -23,6 +25,7 @@ use crate::crud;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::index;
+use crate::lasting::kept;
 use crate::openapi;
 use crate::panel;
 use crate::search;
@@ -51,15 +54,11 @@ pub struct Running {
     /// Where: the real port when the configured one was 0.
     pub address: SocketAddr,
     handle: ServerHandle,
-    task: tokio::task::JoinHandle<()>,
+    task: JoinHandle<()>,
     engine: Engine,
-    sweeper: tokio::task::JoinHandle<()>,
     closer: Closer,
-    pruning: tokio::task::JoinHandle<()>,
-    /// What keeps the indexes of custom fields and of substrings.
-    keeper: tokio::task::JoinHandle<()>,
-    /// What adds up the totals.
-    folding: tokio::task::JoinHandle<()>,
+    /// What works beside the requests.
+    keepers: Vec<JoinHandle<()>>,
     state: Arc<State>,
 }
 
@@ -90,16 +89,23 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let task = tokio::spawn(server.serve(service));
     let slots = state.config.webhook_concurrency as usize;
     let engine = Engine::start(state.clone(), state.sender.clone(), slots);
-    let sweeper = tokio::spawn(attachment::sweep(state.clone()));
-    let pruning = tokio::spawn(idempotency::keep_pruned(state.clone()));
-    let keeper = tokio::spawn({
-        let state = state.clone();
-        async move {
-            tokio::join!(search::keep(&state), index::keep(state.clone()));
-        }
-    });
-    let folding = tokio::spawn(total::keep_folded(state.clone()));
-    Ok(Running { address, handle, task, engine, sweeper, closer, pruning, keeper, folding, state })
+    let keepers = vec![
+        keep("attachments", &state, attachment::sweep),
+        keep("idempotency", &state, idempotency::keep_pruned),
+        keep("search", &state, |state| async move { search::keep(&state).await }),
+        keep("indexes", &state, index::keep),
+        keep("totals", &state, total::keep_folded),
+    ];
+    Ok(Running { address, handle, task, engine, closer, keepers, state })
+}
+
+/// Begins what works beside the requests for as long as the server runs.
+fn keep<F>(task: &'static str, state: &Arc<State>, work: fn(Arc<State>) -> F) -> JoinHandle<()>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let state = state.clone();
+    tokio::spawn(kept(task, move || work(state.clone())))
 }
 
 /// Makes paths of an application's own.
@@ -135,15 +141,18 @@ impl Running {
     pub async fn stop(self) {
         // First, so that whoever comes now is refused and does not wait for the end of the others.
         self.closer.close().await;
-        self.pruning.abort();
         self.handle.stop_graceful(DRAIN);
         // At the same time: each has nearly all of the time that an operator waits.
+        let until = Instant::now() + DRAIN;
         let _ = tokio::join!(self.task, self.engine.stop());
-        // What it leaves is due at the next start.
-        self.sweeper.abort();
-        // What it was about is made at the next start.
-        self.keeper.abort();
-        self.folding.abort();
+        // Behind those that begin it.
+        if timeout_at(until, self.state.lasting.ended()).await.is_err() {
+            tracing::warn!("what was begun for clients that went away did not end in time");
+        }
+        // What they leave is done at the next start.
+        for keeper in self.keepers {
+            keeper.abort();
+        }
         self.state.db.close().await;
     }
 

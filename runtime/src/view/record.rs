@@ -225,18 +225,17 @@ impl Behaviour for Entity {
         Some(own.or(system).or(shared))
     }
 
-    /// Its creator and administrators alone change or delete a view.
+    /// Its creator and administrators alone change or delete a view, administrators alone one of the system's.
     async fn guard(context: &Context<'_>, view: &Model) -> Result<()> {
         let caller = context.caller();
-        let own = Some(view.user_id) == caller.user_id;
+        let own = Some(view.user_id) == caller.user_id && view.visibility != "system";
         if own || caller.is_admin { Ok(()) } else { Err(Error::AdministratorsOnly) }
     }
 
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let caller = context.caller();
         let visibility = draft.model.visibility.try_as_ref().map(String::as_str).unwrap_or_default();
-        let was_system = draft.before.as_ref().is_some_and(|view| view.visibility == "system");
-        if (visibility == "system" || was_system) && !caller.is_admin {
+        if visibility == "system" && !caller.is_admin {
             draft.error("visibility", "is system for administrators only");
         }
         let before = draft.before.as_ref();

@@ -19,8 +19,10 @@ use crate::error::{Error, Result};
 /// that died is over, and taken, well within a minute.
 pub const LEASE: TimeDelta = TimeDelta::seconds(45);
 
-/// So many events are fanned out in one transaction.
-pub const MOST_EVENTS: usize = 500;
+/// So many events are fanned out in one transaction at most, and so many deliveries are made in it unless one event alone
+/// has more: it holds SQLite's only writer, and ends within the time that a statement has.
+const MOST_EVENTS: usize = 500;
+const MOST_DELIVERIES: usize = 10_000;
 
 /// A webhook is told of events from a minute before it was made: the clocks of two processes may differ by as much.
 const EARLIER: &str = "1 minute";
@@ -88,22 +90,35 @@ pub struct Claim {
 ///
 /// Their order is the whole one of the index of those that wait: for that of `id` alone PostgreSQL may take the primary
 /// key, and read through all that ever happened.
-pub fn write_waiting(sql: &mut Sql) {
+pub fn write_waiting(sql: &mut Sql, most: usize) {
     sql.push("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL ORDER BY \"fanned_out_at\", \"id\"");
-    sql.push(&format!(" LIMIT {MOST_EVENTS}"));
+    sql.push(&format!(" LIMIT {most}"));
 }
 
-/// Makes a delivery of each event that is new for each active webhook that wants it, and answers how many events there
-/// were. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
+/// What one transaction came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FannedOut {
+    pub events: usize,
+    /// Whether there were as many as it takes, so that more may wait.
+    pub is_full: bool,
+}
+
+/// Makes a delivery of each event that is new for each active webhook that wants it, of as many events as one transaction
+/// takes. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
 /// meanwhile. Webhooks are locked in the order of their ids, as by all who lock several.
-pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<usize> {
+pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     let (db, dialect, catalog) = (&state.db, state.db.dialect(), &state.catalog);
-    let mut waiting = Sql::new(dialect, "");
-    write_waiting(&mut waiting);
     // Looking costs no transaction, nor SQLite's only writer.
-    if waiting.clone().one(db.reader()).await?.is_none() {
-        return Ok(0);
+    let mut waiting = Sql::new(dialect, "");
+    write_waiting(&mut waiting, 1);
+    if waiting.one(db.reader()).await?.is_none() {
+        return Ok(FannedOut::default());
     }
+    let active = Sql::new(dialect, "SELECT COUNT(*) AS \"count\" FROM \"webhooks\" WHERE \"is_active\"");
+    let active: i64 = active.one(db.reader()).await?.map_or(Ok(0), |row| row.try_get("", "count"))?;
+    let most = (MOST_DELIVERIES / usize::try_from(active).unwrap_or(0).max(1)).clamp(1, MOST_EVENTS);
+    let mut waiting = Sql::new(dialect, "");
+    write_waiting(&mut waiting, most);
     let transaction = db.begin().await?;
     if dialect == Dialect::Postgres {
         waiting.push(" FOR UPDATE SKIP LOCKED");
@@ -111,7 +126,7 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<usize> {
     let rows = waiting.all(&transaction).await?;
     let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
     if ids.is_empty() {
-        return Ok(0);
+        return Ok(FannedOut::default());
     }
     let mut sql = insert_for(catalog, dialect, now, false);
     sql.push(" WHERE w.\"is_active\" AND ");
@@ -139,7 +154,7 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<usize> {
     sql.bind(now).push(" WHERE ").among("\"id\"", &ids);
     sql.run(&transaction).await?;
     transaction.commit().await?;
-    Ok(ids.len())
+    Ok(FannedOut { events: ids.len(), is_full: ids.len() == most })
 }
 
 /// Deliveries that are due, as far as there is room: first those of webhooks that have the fewest attempts running, so that

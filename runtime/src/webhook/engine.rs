@@ -12,11 +12,12 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use super::completion::{Finished, complete};
-use super::delivery::{self, Claim, MOST_EVENTS, Room, Turn};
+use super::delivery::{self, Claim, Room, Turn};
 use super::exchange::{Exchange, Outcome};
 use super::retention;
 use crate::context::State;
 use crate::error::Result;
+use crate::lasting::kept;
 
 /// How often the engine looks for what other processes committed, what has become due, and what the dead left behind.
 const POLL: Duration = Duration::from_millis(250);
@@ -43,10 +44,14 @@ impl Engine {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = Vec::new();
         if slots > 0 {
-            tasks.push(tokio::spawn(Dispatcher::new(state.clone(), exchange, slots).run(stopped.clone())));
+            let (state, stopped) = (state.clone(), stopped.clone());
+            // Of what one that panicked had begun the leases end.
+            let run = move || Dispatcher::new(state.clone(), exchange.clone(), slots).run(stopped.clone());
+            tasks.push(tokio::spawn(kept("webhooks", run)));
         }
         // Events are written whoever delivers them.
-        tasks.push(tokio::spawn(retention::run(state, stopped)));
+        let run = move || retention::run(state.clone(), stopped.clone());
+        tasks.push(tokio::spawn(kept("retention", run)));
         Engine { stop, tasks }
     }
 
@@ -147,7 +152,9 @@ impl Dispatcher {
     /// events wait. Each round does some of each, so that a backlog of one kind keeps none of the others waiting.
     async fn go_on(&mut self, woken: Woken) -> Result<bool> {
         let freed = self.write_ends().await?;
-        let events = delivery::fan_out(&self.state, self.state.clock.now()).await?;
+        // What is due already does not wait for what cannot be fanned out.
+        let fanned_out = delivery::fan_out(&self.state, self.state.clock.now()).await;
+        let events = fanned_out.as_ref().map_or(0, |fanned_out| fanned_out.events);
         // What has just been made, what waited for a free slot, what has become due.
         if events > 0 || freed || woken == Woken::Tick {
             self.begin(Turn::First).await?;
@@ -155,7 +162,7 @@ impl Dispatcher {
         if freed || woken == Woken::Tick {
             self.begin(Turn::Retry).await?;
         }
-        Ok(events == MOST_EVENTS)
+        Ok(fanned_out?.is_full)
     }
 
     /// Claims as much as there is room for and begins its attempts.
@@ -243,7 +250,7 @@ impl Dispatcher {
 /// When the database fails.
 pub async fn round(state: &Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Result<usize> {
     let mut dispatcher = Dispatcher::new(state.clone(), exchange, slots);
-    while delivery::fan_out(state, state.clock.now()).await? == MOST_EVENTS {}
+    while delivery::fan_out(state, state.clock.now()).await?.is_full {}
     let made = dispatcher.begin(Turn::First).await? + dispatcher.begin(Turn::Retry).await?;
     while dispatcher.total > 0 {
         let ended = dispatcher.endings.recv().await;

@@ -14,7 +14,6 @@ use crate::context::{Context, State};
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
 use crate::event;
-use crate::lasting::to_the_end;
 
 /// The event that a test sends. Nobody can subscribe to it, and `*` does not mean it.
 pub const TEST: &str = "webhook.test";
@@ -24,13 +23,14 @@ pub const TEST: &str = "webhook.test";
 /// # Errors
 /// When the database fails, or the webhook is gone.
 pub async fn test(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id: i64) -> Result<Outcome> {
-    let state = state.clone();
+    let (state, lasting) = (state.clone(), state.lasting.clone());
     // A client that goes away leaves no test that is said to have failed and was never attempted.
-    to_the_end(async move {
-        let delivery = insert_test(&state, webhook_id).await?;
-        send(&state, exchange, delivery).await
-    })
-    .await
+    lasting
+        .to_the_end(async move {
+            let delivery = insert_test(&state, webhook_id).await?;
+            send(&state, exchange, delivery).await
+        })
+        .await
 }
 
 /// The event of a test and its only delivery, whose id is answered.
@@ -68,25 +68,26 @@ pub async fn resend(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id:
 }
 
 async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) -> Result<Outcome> {
-    let state = state.clone();
+    let (state, lasting) = (state.clone(), state.lasting.clone());
     // A client that goes away leaves no claim at which nobody works, and does not keep the attempt from being logged.
-    to_the_end(async move {
-        let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
-        let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
-        let finished = engine::attempt(&state, exchange, claim).await;
-        let until = Instant::now() + LEASE.to_std().unwrap_or_default();
-        loop {
-            match complete(&state.db, std::slice::from_ref(&finished)).await {
-                // It was made, and every attempt is logged.
-                Err(error) if Instant::now() < until => {
-                    tracing::error!(%error, "webhooks: an attempt is not written; trying again");
-                    sleep(BREATH).await;
+    lasting
+        .to_the_end(async move {
+            let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
+            let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
+            let finished = engine::attempt(&state, exchange, claim).await;
+            let until = Instant::now() + LEASE.to_std().unwrap_or_default();
+            loop {
+                match complete(&state.db, std::slice::from_ref(&finished)).await {
+                    // It was made, and every attempt is logged.
+                    Err(error) if Instant::now() < until => {
+                        tracing::error!(%error, "webhooks: an attempt is not written; trying again");
+                        sleep(BREATH).await;
+                    }
+                    done => return done.map(|()| finished.outcome),
                 }
-                done => return done.map(|()| finished.outcome),
             }
-        }
-    })
-    .await
+        })
+        .await
 }
 
 /// Queues what a webhook missed since then: deliveries that failed or were cancelled, and events that happened while it

@@ -18,7 +18,7 @@ mod wanted;
 
 pub use address::Policy;
 pub use completion::cancel;
-pub use delivery::write_waiting;
+pub use delivery::{fan_out, write_waiting};
 pub use engine::{Engine, round};
 pub use exchange::{Attempt, Exchange, Outcome};
 pub use metrics::Metrics;

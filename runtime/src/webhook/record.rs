@@ -123,6 +123,7 @@ pub fn route() -> Route {
         hooks(check, before_save, after_save),
         actions(record_output test, record_input_output recover: RecoverInput, record rotate_secret)
     )
+    .granting()
 }
 
 trait Behaviour {

@@ -12,7 +12,8 @@ on_both!(
     completed_follows_the_status_both_ways,
     it_ends_no_earlier_than_it_starts_whichever_is_changed,
     participants_are_changed_added_and_deleted,
-    a_participant_may_be_replaced_by_another_record_of_the_same_member,
+    who_takes_part_already_is_known_by_its_member,
+    what_was_read_is_written_also_when_its_participants_are_others_by_now,
     two_participants_may_change_places,
     an_update_emits_one_event_and_one_that_changes_nothing_none,
     update_needs_the_ability_activities_write,
@@ -104,16 +105,36 @@ async fn participants_are_changed_added_and_deleted(server: Server) {
     admin.delete(&format!("/members/{grace}")).await.deleted();
 }
 
-async fn a_participant_may_be_replaced_by_another_record_of_the_same_member(server: Server) {
+async fn who_takes_part_already_is_known_by_its_member(server: Server) {
     let admin = server.admin();
-    let ada = member(&admin, "Ada").await;
-    let activity = created(&admin, json!({ "participants": [{ "member_id": ada }] })).await;
-    let participants = json!([{ "member_id": ada, "mute": true }]);
+    let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
+    let activity = created(&admin, json!({ "participants": [{ "member_id": alan, "mute": true }] })).await;
+    let participants = json!([{ "member_id": ada }, { "member_id": alan }]);
     let updated = update(&admin, &activity, json!({ "participants": participants })).await;
-    assert_eq!(updated["participants"], json!([{ "id": 2, "member_id": ada, "member_name": "Ada", "mute": true }]));
-    let twice = json!({ "participants": [{ "id": 2 }, { "member_id": ada }] });
+    let expected = json!([
+        { "id": 1, "member_id": alan, "member_name": "Alan", "mute": true },
+        { "id": 2, "member_id": ada, "member_name": "Ada", "mute": false },
+    ]);
+    assert_eq!(updated["participants"], expected);
+    let twice = json!({ "participants": [{ "member_id": alan }, { "id": 1 }] });
     let answer = admin.put(&path(&activity), twice).await;
-    assert_eq!(answer.invalid_fields(), ["participants.1.member_id"]);
+    assert_eq!(answer.invalid_fields(), ["participants.1.member_id"], "the first is not the one of that id");
+}
+
+async fn what_was_read_is_written_also_when_its_participants_are_others_by_now(server: Server) {
+    let admin = server.admin();
+    let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
+    let read = created(&admin, json!({ "participants": [{ "member_id": ada }, { "member_id": alan }] })).await;
+    update(&admin, &read, json!({ "participants": [{ "member_id": alan, "mute": true }] })).await;
+    let updated = update(&admin, &read, read.clone()).await;
+    let expected = json!([
+        { "id": 2, "member_id": alan, "member_name": "Alan", "mute": false },
+        { "id": 3, "member_id": ada, "member_name": "Ada", "mute": false },
+    ]);
+    assert_eq!(updated["participants"], expected);
+    let copy = created(&admin, read.clone()).await;
+    assert_eq!(copy["participants"].as_array().map(Vec::len), Some(2), "the ids of another record say nothing");
+    assert_eq!(update(&admin, &read, json!({})).await["participants"], expected);
 }
 
 async fn two_participants_may_change_places(server: Server) {

@@ -160,9 +160,10 @@ async fn the_visibility_may_change_but_only_administrators_make_or_unmake_a_syst
     let system = admin.put(&path(&view), json!({ "visibility": "system" })).await.record("custom_view");
     assert_eq!([&system["visibility"], &system["user_id"]], [&json!("system"), &user["id"]]);
     // Its creator made it, and has no longer a say in it.
-    client.put(&path(&view), json!({ "visibility": "personal" })).await.invalid("visibility");
-    client.put(&path(&view), json!({ "name": "x" })).await.invalid("visibility");
-    client.delete(&path(&view)).await.refused(422, "validation_failed");
+    client.put(&path(&view), json!({ "visibility": "personal" })).await.refused(403, "permission_missing");
+    client.put(&path(&view), json!({ "name": "x" })).await.refused(403, "permission_missing");
+    client.delete(&path(&view)).await.refused(403, "permission_missing");
+    admin.delete(&path(&view)).await.refused(422, "validation_failed");
     admin.put(&path(&view), json!({ "visibility": "personal" })).await.record("custom_view");
     client.delete(&path(&view)).await.deleted();
 }

@@ -149,6 +149,8 @@ async fn both_codes_must_exist_among_the_currencies(server: Server) {
 async fn the_codes_must_differ(server: Server) {
     let problem = refused(&server.admin(), pair("GBP", "GBP", "1"), "target_currency_code").await;
     assert_eq!(problem, "must differ from source_currency_code");
+    let both = refused(&server.admin(), pair("QQQ", "QQQ", "1"), "target_currency_code").await;
+    assert_eq!(both, "must differ from source_currency_code; is not the code of any currency");
 }
 
 async fn the_rate_must_be_a_positive_number(server: Server) {

@@ -223,6 +223,9 @@ async fn tags_are_a_list_of_texts(server: Server) {
     assert_eq!(refused(&admin, "tag_list", json!(more)).await, "must have at most 1000 elements");
     let problem = refused(&admin, "tag_list", json!(["a", format!("{longest}x")])).await;
     assert_eq!(problem, "must have at most 50 characters (element 2)");
+    let each = admin.post("/products", json!({ "name": "x", "tag_list": [5, "a", format!("{longest}x")] })).await;
+    let told = each.invalid("tag_list");
+    assert_eq!(told, "must be a string (element 1); must have at most 50 characters (element 3)");
     for bad in [json!("a"), json!([1]), json!([null]), json!([["a"]]), json!({ "a": 1 })] {
         refused(&admin, "tag_list", bad).await;
     }

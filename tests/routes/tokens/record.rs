@@ -11,6 +11,7 @@ on_both!(
     a_user_sees_their_own_tokens_and_an_administrator_all,
     no_later_answer_holds_the_value_or_its_digest,
     a_revoked_token_is_refused_at_once,
+    what_another_process_revoked_gives_nobody_rights_any_more,
     an_expired_token_is_refused,
     a_token_ends_by_the_clock_of_all_that_is_stored,
     a_shortened_expiry_holds_at_once,
@@ -79,6 +80,36 @@ async fn a_token_ends_by_the_clock_of_all_that_is_stored(server: Server) {
     server.state.clock.turn(Duration::from_secs(7200));
     server.state.tokens.clear();
     client.get("/products").await.refused(401, "invalid_token");
+}
+
+/// Another process may answer to a token for a while after it was revoked. What would outlast that it does not.
+async fn what_another_process_revoked_gives_nobody_rights_any_more(server: Server) {
+    let (admin, other) = (server.admin(), server.beside().await);
+    let lasting = [
+        ("/tokens", json!({ "name": "x", "abilities": ["*"] })),
+        ("/users", json!({ "name": "x", "email": "x@example.com", "is_admin": true })),
+        ("/roles", json!({ "name": "x", "permissions": [] })),
+        ("/webhooks", json!({ "url": "https://receiver.example/", "events": ["*"] })),
+        ("/users/1/invite", json!({})),
+    ];
+    for (place, body) in lasting {
+        let token = created(&admin, &["*"]).await;
+        let there = other.client(value(&token));
+        there.get("/products").await.ok();
+        admin.delete(&path(&token)).await.deleted();
+        there.get("/products").await.ok();
+        there.post(place, body).await.refused(401, "invalid_token");
+        there.get("/products").await.refused(401, "invalid_token");
+    }
+    let body = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
+    let second = admin.post("/users", body).await.created("user");
+    let body = json!({ "name": "Second", "user_id": second["id"], "abilities": ["*"] });
+    let token = admin.post("/tokens", body).await.created("token");
+    let there = other.client(value(&token));
+    there.get("/users").await.ok();
+    admin.put(&format!("/users/{}", second["id"]), json!({ "is_admin": false })).await.record("user");
+    let body = json!({ "name": "Third", "email": "third@example.com", "is_admin": true });
+    there.post("/users", body).await.refused(403, "permission_missing");
 }
 
 async fn an_expired_token_is_refused(server: Server) {

@@ -1,5 +1,7 @@
 //! `POST /webhooks/{id}/test`: a real delivery, now.
 
+use std::time::Duration;
+
 use charter_runtime::webhook::SigningSecret;
 use serde_json::{Value, json};
 
@@ -9,7 +11,8 @@ use crate::support::{Receiver, Reply, Server, keys, on_both};
 on_both!(
     a_test_event_is_sent_signed_and_logged,
     a_failed_test_is_told_and_starts_no_streak,
-    a_disabled_webhook_can_be_tested
+    a_disabled_webhook_can_be_tested,
+    a_test_whose_client_left_is_logged_before_the_server_stops,
 );
 
 async fn a_test_event_is_sent_signed_and_logged(server: Server) {
@@ -59,4 +62,19 @@ async fn a_disabled_webhook_can_be_tested(server: Server) {
     let delivery = admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
     assert_eq!(delivery["delivered"], true);
     assert_eq!(admin.get(&path(&hook)).await.record("webhook")["is_active"], false);
+}
+
+async fn a_test_whose_client_left_is_logged_before_the_server_stops(server: Server) {
+    let server = delivering(&server).await;
+    let receiver = Receiver::start(|_| Reply::Endless(4 << 10, Duration::from_millis(300))).await;
+    let hook = webhook(&server.admin(), &receiver.url(), &["*"]).await;
+    let other = server.beside().await;
+    let leaving = server.admin().begin_by("POST", "HTTP/1.1", &format!("{}/test", path(&hook))).await;
+    receiver.wait_for(1).await;
+    drop(leaving);
+    // So that the server knows that nobody waits for it.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop().await;
+    let logs = other.admin().get(&format!("{}/logs", path(&hook))).await.records("logs");
+    assert_eq!(logs.len(), 1, "what was sent is logged");
 }
