@@ -110,10 +110,11 @@ async fn the_problems_of_embedded_records_are_told_at_their_place(server: Gather
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let other = gathering(&admin, json!({ "guests": [{ "member_id": ada }] })).await;
-    let guests = json!([{ "member_id": ada }, { "member_id": 999 }, { "mute": "perhaps" }, 7, { "membr_id": 1 }]);
+    let guests =
+        json!([{ "member_id": ada }, { "member_id": 999 }, { "mute": "perhaps" }, 7, { "membr_id": 1 }, { "id": 0 }]);
     let answer = admin.post("/gatherings", json!({ "code": "A", "guests": guests })).await;
     let fields = answer.invalid_fields();
-    for expected in ["guests.2.mute", "guests.3", "guests.4.membr_id", "subject"] {
+    for expected in ["guests.2.mute", "guests.3", "guests.4.membr_id", "guests.5.id", "subject"] {
         assert!(fields.iter().any(|field| field == expected), "{expected} in {fields:?}");
     }
     let answer =

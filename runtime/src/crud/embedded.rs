@@ -85,8 +85,8 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
             match Given::read(raw) {
                 Given::Null => {}
                 given => match given.scalar().and_then(|text| read_value(Kind::BigInt, text)) {
-                    Ok(Value::BigInt(id)) => item.id = id,
-                    Ok(_) => {}
+                    Ok(Value::BigInt(Some(id))) if id > 0 => item.id = Some(id),
+                    Ok(_) => item.changes.errors.add("id", "must be at least 1"),
                     Err(problem) => item.changes.errors.add("id", problem),
                 },
             }

@@ -229,14 +229,8 @@ pub fn id() -> Node {
 /// An embedded record: what it is given, and the id of one that is there already.
 fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
     let (mut properties, mut required) = (Node::object(), Vec::new());
-    let id = json!({
-        "type": ["integer", "null"],
-        "format": "int64",
-        "minimum": 1,
-        "description": "The id of one that the record has already; another is ignored.",
-        "examples": [null],
-    });
-    properties.set("id", id);
+    let id = id().with("type", ["integer", "string", "null"]).with("examples", json!([null]));
+    properties.set("id", id.with("description", "The id of one that the record has already; another is ignored."));
     for meta in target.meta.fields.iter().filter(|field| is_given(field, Write::Create) && field.name != by) {
         if meta.required {
             required.push(meta.name);
