@@ -1,4 +1,4 @@
-//! Work that goes on to its end when whoever waits for it goes away, as a client does in the middle of a request.
+//! Work that depends on no client: it goes on to its end when whoever waits for it goes away, and is begun again when it panics.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

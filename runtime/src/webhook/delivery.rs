@@ -86,7 +86,7 @@ pub struct Claim {
     pub attempt: Attempt,
 }
 
-/// Writes the query for the oldest events that have no deliveries yet.
+/// Writes the query for the oldest events that have no deliveries yet, at most so many.
 ///
 /// Their order is the whole one of the index of those that wait: for that of `id` alone PostgreSQL may take the primary
 /// key, and read through all that ever happened.
