@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, QueryResult, Statement};
+use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
 use crate::auth;
@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, Route};
-use crate::db::{Connection, Db, Dialect};
+use crate::db::{Connection, Db, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::lasting::Lasting;
 use crate::server::{Gate, Mount, Pending, RateLimit};
@@ -28,9 +28,6 @@ pub struct Demo {
     pub counts: &'static [(&'static str, u64)],
     pub fill: Fill,
 }
-
-/// The number of the advisory lock that starting processes take: "Charter" in ASCII.
-const START_LOCK: i64 = 0x43_68_61_72_74_65_72;
 
 /// How long a process that starts waits before it asks for the lock again.
 const START_PAUSE: Duration = Duration::from_millis(50);
@@ -178,11 +175,10 @@ impl App {
                 // Asked for again and again: a statement that waits for it would be waited for in turn, by the holder
                 // that makes an index beside others. Behind a pooler a transaction that waits would also keep a
                 // connection, which the holder may need.
-                let question = format!("SELECT pg_try_advisory_xact_lock({START_LOCK}) AS taken");
                 let mut is_told = false;
                 loop {
                     let guard = state.db.begin_unhurried().await?;
-                    if taken(guard.query_one_raw(Statement::from_string(DbBackend::Postgres, &question)).await?)? {
+                    if Lock::Start.try_hold(&guard).await? {
                         return Ok(StartLock::Transaction(Box::new(guard)));
                     }
                     drop(guard);
@@ -228,11 +224,6 @@ impl App {
         let changed = after.into_iter().filter(|now| !before.contains(now));
         Ok(changed.map(|(name, _)| name).collect())
     }
-}
-
-/// Whether the lock was free.
-fn taken(row: Option<QueryResult>) -> Result<bool> {
-    row.map_or(Ok(false), |row| Ok(row.try_get("", "taken")?))
 }
 
 /// Held while a process prepares the database; the end of the process releases it too.

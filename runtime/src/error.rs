@@ -10,7 +10,7 @@ use std::fmt;
 
 use salvo::http::StatusCode;
 
-pub(crate) use database::{INDEXED_ANEW, REFERRED_TO, TAKEN, is_changing};
+pub(crate) use database::{INDEXED_ANEW, REFERRED_TO, is_changing};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -121,6 +121,8 @@ pub enum Error {
     MethodNotAllowed(Vec<&'static str>),
     /// 409: the state of this or another record does not allow it.
     Conflict(String),
+    /// 409: a unique index was reached first; its name. Where the fields are known that it is over, it is [`Error::Invalid`].
+    Taken(String),
     /// 410: a signed link whose time is over.
     LinkExpired,
     /// 409: another request with the same Idempotency-Key is under way.
@@ -251,7 +253,7 @@ impl Error {
             Error::RangeNotSatisfiable(_) => "range_not_satisfiable",
             Error::NotFound => "not_found",
             Error::MethodNotAllowed(_) => "method_not_allowed",
-            Error::Conflict(_) => "conflict",
+            Error::Conflict(_) | Error::Taken(_) => "conflict",
             Error::InProgress => "in_progress",
             Error::PreconditionFailed => "precondition_failed",
             Error::PayloadTooLarge(_) => "payload_too_large",
@@ -287,6 +289,7 @@ impl Error {
             Error::NotFound => "There is nothing here.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
             Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
+            Error::Taken(_) => "Another record has the same value.".into(),
             Error::Overloaded => "The server has too much to do. Try again in a moment.".into(),
             Error::InProgress => "A request with the same Idempotency-Key is still under way.".into(),
             Error::PreconditionFailed => "The record is not in the version that the request is meant for.".into(),

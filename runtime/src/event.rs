@@ -58,7 +58,7 @@ pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8])
     }
     let mut sql = Sql::new(context.state().db.dialect(), "");
     let name = name(entry, what);
-    let body = body(&name, context.now(), data);
+    let body = body(&name, context.now(), data, entry.meta.owner);
     write_insert(&mut sql, name, Operand::Bound(body.into()), Operand::Bound(context.now().into()));
     sql.run(context.db()).await?;
     context.db().announce();
@@ -82,11 +82,12 @@ pub fn write_insert(sql: &mut Sql, name: String, body: Operand<'_>, at: Operand<
 
 /// The body of an event, with its data as a JSON object.
 ///
-/// Of data that would make it longer than 256 KiB only the `id` of each record is left, and `"truncated": true` stands
-/// beside it: who is told fetches the rest.
-pub fn body(name: &str, at: DateTime<Utc>, data: &[u8]) -> String {
+/// Of data that would make it longer than 256 KiB only the `id` of each record is left, with the field `owner` by which is
+/// known who may be told, and `"truncated": true` stands beside it: who is told fetches the rest.
+pub fn body(name: &str, at: DateTime<Utc>, data: &[u8], owner: Option<&str>) -> String {
     let whole = write(name, at, data, b"");
-    let bytes = if whole.len() <= MOST_BYTES { whole } else { write(name, at, &ids(data), b",\"truncated\":true") };
+    let bytes =
+        if whole.len() <= MOST_BYTES { whole } else { write(name, at, &ids(data, owner), b",\"truncated\":true") };
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -104,11 +105,14 @@ fn write(name: &str, at: DateTime<Utc>, data: &[u8], more: &[u8]) -> Vec<u8> {
 }
 
 /// `{"note":{"id":1,"text":"..."}}` as `{"note":{"id":1}}`.
-fn ids(data: &[u8]) -> Vec<u8> {
+fn ids(data: &[u8], owner: Option<&str>) -> Vec<u8> {
     let whole: Map<String, Value> = serde_json::from_slice(data).unwrap_or_default();
-    let id = |record: &Value| record.get("id").map(|id| ("id".to_string(), id.clone())).into_iter().collect();
+    let left = |record: &Value| {
+        let names = ["id"].into_iter().chain(owner);
+        names.filter_map(|name| Some((name.to_string(), record.get(name)?.clone()))).collect()
+    };
     let short: Map<String, Value> =
-        whole.iter().map(|(key, record)| (key.clone(), Value::Object(id(record)))).collect();
+        whole.iter().map(|(key, record)| (key.clone(), Value::Object(left(record)))).collect();
     Value::Object(short).to_string().into_bytes()
 }
 
@@ -120,15 +124,15 @@ mod tests {
     const AROUND: usize = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":}"#.len();
 
     fn body_with(text: usize) -> String {
-        let data = format!(r#"{{"note":{{"id":7,"text":"{}"}}}}"#, "x".repeat(text));
-        body("note.created", "2026-03-21T10:05:09.070Z".parse().unwrap(), data.as_bytes())
+        let data = format!(r#"{{"note":{{"id":7,"user_id":3,"text":"{}"}}}}"#, "x".repeat(text));
+        body("note.created", "2026-03-21T10:05:09.070Z".parse().unwrap(), data.as_bytes(), Some("user_id"))
     }
 
     #[test]
     fn a_body_of_256_kib_is_sent_whole_and_a_longer_one_without_its_data() {
-        let fits = MOST_BYTES - AROUND - r#"{"note":{"id":7,"text":""}}"#.len();
+        let fits = MOST_BYTES - AROUND - r#"{"note":{"id":7,"user_id":3,"text":""}}"#.len();
         assert_eq!(body_with(fits).len(), 256 * 1024);
-        let expected = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":{"note":{"id":7}},"truncated":true}"#;
+        let expected = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":{"note":{"id":7,"user_id":3}},"truncated":true}"#;
         assert_eq!(body_with(fits + 1), expected);
     }
 }

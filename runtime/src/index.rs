@@ -19,12 +19,9 @@ use tokio::sync::Notify;
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::custom_field::{CustomFieldType, Entity, Model};
-use crate::db::{Dialect, LIFTED, Sql};
+use crate::db::{Dialect, LIFTED, Lock, Sql};
 use crate::error::{Error, Result};
 use crate::query::indexes;
-
-/// The number of the advisory lock that a process holds while it makes or drops them: "ChIndex" in ASCII.
-const LOCK: i64 = 0x43_68_49_6e_64_65_78;
 
 /// What the name of an index of deleted records begins with.
 const DELETED: &str = "deleted_of_";
@@ -91,7 +88,7 @@ async fn settle_postgres(state: &State) -> Result<()> {
     let options = state.db.postgres_options().ok_or_else(|| Error::internal("PostgreSQL without options"))?;
     // The lock is a transaction's, because a session may be somebody else's in a moment: a pooler stands between.
     let mut holder = options.connect().await.map_err(refused)?;
-    let ask = format!("SELECT pg_try_advisory_xact_lock({LOCK})");
+    let ask = Lock::Index.question();
     // Asked, not waited for: who waits in a statement holds a snapshot, for whose end CONCURRENTLY waits.
     let lock = loop {
         let mut lock = holder.begin().await.map_err(refused)?;

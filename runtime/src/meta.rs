@@ -75,6 +75,12 @@ impl ResourceMeta {
     pub fn keeps_deleted(&self) -> bool {
         self.soft_delete && !self.singleton && self.operations.contains(&Operation::Delete)
     }
+
+    /// The fields whose values no two records share, one alone or several together.
+    pub fn unique_sets(&self) -> impl Iterator<Item = &'static [&'static str]> + use<> {
+        let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
+        alone.map(|field| std::slice::from_ref(&field.name)).chain(self.unique.iter().copied())
+    }
 }
 
 /// The parent in a nested path.

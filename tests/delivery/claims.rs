@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use charter_runtime::db::Sql;
 use charter_runtime::webhook::Engine;
 use chrono::{DateTime, Utc};
+use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::{Receiver, SLOTS, answer, count, deliver, none, role, statuses, values, webhook};
@@ -16,6 +17,7 @@ on_both!(
     no_two_processes_attempt_a_delivery_at_once,
     a_lease_is_taken_over_once_it_is_over_and_its_worker_completes_nothing,
     a_delivery_that_another_took_is_not_completed_by_whoever_held_it,
+    what_is_queued_again_during_an_attempt_has_its_whole_schedule,
     an_attempt_that_is_logged_already_is_not_logged_again,
     no_transaction_is_open_while_an_attempt_is_under_way,
     stopping_claims_nothing_more_and_waits_for_attempts_under_way,
@@ -119,6 +121,27 @@ async fn a_delivery_that_another_took_is_not_completed_by_whoever_held_it(server
     second_gate.add_permits(1);
     second.await.expect("it ends");
     assert_eq!(statuses(&server).await, ["delivered"]);
+}
+
+/// It was cancelled while its last attempt was under way, and asked for again.
+async fn what_is_queued_again_during_an_attempt_has_its_whole_schedule(server: Server) {
+    let id = webhook(&server, &["*"]).await;
+    let begun = server.state.clock.now();
+    role(&server).await;
+    for _ in 0..6 {
+        deliver(&server, &Receiver::answering(500)).await;
+        server.state.clock.turn(Duration::from_secs(10 * 3600));
+    }
+    let (gate, last) = held(&server, 500).await;
+    let admin = server.admin();
+    for is_active in [false, true] {
+        admin.put(&format!("/webhooks/{id}"), json!({ "is_active": is_active })).await.ok();
+    }
+    admin.post(&format!("/webhooks/{id}/recover"), json!({ "since": begun })).await.ok();
+    gate.add_permits(1);
+    last.await.expect("it ends");
+    assert_eq!(statuses(&server).await, ["pending"]);
+    assert_eq!(values::<i32>(&server, "SELECT retries AS v FROM webhook_deliveries").await, [1]);
 }
 
 /// As when the word of a commit was lost: the delivery is completed and the attempt logged, and both are to be again.

@@ -1,6 +1,6 @@
 //! A webhook is told of no record that its user does not see.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Receiver, deliver, webhook};
 use crate::routes::attachments::Form;
@@ -8,6 +8,7 @@ use crate::support::{Client, Gatherings, Server, on_both};
 
 on_both!(
     what_has_an_owner_is_told_to_its_owner_and_to_administrators,
+    what_is_too_long_to_be_sent_is_told_to_its_owner_too,
     what_hangs_on_what_not_everybody_sees_is_told_to_administrators,
     what_an_administrator_was_told_is_not_shown_to_who_is_none_any_more,
 );
@@ -20,6 +21,23 @@ async fn what_has_an_owner_is_told_to_its_owner_and_to_administrators(server: Ga
     client.delete(&path).await;
     let told = told(&server, "gathering.").await;
     assert_eq!([of_admin, own, other].map(|hook| told.iter().filter(|id| **id == hook).count()), [3, 3, 0]);
+}
+
+async fn what_is_too_long_to_be_sent_is_told_to_its_owner_too(server: Gatherings) {
+    let Hooks { of_admin, own, client, .. } = hooks(&server).await;
+    let body = json!({ "subject": "Spring", "code": "A", "notes": { "long": "x".repeat(300 * 1024) } });
+    let gathering = client.post("/gatherings", body).await.created("gathering");
+    let receiver = Receiver::answering(204);
+    deliver(&server, &receiver).await;
+    let sent = receiver.take();
+    let sent = sent.iter().filter(|attempt| &*attempt.event == "gathering.created");
+    let sent: Vec<(i64, Value)> =
+        sent.map(|attempt| (attempt.webhook_id, serde_json::from_str(&attempt.body).expect("JSON"))).collect();
+    let mut told: Vec<i64> = sent.iter().map(|(hook, _)| *hook).collect();
+    told.sort_unstable();
+    assert_eq!(told, [of_admin, own]);
+    let short = json!({ "gathering": { "id": gathering["id"], "owned_by": gathering["owned_by"] } });
+    assert!(sent.iter().all(|(_, body)| body["data"] == short && body["truncated"] == true), "{sent:?}");
 }
 
 async fn what_hangs_on_what_not_everybody_sees_is_told_to_administrators(server: Gatherings) {

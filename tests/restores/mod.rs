@@ -54,6 +54,8 @@ mod tray {
         pub number: i32,
         #[field(string(20))]
         pub note: Option<String>,
+        #[field(string(20), unique)]
+        pub label: Option<String>,
         #[field(reference("user"), default_caller)]
         pub kept_by: i64,
         #[field(read_only)]
@@ -150,9 +152,11 @@ impl MigrationTrait for Migration {
             reference("spare_rack_id", "racks").nullable(),
             integer("number"),
             string("note", 20).nullable(),
+            string("label", 20).nullable(),
             reference("kept_by", "users"),
         ];
         trays.create(columns.into_iter().chain(times())).await?;
+        trays.unique_live(&["label"]).await?;
         trays.unique_live(&["rack_id", "number"]).await
     }
 
@@ -164,6 +168,7 @@ impl MigrationTrait for Migration {
 
 on_both!(
     a_value_that_another_has_by_now_is_told_at_its_field,
+    who_comes_second_is_told_what_stood_in_the_way,
     a_record_comes_back_after_what_it_cannot_be_without,
     what_was_hidden_with_another_comes_back_with_it,
     the_resource_has_its_say,
@@ -186,6 +191,23 @@ async fn tray(client: &Client, number: i64, further: Value) -> String {
 
 async fn gone(client: &Client, path: &str) {
     client.delete(path).await.deleted();
+}
+
+/// Of several unique values the one that is taken, also by who was there in the very same moment.
+async fn who_comes_second_is_told_what_stood_in_the_way(racks: Racks) {
+    let admin = racks.admin();
+    for number in 1..9 {
+        let make = async |which: &str| {
+            let body = json!({ "rack_id": 1, "number": number, "label": format!("{number}{which}") });
+            admin.post("/trays", body).await
+        };
+        let (one, two, three) = tokio::join!(make("a"), make("b"), make("c"));
+        let refused: Vec<_> = [one, two, three].into_iter().filter(|answer| answer.status != 201).collect();
+        assert_eq!(refused.len(), 2);
+        for answer in refused {
+            assert_eq!(answer.invalid("number"), "is already taken together with rack_id");
+        }
+    }
 }
 
 async fn a_value_that_another_has_by_now_is_told_at_its_field(racks: Racks) {

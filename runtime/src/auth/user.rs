@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 
 use super::{invitation, session};
 use crate::crud::{Context, Draft, Route};
-use crate::db::{Dialect, Sql};
+use crate::db::Lock;
 use crate::error::{Error, Result};
 use crate::view;
 
@@ -164,16 +164,10 @@ fn is_active(draft: &Draft<Entity>, before: &Model) -> bool {
     draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active)
 }
 
-/// The number of the advisory lock of whoever takes the rights of an administrator from somebody: "Admins" in ASCII.
-const ADMINS: i64 = 0x0041_646d_696e_7300;
-
 /// Whether no other active administrator would be left. One is asked after the other, so that of two that go at once the
 /// second sees the first gone. Not by locking them all: each of the two has locked one already.
 async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
-    let dialect = context.state().db.dialect();
-    if dialect == Dialect::Postgres {
-        Sql::new(dialect, format!("SELECT pg_advisory_xact_lock({ADMINS})")).run(context.db()).await?;
-    }
+    Lock::Admins.hold(context.db()).await?;
     let admins = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true));
     Ok(admins.filter(Column::Id.ne(id)).one(context.db()).await?.is_none())
 }

@@ -17,7 +17,7 @@ use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
+use crate::meta::{FieldMeta, Kind};
 use crate::query::{Condition, read_value};
 
 /// The embedded records that a write gives for one field.
@@ -161,7 +161,7 @@ pub async fn remove(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()>
 fn check_each_once(changes: &mut Changes, by: &str, taken: &mut HashSet<String>) -> Result<()> {
     for (set, values) in unrepeated(changes, by)? {
         if !taken.insert(values) {
-            references::add_taken(&mut changes.errors, &set);
+            references::add_taken(&mut changes.errors, set);
         }
     }
     Ok(())
@@ -169,9 +169,9 @@ fn check_each_once(changes: &mut Changes, by: &str, taken: &mut HashSet<String>)
 
 /// The sets of fields whose values are no other item's, each with a text of its values. What has a null is not compared,
 /// as in SQL.
-fn unrepeated(changes: &Changes, by: &str) -> Result<Vec<(Vec<&'static str>, String)>> {
+fn unrepeated(changes: &Changes, by: &str) -> Result<Vec<(&'static [&'static str], String)>> {
     let mut sets = Vec::new();
-    for set in unique_sets(changes.meta) {
+    for set in changes.meta.unique_sets() {
         let values = set.iter().filter(|name| **name != by).map(|name| changes.current(name));
         let values = values.collect::<Result<Vec<_>>>()?;
         if values.iter().all(Option::is_some) {
@@ -180,12 +180,6 @@ fn unrepeated(changes: &Changes, by: &str) -> Result<Vec<(Vec<&'static str>, Str
         }
     }
     Ok(sets)
-}
-
-/// The sets of fields, and the single ones, whose values do not repeat.
-fn unique_sets(meta: &'static ResourceMeta) -> impl Iterator<Item = Vec<&'static str>> {
-    let alone = meta.fields.iter().filter(|f| f.rules.contains(&Rule::Unique)).map(|f| vec![f.name]);
-    alone.chain(meta.unique.iter().map(|set| set.to_vec()))
 }
 
 /// Stores what [`check`] found.
@@ -230,7 +224,7 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
 
 /// Whether a stored row is given other values where they must not repeat.
 fn moves(changes: &Changes) -> bool {
-    !changes.meta.soft_delete && unique_sets(changes.meta).flatten().any(|name| changes.get(name).is_some())
+    !changes.meta.soft_delete && references::judged(changes).next().is_some()
 }
 
 async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<HashMap<i64, Arc<QueryResult>>> {

@@ -72,7 +72,8 @@ pub async fn keep(
     ahead::write_cells(&mut given, changes)?;
     let name = event::name(entry, cause.event);
     if entry.meta.events {
-        given.cell("charter_body", event::body(&name, context.now(), &event::data(entry, changes, record.answer())?));
+        let data = event::data(entry, changes, record.answer())?;
+        given.cell("charter_body", event::body(&name, context.now(), &data, entry.meta.owner));
         given.cell("charter_told_at", context.now());
     }
     let mut difference = Vec::with_capacity(512);

@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
-use crate::meta::{ResourceMeta, Rule};
+use crate::meta::ResourceMeta;
 
 /// The tables in whose rows the database has a say that the metadata does not tell of. Read once: who gives a table such a
 /// thing starts the servers anew.
@@ -58,7 +58,7 @@ impl Outspoken {
 
     /// Whether there are unique values beside those that the metadata knows.
     pub async fn has_uniques(&self, context: &Context<'_>, meta: &ResourceMeta) -> Result<bool> {
-        let known = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).count() + meta.unique.len();
+        let known = meta.unique_sets().count();
         let say = self.of(context, meta.table).await?;
         Ok(say.is_some_and(|say| say.uniques > i64::try_from(known).unwrap_or(i64::MAX)))
     }

@@ -48,9 +48,8 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
             changes.errors.add(field.name, format!("names a {label} that is deleted; restore that one first"));
         }
     }
-    let alone = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).map(|field| vec![field.name]);
-    for set in alone.chain(meta.unique.iter().map(|set| set.to_vec())) {
-        check_unique(context, changes, &set, &[id]).await?;
+    for set in meta.unique_sets() {
+        check_unique(context, changes, set, &[id]).await?;
     }
     Ok(())
 }
@@ -161,7 +160,7 @@ pub fn write_sound(
         let values: Vec<String> = set.iter().map(|name| value(name)).collect();
         let values = values.iter().map(|value| Operand::Is(value));
         sql.push(" AND NOT EXISTS (");
-        write_same(sql, changes.meta, &set, values);
+        write_same(sql, changes.meta, set, values);
         if let Some(own) = own {
             sql.push(" AND t.\"id\" <> ").push(own);
         }
@@ -171,11 +170,8 @@ pub fn write_sound(
 }
 
 /// The unique values, one or several together, of which some are given.
-pub fn judged(changes: &Changes) -> impl Iterator<Item = Vec<&'static str>> {
-    let alone =
-        changes.meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).map(|field| vec![field.name]);
-    let sets = changes.meta.unique.iter().map(|set| set.to_vec());
-    alone.chain(sets).filter(|set| set.iter().any(|name| changes.get(name).is_some()))
+pub fn judged(changes: &Changes) -> impl Iterator<Item = &'static [&'static str]> {
+    changes.meta.unique_sets().filter(|set| set.iter().any(|name| changes.get(name).is_some()))
 }
 
 /// Those of a list of references that name nothing. No foreign key guards a list: what it names stays until it is written,

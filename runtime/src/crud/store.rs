@@ -7,10 +7,11 @@ use sea_orm::{QueryResult, Value};
 
 use super::changes::Changes;
 use super::foreseen::Beside;
+use super::references::add_taken;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
@@ -194,16 +195,21 @@ pub fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
 /// A unique index that another writer reached first answers as the check before it would have.
 pub fn taken(error: Error, changes: &Changes) -> Error {
     match error {
-        Error::Conflict(message) if message == crate::error::TAKEN => {
+        Error::Taken(index) => {
             // A record that returns brings all of its values back.
             let returns = changes.before.is_some() && changes.get("deleted_at").is_some();
-            let mut given = changes.meta.fields.iter().filter(|f| returns || changes.get(f.name).is_some());
-            let alone = given.find(|f| f.rules.contains(&crate::meta::Rule::Unique));
-            let together = changes.meta.unique.iter().filter_map(|set| set.last().copied()).next();
-            match alone.map(|f| f.name).or(together) {
-                Some(field) => Error::invalid(field, "is already taken"),
-                None => Error::Conflict(message),
-            }
+            let given = |set: &&[&str]| returns || set.iter().any(|name| changes.get(name).is_some());
+            let mut sets: Vec<_> = changes.meta.unique_sets().filter(given).collect();
+            let named = |set: &&[&str]| index == format!("{}_{}_key", changes.meta.table, set.join("_"));
+            let set = match sets.iter().position(named) {
+                Some(place) => sets.swap_remove(place),
+                // Its name was too long, or is the operator's own.
+                None if sets.len() == 1 => sets.remove(0),
+                None => return Error::Taken(index),
+            };
+            let mut errors = FieldErrors::default();
+            add_taken(&mut errors, set);
+            Error::Invalid(errors)
         }
         other => other,
     }

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::*;
 
 use super::CustomFieldType;
 use crate::crud::{Context, Draft, Route};
-use crate::db::{Connection, Dialect, Sql};
+use crate::db::{Connection, Lock};
 use crate::error::Result;
 use crate::finding::Finding;
 use crate::query::hint;
@@ -149,17 +149,11 @@ impl Rules for Entity {
     }
 }
 
-/// The number of the advisory lock of whoever defines a custom field: "Fields" in ASCII.
-const DEFINITIONS: i64 = 0x4669_656c_6473;
-
 /// What the other definitions of its entity type leave to a new one.
 async fn check_beside_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
     let Some(entity_type) = draft.model.entity_type.try_as_ref() else { return Ok(()) };
     // One is made after the other, so that of two that go at once the second sees the first.
-    if context.state().db.dialect() == Dialect::Postgres {
-        let lock = format!("SELECT pg_advisory_xact_lock({DEFINITIONS})");
-        Sql::new(Dialect::Postgres, lock).run(context.db()).await?;
-    }
+    Lock::Fields.hold(context.db()).await?;
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
     // Each has indexes, which every write keeps and PostgreSQL locks with their table.
     if others.clone().count(context.db()).await? >= MOST {

@@ -8,9 +8,6 @@ use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
 use super::Error;
 
-/// What a unique index that was reached first comes to, where no field can be named.
-pub(crate) const TAKEN: &str = "Another record has the same value.";
-
 /// What a foreign key that stands in the way comes to.
 pub(crate) const REFERRED_TO: &str = "Another record still refers to this one, or the one it refers to is gone.";
 
@@ -22,7 +19,7 @@ impl From<DbErr> for Error {
                 return Error::Conflict(REFERRED_TO.into());
             }
             Some(SqlErr::UniqueConstraintViolation(_)) => {
-                return Error::Conflict(TAKEN.into());
+                return Error::Taken(violated(&error));
             }
             _ => {}
         }
@@ -76,6 +73,20 @@ fn is_lost(error: &DbErr) -> bool {
 /// (`SQLITE_SCHEMA`). Nothing was read; the next try may find them at rest.
 pub(crate) fn is_changing(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| code == "17")
+}
+
+/// The unique index that a row stood in the way of. SQLite says which columns it is over: its name follows from them.
+fn violated(error: &DbErr) -> String {
+    let Some(said) = said(error) else { return String::new() };
+    match (said.constraint(), said.message().split_once("constraint failed: ")) {
+        (Some(name), _) => name.to_string(),
+        (None, Some((_, columns))) => {
+            let table = columns.split('.').next().unwrap_or_default();
+            let columns = columns.split(", ").filter_map(|column| column.split_once('.'));
+            columns.fold(table.to_string(), |name, (_, column)| format!("{name}_{column}")) + "_key"
+        }
+        (None, None) => String::new(),
+    }
 }
 
 /// The code in which the database says what is wrong with a statement.

@@ -86,7 +86,11 @@ pub fn only_id() -> Node {
         "description": "A record that is too long to be sent, beside `\"truncated\": true`: `GET` has the rest.",
         "required": ["id"],
         "properties": { "id": { "type": "integer", "format": "int64", "description": "Its id.", "examples": [1] } },
-        "additionalProperties": false,
+        "additionalProperties": {
+            "type": "integer",
+            "format": "int64",
+            "description": "The user whose record it is, in the field that says so.",
+        },
     })
     .into()
 }

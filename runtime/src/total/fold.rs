@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use super::trigger::RECENT;
 use crate::context::State;
-use crate::db::{Connection, Db, Dialect, Sql};
+use crate::db::{Db, Dialect, Lock, Sql};
 use crate::error::Result;
 
 /// So many changes are folded in one transaction.
@@ -20,8 +20,6 @@ const BUSY: Duration = Duration::from_millis(100);
 const MANY: u64 = 200;
 /// After so many it looks which of the recent ones are recent no longer, which is to look at as many as are kept.
 const TRIMMED: u64 = RECENT.unsigned_abs();
-/// The number of the advisory lock: one process folds at a time. "Fold" in ASCII.
-pub(super) const LOCK: i64 = 0x466f_6c64;
 
 /// What is taken and what is added stand in one statement: a reader sees both or neither.
 const FOLD: &str = r#"
@@ -88,7 +86,7 @@ async fn keep(db: &Db, untrimmed: &mut u64) -> Result<u64> {
 /// When the database fails.
 pub async fn trim(db: &Db) -> Result<bool> {
     let transaction = db.begin_upkeep().await?;
-    let mine = lock(db, &transaction).await?;
+    let mine = Lock::Fold.try_hold(&transaction).await?;
     if mine {
         Sql::new(db.dialect(), TRIM.replace("{recent}", &RECENT.to_string())).run(&transaction).await?;
         transaction.commit().await?;
@@ -111,13 +109,6 @@ async fn sweep(db: &Db) -> Result<()> {
     Ok(())
 }
 
-/// Whether no other process is at it. Until the transaction ends.
-async fn lock(db: &Db, transaction: &Connection) -> Result<bool> {
-    let lock = format!("SELECT pg_try_advisory_xact_lock({LOCK}) AS \"held\"");
-    let held = Sql::new(db.dialect(), lock).one(transaction).await?;
-    Ok(held.map(|row| row.try_get("", "held")).transpose()?.unwrap_or(false))
-}
-
 /// Folds the changes that are there, unless another process is folding, and answers how many there were.
 ///
 /// # Errors
@@ -128,7 +119,7 @@ pub async fn fold(db: &Db) -> Result<u64> {
         return Ok(0);
     }
     let transaction = db.begin_upkeep().await?;
-    if !lock(db, &transaction).await? {
+    if !Lock::Fold.try_hold(&transaction).await? {
         return Ok(0);
     }
     let row = Sql::new(db.dialect(), FOLD.replace("{batch}", &BATCH.to_string())).one(&transaction).await?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::trigger::{PREFIX, triggers};
 use crate::catalog::Catalog;
-use crate::db::{Connection, Db, Dialect, Sql};
+use crate::db::{Connection, Db, Dialect, Lock, Sql};
 use crate::error::{Error, Result};
 use crate::meta::ResourceMeta;
 
@@ -114,7 +114,7 @@ async fn installed(db: &Db) -> Result<BTreeMap<String, Vec<String>>> {
 /// waited for others write.
 async fn lock(transaction: &Connection, dialect: Dialect, meta: &ResourceMeta) -> Result<()> {
     if dialect == Dialect::Postgres {
-        Sql::new(dialect, format!("SELECT pg_advisory_xact_lock({})", super::fold::LOCK)).run(transaction).await?;
+        Lock::Fold.hold(transaction).await?;
         let text = format!("LOCK TABLE \"{}\" IN SHARE ROW EXCLUSIVE MODE", meta.table);
         Sql::new(dialect, text).run(transaction).await?;
     }

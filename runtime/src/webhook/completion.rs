@@ -80,7 +80,7 @@ async fn attempt(db: &Db, finished: &[Finished], lock: Lock) -> Result<bool> {
             continue;
         }
         if let Some(row) = held.by(attempt) {
-            let next = next(attempt, &row.status, row.due_at, webhook.is_active, chance());
+            let next = next(attempt, row, webhook.is_active, chance());
             next_attempt_at = next.due_at;
             changes.push(json!([
                 attempt.claim.id,
@@ -133,6 +133,8 @@ struct Held(HashMap<i64, Row>);
 struct Row {
     lease: Option<String>,
     status: String,
+    /// Not as claimed: whoever queued it again meanwhile gave it its whole schedule.
+    retries: i32,
     due_at: DateTime<Utc>,
 }
 
@@ -145,7 +147,7 @@ impl Held {
 
 async fn held(db: &Db, transaction: &Connection, finished: &[Finished]) -> Result<Held> {
     let ids: Vec<i64> = finished.iter().map(|attempt| attempt.claim.id).collect();
-    let columns = "\"id\", \"status\", \"due_at\", \"lease_owner\"";
+    let columns = "\"id\", \"status\", \"retries\", \"due_at\", \"lease_owner\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhook_deliveries\" WHERE "));
     sql.among("\"id\"", &ids).push(" ORDER BY \"id\"");
     if db.dialect() == Dialect::Postgres {
@@ -154,7 +156,8 @@ async fn held(db: &Db, transaction: &Connection, finished: &[Finished]) -> Resul
     let mut held = HashMap::new();
     for row in sql.all(transaction).await? {
         let (lease, status) = (row.try_get("", "lease_owner")?, row.try_get("", "status")?);
-        held.insert(row.try_get("", "id")?, Row { lease, status, due_at: row.try_get("", "due_at")? });
+        let (retries, due_at) = (row.try_get("", "retries")?, row.try_get("", "due_at")?);
+        held.insert(row.try_get("", "id")?, Row { lease, status, retries, due_at });
     }
     Ok(Held(held))
 }
@@ -168,20 +171,20 @@ fn judge(webhook: &mut Health, attempt: &Finished) {
     }
 }
 
-/// What a delivery of this status becomes. One that was cancelled meanwhile stays so, unless it arrived.
-fn next(attempt: &Finished, status: &str, due_at: DateTime<Utc>, is_active: bool, chance: f64) -> Next {
+/// What a delivery becomes. One that was cancelled meanwhile stays so, unless it arrived.
+fn next(attempt: &Finished, row: &Row, is_active: bool, chance: f64) -> Next {
     let Finished { claim, outcome, at } = attempt;
-    let ended = |status| Next { status, retries: claim.retries, due_at: None };
-    match status {
+    let ended = |status| Next { status, retries: row.retries, due_at: None };
+    match row.status.as_str() {
         _ if outcome.is_delivered() => ended("delivered"),
         "delivered" => ended("delivered"),
         "failed" => ended("failed"),
         "pending" if !is_active => ended("cancelled"),
-        "pending" if claim.once => Next { status: "pending", retries: claim.retries, due_at: Some(due_at) },
+        "pending" if claim.once => Next { status: "pending", retries: row.retries, due_at: Some(row.due_at) },
         // The receiver says that it is gone; that ends this delivery, and says nothing of others.
-        "pending" if outcome.status == Some(410) || claim.retries >= RETRIES => ended("failed"),
+        "pending" if outcome.status == Some(410) || row.retries >= RETRIES => ended("failed"),
         "pending" => {
-            let retries = claim.retries + 1;
+            let retries = row.retries + 1;
             // To the millisecond, as the clock is that it is compared with.
             let due_at = (*at + delay(retries, outcome, chance)).trunc_subsecs(3);
             Next { status: "pending", retries, due_at: Some(due_at) }

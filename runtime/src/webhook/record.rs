@@ -9,7 +9,7 @@ use sea_orm::{PaginatorTrait, QuerySelect};
 use super::exchange::Outcome;
 use super::{SigningSecret, cancel, manual, wanted};
 use crate::crud::{Context, Draft, Route};
-use crate::db::{Dialect, Sql};
+use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
 use crate::finding::Finding;
 use crate::query::hint;
@@ -18,8 +18,6 @@ use crate::query::hint;
 const BOTH_SIGN: TimeDelta = TimeDelta::hours(24);
 /// So many one user may have.
 const MOST: u64 = 100;
-/// The number of PostgreSQL's lock by which one is made after the other.
-const WEBHOOKS: i64 = 0x5765_6268_6f6f;
 /// What stands for every event.
 const EVERY: &str = "*";
 
@@ -149,10 +147,7 @@ impl Behaviour for Entity {
             && let Some(user) = user
         {
             // One is made after the other, so that of two that go at once the second sees the first.
-            if context.state().db.dialect() == Dialect::Postgres {
-                let lock = format!("SELECT pg_advisory_xact_lock({WEBHOOKS})");
-                Sql::new(Dialect::Postgres, lock).run(context.db()).await?;
-            }
+            Lock::Webhooks.hold(context.db()).await?;
             if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MOST {
                 draft.error("url", format!("cannot be added: a user has at most {MOST} webhooks"));
             }

@@ -8,7 +8,7 @@ use present::Present;
 use crate::context::Context;
 use crate::db::Dialect;
 use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
+use crate::meta::{FieldMeta, Kind, ResourceMeta};
 
 /// Something about the indexes of a table.
 #[derive(Debug)]
@@ -76,9 +76,7 @@ fn wanted(dialect: Dialect, meta: &'static ResourceMeta) -> Vec<Wanted> {
         substrings: false,
         nulls_first: false,
     };
-    let alone = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
-    let mut wanted: Vec<Wanted> = alone.map(|field| plain("unique", &[field.name], true)).collect();
-    wanted.extend(meta.unique.iter().map(|set| plain("unique", set, true)));
+    let mut wanted: Vec<Wanted> = meta.unique_sets().map(|set| plain("unique", set, true)).collect();
     wanted.extend(meta.indexes.iter().map(|set| plain("indexes", set, false)));
     for field in meta.fields.iter().filter(|field| meta.ordered.contains(&field.name)) {
         let mut order = plain("ordered", &[field.name], false);
