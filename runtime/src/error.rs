@@ -111,6 +111,8 @@ pub enum Error {
     PermissionMissing(String),
     /// 403: only an administrator may do this, whatever permissions the user has.
     AdministratorsOnly,
+    /// 403: the caller may not do this to this record, and why, in a sentence.
+    Forbidden(String),
     /// 403: the user was deactivated.
     UserDeactivated,
     /// 403: a signed link that was changed, or never made here.
@@ -161,8 +163,8 @@ pub const CODES: &[(&str, u16, &str)] = &[
     (
         "permission_missing",
         403,
-        "The token's user lacks the permission that the endpoint needs, or is no administrator where only \
-         administrators may do this.",
+        "The token's user lacks the permission that the endpoint needs, is no administrator where only administrators \
+         may do this, or may not do it to this record.",
     ),
     ("user_deactivated", 403, "The token's user was deactivated."),
     ("link_invalid", 403, "The signed link was changed; ask for the record again to get a good one."),
@@ -246,7 +248,7 @@ impl Error {
             Error::Unauthenticated => "unauthenticated",
             Error::InvalidToken => "invalid_token",
             Error::AbilityMissing(_) => "ability_missing",
-            Error::PermissionMissing(_) | Error::AdministratorsOnly => "permission_missing",
+            Error::PermissionMissing(_) | Error::AdministratorsOnly | Error::Forbidden(_) => "permission_missing",
             Error::UserDeactivated => "user_deactivated",
             Error::LinkInvalid => "link_invalid",
             Error::LinkExpired => "link_expired",
@@ -288,6 +290,7 @@ impl Error {
             Error::RangeNotSatisfiable(size) => format!("The file has {size} bytes."),
             Error::NotFound => "There is nothing here.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
+            Error::Forbidden(why) => why.clone(),
             Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
             Error::Taken(_) => "Another record has the same value.".into(),
             Error::Overloaded => "The server has too much to do. Try again in a moment.".into(),

@@ -74,7 +74,7 @@ mod tray {
     impl Behaviour for Entity {
         async fn guard(_: &Context<'_>, tray: &Model) -> Result<()> {
             match tray.note.as_deref() {
-                Some("guarded") => Err(Error::PermissionMissing("It is guarded.".into())),
+                Some("guarded") => Err(Error::Forbidden("It is guarded.".into())),
                 _ => Ok(()),
             }
         }
@@ -273,7 +273,9 @@ async fn the_resource_has_its_say(racks: Racks) {
     }
     racks.sql("UPDATE trays SET note = 'guarded' WHERE number = 3").await;
     assert_eq!(admin.post(&format!("{broken}/restore"), json!({})).await.invalid("note"), "stays away");
-    admin.post(&format!("{guarded}/restore"), json!({})).await.refused(403, "permission_missing");
+    let told = admin.post(&format!("{guarded}/restore"), json!({})).await;
+    assert!(told.text.contains("\"It is guarded.\""), "{}", told.text);
+    told.refused(403, "permission_missing");
     assert_eq!(admin.post(&format!("{plain}/restore"), json!({})).await.record("tray")["note"], "back");
     let entries = admin.get("/audit_entries?q[entity_type_eq]=trays&sort=-id").await.records("audit_entries");
     assert_eq!(entries[0]["changes"]["note"], json!({ "old": null, "new": "back" }));
@@ -300,7 +302,7 @@ async fn who_may_not_delete_is_offered_nothing_and_refused(racks: Racks) {
     let list = panel.get("/racks").await;
     assert!(!list.status(200).text.contains("deleted=only"), "{}", list.text);
     for path in ["/racks?deleted=only", "/racks/1?deleted=only"] {
-        panel.get(path).await.status(403).says("Your roles do not allow this");
+        panel.get(path).await.status(403).says("This needs the permission `racks.manage`");
     }
     panel.get("/racks/1").await.status(404);
     panel.submit("/racks/1/restore", &[]).await.status(403);

@@ -86,7 +86,7 @@ pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]
     let action = place.entry.meta.actions.iter().find(|action| action.name == name && action.on == on);
     let action = action.ok_or(Error::NotFound)?;
     if !may(visit, place, action) {
-        return Err(Error::PermissionMissing(String::new()));
+        return Err(page::not_permitted());
     }
     if is_answered_in_place(action) {
         return Ok(see(&place.path()));

@@ -130,7 +130,7 @@ impl Reply {
         let problem = self.problem();
         match self.status.as_u16() {
             404 => Error::NotFound,
-            403 => Error::PermissionMissing(problem.message),
+            403 => Error::Forbidden(problem.message),
             409 => Error::Conflict(problem.message),
             412 => Error::PreconditionFailed,
             503 => Error::Unavailable(problem.message),

@@ -228,7 +228,7 @@ impl Work<'_> {
         let Chosen::All(sweep) = &self.chosen else { return Err(Error::NotFound) };
         let progress = &sweep.progress;
         let said = match ended {
-            Err(error @ (Error::PermissionMissing(_) | Error::NotFound)) => return Err(error),
+            Err(error @ (Error::Forbidden(_) | Error::NotFound)) => return Err(error),
             Err(error) => Some(error.message(self.visit.asked.request_id.as_deref().unwrap_or("-"))),
             Ok(()) => None,
         };

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::bulk::{Chosen, Work};
 use super::change::Change;
 use super::title::{self, Titles};
-use super::{deleted, several};
-use crate::error::{Error, Result};
+use super::{deleted, page, several};
+use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::Pair;
 use crate::server::Answer;
@@ -27,7 +27,7 @@ impl Work<'_> {
 
     pub async fn about_to_delete(&self) -> Result<Answer> {
         if !self.visit.may(self.place.entry, Operation::Delete) {
-            return Err(Error::PermissionMissing(String::new()));
+            return Err(page::not_permitted());
         }
         let records = self.records("").await?;
         let (entry, found) = (self.place.entry, self.found(&records));
@@ -47,7 +47,7 @@ impl Work<'_> {
 
     pub async fn about_to_restore(&self) -> Result<Answer> {
         if !deleted::may(self.visit, self.place.entry) {
-            return Err(Error::PermissionMissing(String::new()));
+            return Err(page::not_permitted());
         }
         let records = self.records(deleted::WITH).await?;
         let (entry, found) = (self.place.entry, self.found(&records));
@@ -73,7 +73,7 @@ impl Work<'_> {
     pub async fn about_to_change(&self, change: &Change, form: &[Pair]) -> Result<Answer> {
         let entry = self.place.entry;
         if !self.visit.may(entry, Operation::Update) {
-            return Err(Error::PermissionMissing(String::new()));
+            return Err(page::not_permitted());
         }
         let value = change.value(self.visit, self.place, form)?;
         let new = match change.foreseen(&value) {

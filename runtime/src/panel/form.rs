@@ -13,7 +13,7 @@ use super::{deleted, difference, page, sent, view_form, words};
 use crate::auth;
 use crate::catalog::Entry;
 use crate::custom_field::{self, Definition};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::header;
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::Pair;
@@ -46,7 +46,7 @@ pub struct Form<'f> {
 /// The form of a new record; values in the address fill it in.
 pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     if !visit.may(place.entry, Operation::Create) {
-        return Err(Error::PermissionMissing(String::new()));
+        return Err(page::not_permitted());
     }
     let mut record = sent::defaults(visit, place.entry);
     let asked = visit.asked.pairs()?;
@@ -67,7 +67,7 @@ pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let form = Form { version, back, ..Form::of(visit, place, record, None).await? };
     let changeable = visit.may(place.entry, Operation::Update) && visit.may_change(place.entry, &form.record);
     if !changeable && !place.entry.meta.singleton {
-        return Err(Error::PermissionMissing(String::new()));
+        return Err(page::not_permitted());
     }
     Ok(form.answer(StatusCode::OK))
 }
@@ -146,7 +146,7 @@ pub async fn again(
 ) -> Result<Answer> {
     let operation = if place.is_list() { Operation::Create } else { Operation::Update };
     if !visit.may(place.entry, operation) {
-        return Err(Error::PermissionMissing(String::new()));
+        return Err(page::not_permitted());
     }
     let definitions = definitions(visit, place.entry).await?;
     let (mut record, listed) = read(visit, place, &definitions, form).await?;

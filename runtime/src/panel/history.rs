@@ -11,7 +11,7 @@ use super::title::Titles;
 use super::visit::Visit;
 use super::{input, page, title, words, zone};
 use crate::custom_field::{self, Definition};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::server::Answer;
 
@@ -39,7 +39,7 @@ pub async fn recent(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
 /// All changes, a hundred at most; the list of the trail has the others.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let Some(changes) = Trail::read(visit, place, MOST).await? else {
-        return Err(Error::PermissionMissing(String::new()));
+        return Err(page::not_permitted());
     };
     let trail = [
         (place.collection(), words::plural(place.entry.meta)),

@@ -189,6 +189,11 @@ pub fn head(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Mar
     }
 }
 
+/// What the panel offers to nobody in this role, and somebody asked for.
+pub fn not_permitted() -> Error {
+    Error::Forbidden("Your roles do not allow this. An administrator can change that.".into())
+}
+
 /// What went wrong: in words and with a way on, or as the API tells its clients.
 pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: bool) -> Answer {
     let request_id = crate::server::headers::request_id(request).unwrap_or_else(|| "-".into());
@@ -200,9 +205,8 @@ pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: boo
     }
     let (title, said) = match error {
         Error::NotFound => ("Not found", "There is nothing here, or you may not see it.".to_string()),
-        Error::PermissionMissing(_) | Error::AbilityMissing(_) | Error::AdministratorsOnly => {
-            ("Not permitted", "Your roles do not allow this. An administrator can change that.".to_string())
-        }
+        Error::Forbidden(why) => ("Not permitted", why.clone()),
+        Error::PermissionMissing(_) | Error::AdministratorsOnly => ("Not permitted", error.message(&request_id)),
         Error::RateLimited(_) => ("Too many attempts", error.message(&request_id)),
         Error::Internal(_) => ("It failed", error.message(&request_id)),
         _ => ("That did not work", error.message(&request_id)),
