@@ -205,8 +205,9 @@ pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: boo
     }
     let (title, said) = match error {
         Error::NotFound => ("Not found", "There is nothing here, or you may not see it.".to_string()),
-        Error::Forbidden(why) => ("Not permitted", why.clone()),
-        Error::PermissionMissing(_) | Error::AdministratorsOnly => ("Not permitted", error.message(&request_id)),
+        Error::Forbidden(_) | Error::PermissionMissing(_) | Error::AbilityMissing(_) | Error::AdministratorsOnly => {
+            ("Not permitted", error.message(&request_id))
+        }
         Error::RateLimited(_) => ("Too many attempts", error.message(&request_id)),
         Error::Internal(_) => ("It failed", error.message(&request_id)),
         _ => ("That did not work", error.message(&request_id)),
