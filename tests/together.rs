@@ -43,6 +43,11 @@ fn who_changes_a_record_does_not_wait_for_those_who_refer_to_it() {
     run(Database::Postgres, referred_to);
 }
 
+#[test]
+fn how_records_are_found_is_planned_once() {
+    run(Database::Postgres, planned);
+}
+
 /// So many are asked at once.
 const MANY: usize = 40;
 
@@ -253,6 +258,32 @@ async fn held(server: Server) {
     transaction.commit().await.expect("it ends");
     let last = waits.await;
     assert_eq!((&last["name"], &last["weight"]), (&json!("Light"), &json!("99.0000")));
+}
+
+/// PostgreSQL plans a statement anew, which takes ten times as long as to find a record, where it thinks that the values
+/// that it is given make it cheaper.
+async fn planned(server: Server) {
+    let path = |id: &i64| format!("/products/{id}");
+    let many =
+        "INSERT INTO products (name, created_at, updated_at) SELECT 'Lamp', now(), now() FROM generate_series(1, 5000)";
+    server.sql(many).await;
+    server.sql("ANALYZE products").await;
+    let ids: Vec<i64> = (1_001..=1_004).collect();
+    // Of one connection only it can be seen what was planned on it.
+    let server = server.beside_with(|config| config.database_pool = 1).await;
+    let admin = &server.admin();
+    for some in (1..=4).cycle().take(60) {
+        // The first goes alone, and the others together.
+        let read = ids[..some].iter().map(|id| async move { admin.get(&path(id)).await.ok() });
+        join_all(read).await;
+        let change = |id| async move { admin.patch(&path(id), json!({ "name": "Same" })).await.ok() };
+        join_all(ids[..some].iter().map(change)).await;
+    }
+    let plans = "SELECT CASE WHEN custom_plans > 5 THEN statement ELSE 'once' END AS text FROM pg_prepared_statements \
+                 WHERE statement LIKE 'SELECT t.%FROM \"products\" AS t%' AND custom_plans + generic_plans > 5";
+    let planned = server.texts(plans).await;
+    assert!(planned.len() > 1, "to show them and to change them: {planned:?}");
+    assert!(planned.iter().all(|plan| plan == "once"), "{planned:#?}");
 }
 
 async fn taken(server: Server) {

@@ -19,8 +19,7 @@ use crate::error::{Error, Result};
 
 /// So many statements of one kind are under way at once where many wait; else one.
 const LANES: usize = 2;
-/// So many go together at most, and so many bytes of what they give.
-const MOST: usize = 64;
+/// So many bytes of what they give go together at most.
 const MOST_BYTES: usize = 1 << 20;
 /// A statement that takes longer, perhaps because it waits for another transaction, no longer keeps others waiting.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -36,6 +35,9 @@ pub struct Gather<I, O> {
 
 /// What is asked for.
 pub trait Item: Clone + Send + 'static {
+    /// So many go together at most.
+    const MOST: usize = 64;
+
     /// About how many bytes it gives.
     fn bytes(&self) -> usize;
 }
@@ -144,7 +146,7 @@ impl<I: Item, O: Send + 'static> Place<I, O> {
             first || bytes <= MOST_BYTES
         };
         let count = match lane.under_way <= lane.wanted(self.gather.crowd) {
-            true => lane.waiting.iter().take(MOST).take_while(fits).count(),
+            true => lane.waiting.iter().take(I::MOST).take_while(fits).count(),
             // They go with the other one, when it comes back.
             false => 0,
         };

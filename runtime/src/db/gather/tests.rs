@@ -16,6 +16,8 @@ const CROWD: usize = 10;
 const LONG: Duration = Duration::from_secs(3_600);
 
 impl Item for u32 {
+    const MOST: usize = 50;
+
     /// One of them is as long as may go together.
     fn bytes(&self) -> usize {
         if *self == 77 { MOST_BYTES } else { 1 }
@@ -143,14 +145,14 @@ async fn no_more_go_together_than_may() {
     let doubled = Statement::new(LONG);
     let first = doubled.begin(1);
     settle().await;
-    let others: Vec<_> = (100..=100 + MOST as u32).map(|number| doubled.begin(number)).collect();
+    let others: Vec<_> = (100..=100 + u32::MOST as u32).map(|number| doubled.begin(number)).collect();
     settle().await;
     doubled.turns.add_permits(3);
     assert_eq!(first.await.unwrap().unwrap(), 2);
     for other in others {
         other.await.unwrap().unwrap();
     }
-    assert_eq!(doubled.ran().iter().map(Vec::len).collect::<Vec<_>>(), [1, MOST, 1]);
+    assert_eq!(doubled.ran().iter().map(Vec::len).collect::<Vec<_>>(), [1, u32::MOST, 1]);
 }
 
 #[tokio::test]
