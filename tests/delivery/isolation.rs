@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use charter_runtime::db::Dialect;
 use charter_runtime::webhook::Engine;
 
 use super::claims::eventually;
-use super::{Receiver, SLOTS, answer, count, deliver, role, values, webhook};
+use super::{Receiver, SLOTS, answer, count, deliver, none, repeat, role, values, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -16,6 +17,7 @@ on_both!(
     who_has_nothing_running_goes_before_older_backlogs,
     a_backlog_keeps_no_new_event_waiting,
     events_that_wait_keep_nobody_from_stopping,
+    what_cannot_be_written_of_one_keeps_nothing_of_others,
 );
 
 async fn one_webhook_takes_no_more_than_its_slots(server: Server) {
@@ -104,16 +106,6 @@ async fn who_has_nothing_running_goes_before_older_backlogs(server: Server) {
     assert!(receiver.take().iter().any(|sent| sent.webhook_id == other), "its event is the last of all");
 }
 
-/// Repeats the last event so often.
-async fn repeat(server: &Server, times: usize) {
-    let columns = "\"name\", \"body\", \"created_at\", \"fanned_out_at\"";
-    let numbers = format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {times})");
-    let sql = format!(
-        "{numbers} INSERT INTO events ({columns}) SELECT {columns} FROM n CROSS JOIN events e WHERE e.id = (SELECT MAX(id) FROM events)"
-    );
-    server.sql(&sql).await;
-}
-
 async fn a_backlog_keeps_no_new_event_waiting(server: Server) {
     let (busy, other) = (webhook(&server, &["role.created"]).await, webhook(&server, &["role.deleted"]).await);
     role(&server).await;
@@ -147,4 +139,23 @@ async fn events_that_wait_keep_nobody_from_stopping(server: Server) {
     assert!(count(&server, "events WHERE fanned_out_at IS NULL").await > 0, "it went on to the last event");
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(receiver.count(), made, "nothing is begun any more");
+}
+
+async fn what_cannot_be_written_of_one_keeps_nothing_of_others(server: Server) {
+    let (broken, other) = (webhook(&server, &["*"]).await, webhook(&server, &["*"]).await);
+    let refuse = match server.state.db.dialect() {
+        Dialect::Postgres => format!("ALTER TABLE webhook_logs ADD CHECK (webhook_id <> {broken}) NOT VALID"),
+        Dialect::Sqlite => format!(
+            "CREATE TRIGGER broken BEFORE INSERT ON webhook_logs WHEN NEW.webhook_id = {broken} \
+             BEGIN SELECT RAISE(ABORT, 'broken'); END"
+        ),
+    };
+    server.sql(&refuse).await;
+    let engine = Engine::start(server.state.clone(), Receiver::answering(200), SLOTS);
+    for number in 1..=3 {
+        role(&server).await;
+        let fewer = format!("webhooks WHERE (SELECT COUNT(*) FROM webhook_logs WHERE webhook_id = {other}) < {number}");
+        none(&server, &fewer).await;
+    }
+    engine.stop().await;
 }

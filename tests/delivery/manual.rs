@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use charter_runtime::auth::Principal;
-use charter_runtime::context::Context;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::error::Error;
 use charter_runtime::webhook::manual;
@@ -12,7 +10,7 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::{Receiver, answer, count, deliver, none, role, statuses, values, webhook};
+use super::{Receiver, answer, count, deliver, none, repeat, role, statuses, values, webhook};
 use crate::support::{Server, leave, on_both};
 
 on_both!(
@@ -25,6 +23,7 @@ on_both!(
     who_goes_away_leaves_no_key_at_which_nobody_works,
     a_test_that_was_sent_is_logged_whoever_writes_meanwhile,
     what_was_missed_is_queued_and_keeps_its_id,
+    a_long_backlog_is_queued_whole_and_once,
     what_is_asked_for_no_more_is_not_queued_again,
 );
 
@@ -175,12 +174,22 @@ async fn who_goes_away_leaves_no_key_at_which_nobody_works(server: Server) {
 
 /// Has what a webhook missed since then queued again, and answers how much that was.
 async fn recover(server: &Server, id: i64, since: DateTime<Utc>) -> u64 {
-    let transaction = server.state.db.begin().await.expect("a transaction begins");
-    let operator = Principal::operator();
-    let context = Context::new(&server.state, &operator, &transaction);
-    let queued = manual::recover(&context, id, since).await.expect("they are queued");
-    transaction.commit().await.expect("it commits");
-    queued
+    manual::recover(&server.state, id, since).await.expect("they are queued")
+}
+
+/// More than one transaction works through.
+async fn a_long_backlog_is_queued_whole_and_once(server: Server) {
+    let id = webhook(&server, &["role.created"]).await;
+    let begun = server.state.clock.now();
+    role(&server).await;
+    deliver(&server, &Receiver::answering(200)).await;
+    repeat(&server, 20_050).await;
+    assert_eq!(recover(&server, id, begun).await, 20_050);
+    assert_eq!(count(&server, "webhook_deliveries WHERE status = 'pending' AND manual").await, 20_050);
+    assert_eq!(recover(&server, id, begun).await, 0);
+    server.sql("UPDATE webhooks SET is_active = false").await;
+    let refused = manual::recover(&server.state, id, begun).await;
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
 }
 
 async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {

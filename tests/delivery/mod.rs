@@ -113,6 +113,16 @@ pub async fn role(server: &Server) -> String {
     name
 }
 
+/// Repeats the last event so often.
+pub async fn repeat(server: &Server, times: usize) {
+    let columns = "\"name\", \"body\", \"created_at\", \"fanned_out_at\"";
+    let numbers = format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {times})");
+    let sql = format!(
+        "{numbers} INSERT INTO events ({columns}) SELECT {columns} FROM n CROSS JOIN events e WHERE e.id = (SELECT MAX(id) FROM events)"
+    );
+    server.sql(&sql).await;
+}
+
 /// One round of deliveries.
 pub async fn deliver(server: &Server, receiver: &Arc<Receiver>) -> usize {
     round(&server.state, receiver.clone(), SLOTS).await.expect("the database answers")

@@ -64,6 +64,9 @@ async fn what_an_administrator_was_told_is_not_shown_to_who_is_none_any_more(ser
     client.get(&request).await.record("request");
     administers(false).await;
     client.get(&request).await.refused(403, "permission_missing");
+    server.sql("UPDATE events SET body = replace(body, '\"owned_by\":1', '\"owned_by\":null')").await;
+    assert!(server.event_bodies(0).await.iter().any(|event| event["data"]["gathering"]["owned_by"].is_null()));
+    client.get(&request).await.refused(403, "permission_missing");
 }
 
 /// Webhooks that ask for everything: of an administrator, of a user, and of another.

@@ -6,13 +6,15 @@ use std::time::Duration;
 use charter_runtime::webhook::exchange::Outcome;
 use charter_runtime::webhook::manual;
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
 
-use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
+use super::{Receiver, answer, count, deliver, repeat, role, statuses, values, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
     the_table_of_the_72_hour_rule,
     a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_own_transaction,
+    a_long_backlog_of_a_disabled_webhook_is_cancelled_some_at_a_time,
     an_attempt_under_way_when_its_webhook_is_disabled_counts_if_it_arrives,
     silence_disables_nothing,
 );
@@ -210,4 +212,24 @@ async fn silence_disables_nothing(server: Server) {
     deliver(&server, &receiver).await;
     assert_eq!(receiver.count(), 8);
     assert_eq!(count(&server, "webhooks WHERE is_active").await, 1);
+}
+
+async fn a_long_backlog_of_a_disabled_webhook_is_cancelled_some_at_a_time(server: Server) {
+    let (admin, begun) = (server.admin(), server.state.clock.now());
+    let path = format!("/webhooks/{}", webhook(&server, &["role.created"]).await);
+    role(&server).await;
+    deliver(&server, &Receiver::answering(200)).await;
+    repeat(&server, 25_000).await;
+    assert_eq!(manual::recover(&server.state, 1, begun).await.expect("they are queued"), 25_000);
+    server.sql("UPDATE webhook_deliveries SET retries = 1 WHERE id % 2 = 0").await;
+    let pending = async || count(&server, "webhook_deliveries WHERE status = 'pending'").await;
+    admin.put(&path, json!({ "is_active": false })).await.record("webhook");
+    assert_eq!(pending().await, 15_000, "as many as one transaction takes");
+    admin.put(&path, json!({ "is_active": true })).await.refused(409, "conflict");
+    assert_eq!(pending().await, 15_000);
+    let receiver = Receiver::answering(200);
+    assert_eq!(deliver(&server, &receiver).await, 0);
+    assert_eq!((pending().await, receiver.count()), (0, 0));
+    admin.put(&path, json!({ "is_active": true })).await.record("webhook");
+    assert_eq!(deliver(&server, &receiver).await, 0, "what was cancelled stays so");
 }

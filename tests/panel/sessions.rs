@@ -9,10 +9,37 @@ use super::{Visitor, visitor};
 use crate::support::{Server, on_both};
 
 on_both!(
+    who_is_no_administrator_on_another_node_makes_none,
     a_secret_is_changed_every_hour_and_ends_when_it_is_not_used,
     an_answer_that_is_lost_ends_no_session,
     of_two_at_the_hour_the_one_that_changed_nothing_says_nothing,
 );
+
+/// What a node remembers of a session may be old. What gives rights is not judged by it, whatever its method is.
+async fn who_is_no_administrator_on_another_node_makes_none(server: Server) {
+    let (admin, other) = (server.admin(), server.beside().await);
+    let body = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
+    let id = admin.post("/users", body).await.created("user")["id"].clone();
+    let path = format!("/users/{id}");
+    let mut visitor = visitor(&other, &json!({ "id": id })).await;
+    let (rights, role) = (json!({ "is_admin": true }), json!({ "name": "Theirs" }));
+    for (method, what, body) in [
+        ("PUT", path.as_str(), Some(rights.to_string())),
+        ("PATCH", path.as_str(), Some(rights.to_string())),
+        ("POST", "/roles", Some(role.to_string())),
+        ("DELETE", "/webhooks/1", None),
+    ] {
+        admin.put(&path, json!({ "is_admin": true })).await.record("user");
+        other.state.tokens.clear();
+        // It is remembered as an administrator's.
+        visitor.get("/users").await.status(200);
+        admin.put(&path, json!({ "is_admin": false })).await.record("user");
+        let answer = visitor.call(method, what, body).await;
+        assert!([403, 404].contains(&answer.status), "{method} {what}: {}", answer.text);
+        let is_admin = admin.get(&path).await.record("user")["is_admin"].clone();
+        assert_eq!(is_admin, false, "{method} {what}");
+    }
+}
 
 /// The use of a secret is written beside the request that uses it.
 async fn noted(server: &Server) {

@@ -234,6 +234,29 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
     Ok((Arc::new(caller), begun + left.min(REMEMBERED)))
 }
 
+/// Whom a caller speaks for by now: the body of a request may take long, and a session may have been read before.
+///
+/// # Errors
+/// 401 when the token or the user is gone or the token has expired; 403 when the user was deactivated.
+pub(crate) async fn still(state: &Arc<State>, caller: &Principal) -> Result<Principal> {
+    let db = state.db.reader();
+    let now = match (caller.token_id, caller.user_id) {
+        (Some(id), _) => {
+            let token = token::Entity::find_by_id(id).one(db).await?.ok_or(Error::InvalidToken)?;
+            if token.expires_at.is_some_and(|at| at <= state.clock.now()) {
+                return Err(Error::InvalidToken);
+            }
+            caller_of(state, token).await?
+        }
+        (None, Some(id)) => {
+            let user = user::Entity::find_by_id(id).one(db).await?.ok_or(Error::Unauthenticated)?;
+            Principal { abilities: caller.abilities.clone(), ..of_user(state, user).await? }
+        }
+        (None, None) => caller.clone(),
+    };
+    if now.is_active { Ok(now) } else { Err(Error::UserDeactivated) }
+}
+
 /// Whom a token speaks for, whether or not it has expired.
 ///
 /// # Errors

@@ -21,8 +21,8 @@ pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
     Ok(found)
 }
 
-pub(crate) use middleware::identify;
 pub use middleware::{TokenCache, authenticate, caller_of};
+pub(crate) use middleware::{identify, still};
 pub use principal::Principal;
 pub use secret::Secret;
 pub(crate) use secret::random;

@@ -124,7 +124,8 @@ async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Result<Single<
     }
     let changed = operations.iter().flatten().filter(|one| !matches!(one.call, Call::Operation(Operation::Create)));
     let ids: Vec<i64> = changed.map(|one| one.id).collect();
-    if ids.len() > 1 {
+    // Who makes something beside may wait for others too.
+    if operations.len() > 1 && !ids.is_empty() {
         let mut sql = Sql::new(Dialect::Postgres, "SELECT t.\"id\" FROM ");
         sql.name(entry.meta.table)
             .push(" t WHERE ")

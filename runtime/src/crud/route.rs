@@ -1,8 +1,10 @@
 //! The paths of every resource: what stands where, under which method, and what a caller needs for it.
 
 use super::{RESTORE, bulk};
+use crate::auth::Principal;
 use crate::catalog::{Catalog, Entry};
 use crate::context::State;
+use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
 
 /// What stands behind a resource's path for many writes. No action of a collection has the name.
@@ -158,6 +160,15 @@ pub struct Method {
     /// The caller needs one of them.
     pub abilities: Vec<String>,
     pub permission: Option<&'static str>,
+}
+
+impl Method {
+    /// # Errors
+    /// 403 when the caller has none of the abilities, or not the permission.
+    pub fn admit(&self, caller: &Principal) -> Result<()> {
+        caller.need_any_ability(&self.abilities)?;
+        self.permission.map_or(Ok(()), |permission| caller.need_permission(permission))
+    }
 }
 
 /// The methods at a place, in the order in which `Allow` lists them.

@@ -18,7 +18,7 @@ use super::route::{Call, Method, Place, methods, path, places};
 use super::version::Conditions;
 use super::{Reply, Transaction, apart, create, delete, explain, restore, show, store, update, whole};
 use crate::attachment;
-use crate::auth::identify;
+use crate::auth::{identify, still};
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
@@ -118,12 +118,9 @@ impl At {
         let Some(method) = self.methods.iter().find(|method| method.name == asked) else {
             return Err(Error::method_not_allowed(self.methods.iter().map(|method| method.name)));
         };
-        caller.need_any_ability(&method.abilities)?;
-        if let Some(permission) = method.permission {
-            caller.need_permission(permission)?;
-        }
+        method.admit(&caller)?;
         let request_id = headers::request_id(request);
-        let context = Context::new(state, &caller, state.db.reader()).of_request(request_id.as_deref());
+        let mut context = Context::new(state, &caller, state.db.reader()).of_request(request_id.as_deref());
         let (parent, within) = match self.place {
             Place::Attached(index) => (None, attached(&context, entry, index, request).await?),
             _ => parent(entry, request)?,
@@ -182,6 +179,13 @@ impl At {
                 }
             }
         };
+        // Rights that outlast the caller's are given by who has them when all of the request is there.
+        let by_now;
+        if anew {
+            by_now = still(state, &caller).await?;
+            method.admit(&by_now)?;
+            context = Context::new(state, &by_now, state.db.reader()).of_request(request_id.as_deref());
+        }
         let conditions = match method.call.has_conditions() {
             true => headers::conditions(request)?,
             false => Conditions::default(),

@@ -243,7 +243,7 @@ async fn known(state: &Arc<State>, request: &Request) -> Result<(Asked, Option<F
     }
     let found = match &asked.session {
         // What is written may outlast the session.
-        Some(secret) => session::find(state, secret, request.method().as_str() == "POST").await?,
+        Some(secret) => session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?,
         None => None,
     };
     Ok((asked, found))

@@ -138,7 +138,7 @@ impl<'v> Visit<'v> {
         let caller = &self.user.principal;
         caller.is_admin
             || match entry.meta.name {
-                "custom_view" => record["user_id"].as_i64() == caller.user_id,
+                "custom_view" => record["user_id"].as_i64() == caller.user_id && record["visibility"] != "system",
                 "user" => record["is_admin"] != true,
                 _ => true,
             }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 use serde_json::json;
 
+use super::cancellation::cancel;
 use super::delivery::Claim;
 use super::exchange::Outcome;
 use super::schedule::{RETRIES, Streak, delay};
@@ -310,17 +311,8 @@ async fn write_webhook(
     sql.push(" WHERE \"id\" = ").bind(id);
     sql.run(transaction).await?;
     if !webhook.is_active {
+        // What is left is cancelled by the engine, some at a time.
         cancel(dialect, transaction, id, now).await?;
     }
     Ok(())
-}
-
-/// Cancels what is pending for a webhook that is no longer active. To be called in the transaction that disables it.
-pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64, now: DateTime<Utc>) -> Result<()> {
-    let mut sql = Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'cancelled', \"finished_at\" = ");
-    sql.bind(now).push(" WHERE \"id\" IN (SELECT \"id\" FROM \"webhook_deliveries\" WHERE \"status\" = 'pending'");
-    sql.push(" AND \"webhook_id\" = ").bind(webhook_id);
-    // In the order in which attempts are completed, so that neither waits for the other for ever.
-    sql.push(if dialect == Dialect::Postgres { " ORDER BY \"id\" FOR UPDATE)" } else { ")" });
-    sql.run(transaction).await.map(drop)
 }

@@ -22,7 +22,7 @@ pub const LEASE: TimeDelta = TimeDelta::seconds(45);
 /// So many events are fanned out in one transaction at most, and so many deliveries are made in it unless one event alone
 /// has more: it holds SQLite's only writer, and ends within the time that a statement has.
 const MOST_EVENTS: usize = 500;
-const MOST_DELIVERIES: usize = 10_000;
+pub(super) const MOST_DELIVERIES: usize = 10_000;
 
 /// A webhook is told of events from a minute before it was made: the clocks of two processes may differ by as much.
 const EARLIER: &str = "1 minute";
@@ -46,7 +46,7 @@ impl Claim {
 
 impl Turn {
     /// As the partial indexes have it, so that they serve.
-    fn condition(self) -> &'static str {
+    pub(super) fn condition(self) -> &'static str {
         match self {
             Turn::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
             Turn::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",

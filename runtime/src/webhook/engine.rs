@@ -3,7 +3,7 @@
 //!
 //! An event that was committed in this process wakes it at once; it looks by itself often enough for those of others.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
+use super::cancellation::cancel_rest;
 use super::completion::{Finished, complete};
 use super::delivery::{self, Claim, Room, Turn};
 use super::exchange::{Exchange, Outcome};
@@ -84,6 +85,8 @@ struct Dispatcher {
     endings: mpsc::UnboundedReceiver<Finished>,
     /// Ends that are not written yet.
     unwritten: Vec<Finished>,
+    /// Whether more may be left to cancel of webhooks that were disabled.
+    cancels: bool,
 }
 
 /// Why the task goes on.
@@ -110,6 +113,7 @@ impl Dispatcher {
             ended,
             endings,
             unwritten: Vec::new(),
+            cancels: false,
         }
     }
 
@@ -151,9 +155,16 @@ impl Dispatcher {
     /// Writes what has ended, makes the deliveries of some events, and begins what there is room for. Answers whether more
     /// events wait. Each round does some of each, so that a backlog of one kind keeps none of the others waiting.
     async fn go_on(&mut self, woken: Woken) -> Result<bool> {
-        let freed = self.write_ends().await?;
-        // What is due already does not wait for what cannot be fanned out.
-        let fanned_out = delivery::fan_out(&self.state, self.state.clock.now()).await;
+        // What is due already waits neither for what cannot be written nor for what cannot be fanned out.
+        let ends = self.write_ends().await;
+        let freed = ends.as_ref().is_ok_and(|freed| *freed);
+        let now = self.state.clock.now();
+        let fanned_out = delivery::fan_out(&self.state, now).await;
+        let cancelled = match woken == Woken::Tick || self.cancels {
+            true => cancel_rest(&self.state.db, now).await,
+            false => Ok(false),
+        };
+        self.cancels = cancelled.as_ref().is_ok_and(|more| *more);
         let events = fanned_out.as_ref().map_or(0, |fanned_out| fanned_out.events);
         // What has just been made, what waited for a free slot, what has become due.
         if events > 0 || freed || woken == Woken::Tick {
@@ -162,7 +173,9 @@ impl Dispatcher {
         if freed || woken == Woken::Tick {
             self.begin(Turn::Retry).await?;
         }
-        Ok(fanned_out?.is_full)
+        ends?;
+        cancelled?;
+        Ok(fanned_out?.is_full || self.cancels)
     }
 
     /// Claims as much as there is room for and begins its attempts.
@@ -200,12 +213,33 @@ impl Dispatcher {
         }
     }
 
-    /// Writes what has ended, and answers whether others may have waited for the slots.
+    /// Writes what has ended, and answers whether others may have waited for the slots. What cannot be written of one webhook
+    /// keeps nothing of another.
     async fn write_ends(&mut self) -> Result<bool> {
         self.collect();
-        complete(&self.state.db, &self.unwritten).await?;
-        let mut freed = !self.unwritten.is_empty() && self.total >= self.slots;
-        for Finished { claim, .. } in self.unwritten.drain(..) {
+        let ended = std::mem::take(&mut self.unwritten);
+        let Err(error) = complete(&self.state.db, &ended).await else { return Ok(self.settle(ended)) };
+        let mut of_each: BTreeMap<i64, Vec<Finished>> = BTreeMap::new();
+        for finished in ended {
+            of_each.entry(finished.claim.webhook_id).or_default().push(finished);
+        }
+        let (alone, mut failures) = (of_each.len() == 1, 0);
+        for ended in of_each.into_values() {
+            // Where two fail it is the database.
+            if !alone && failures < 2 && complete(&self.state.db, &ended).await.is_ok() {
+                self.settle(ended);
+            } else {
+                failures += 1;
+                self.unwritten.extend(ended);
+            }
+        }
+        Err(error)
+    }
+
+    /// Gives back the slots of what was written, and answers whether others may have waited for them.
+    fn settle(&mut self, written: Vec<Finished>) -> bool {
+        let mut freed = !written.is_empty() && self.total >= self.slots;
+        for Finished { claim, .. } in written {
             self.total -= 1;
             self.retries -= usize::from(claim.retries > 0);
             if let Some(count) = self.running.get_mut(&claim.webhook_id) {
@@ -216,7 +250,7 @@ impl Dispatcher {
                 }
             }
         }
-        Ok(freed)
+        freed
     }
 
     /// Waits for what is under way, and writes it.
@@ -250,6 +284,7 @@ impl Dispatcher {
 /// When the database fails.
 pub async fn round(state: &Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Result<usize> {
     let mut dispatcher = Dispatcher::new(state.clone(), exchange, slots);
+    while cancel_rest(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.is_full {}
     let made = dispatcher.begin(Turn::First).await? + dispatcher.begin(Turn::Retry).await?;
     while dispatcher.total > 0 {

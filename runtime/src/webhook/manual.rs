@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use sea_orm::{EntityTrait, QuerySelect};
 use tokio::time::{Instant, sleep};
 
 use super::completion::complete;
-use super::delivery::{LEASE, claim_one, random};
+use super::delivery::{LEASE, MOST_DELIVERIES, claim_one, random};
 use super::engine::{self, BREATH};
 use super::exchange::{Exchange, Outcome};
+use super::record;
 use super::wanted::{insert_for, wants};
-use crate::context::{Context, State};
+use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
 use crate::event;
@@ -91,27 +93,80 @@ async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) ->
 }
 
 /// Queues what a webhook missed since then: deliveries that failed or were cancelled, and events that happened while it
-/// was disabled. Answers how many. To be called in a transaction that holds the webhook, which must be active.
+/// was disabled. Answers how many. It works through the events some at a time, each in a transaction of its own, and to the
+/// end, whoever waits for it.
 ///
 /// # Errors
-/// When the database fails.
-pub async fn recover(context: &Context<'_>, webhook_id: i64, since: DateTime<Utc>) -> Result<u64> {
-    let (transaction, now, dialect) = (context.db(), context.now(), context.state().db.dialect());
-    let mut sql =
-        Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'pending', \"retries\" = 0, \"manual\" = ");
-    sql.bind(true).push(", \"finished_at\" = NULL, \"due_at\" = ").bind(now);
-    sql.push(" WHERE \"status\" IN ('failed', 'cancelled') AND \"webhook_id\" = ").bind(webhook_id);
-    sql.push(" AND \"event_id\" IN (SELECT e.\"id\" FROM \"events\" e JOIN \"webhooks\" w ON ");
-    sql.push(&wants(context.catalog(), dialect)).push(" WHERE w.\"id\" = ").bind(webhook_id);
-    sql.push(" AND e.\"name\" <> ").bind(TEST).push(" AND e.\"created_at\" >= ").bind(since).push(")");
-    let again = sql.run(transaction).await?;
-    let mut sql = insert_for(context.catalog(), dialect, now, true);
-    sql.push(" WHERE w.\"is_active\" AND w.\"id\" = ").bind(webhook_id);
-    sql.push(" AND e.\"fanned_out_at\" IS NOT NULL AND e.\"name\" <> ").bind(TEST);
-    sql.push(" AND e.\"created_at\" >= w.\"created_at\" AND e.\"created_at\" >= ").bind(since);
-    sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
-    let missed = sql.run(transaction).await?;
-    Ok(again + missed)
+/// [`Error::NotFound`] when it is gone, [`Error::Conflict`] while it is disabled.
+pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) -> Result<u64> {
+    let (state, lasting) = (state.clone(), state.lasting.clone());
+    lasting
+        .to_the_end(async move {
+            let mut all = 0;
+            let mut after = Some(0);
+            while let Some(id) = after {
+                let some = Portion { webhook_id, since, after: id, last: last(&state, since, id).await? };
+                all += some.queue(&state).await?;
+                after = some.last;
+            }
+            Ok(all)
+        })
+        .await
+}
+
+/// The last of the next events that one transaction works through; nothing where these are all.
+async fn last(state: &State, since: DateTime<Utc>, after: i64) -> Result<Option<i64>> {
+    let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\" FROM \"events\" WHERE \"id\" > ");
+    sql.bind(after).push(" AND \"created_at\" >= ").bind(since);
+    sql.push(&format!(" ORDER BY \"id\" LIMIT 1 OFFSET {}", MOST_DELIVERIES - 1));
+    Ok(sql.one(state.db.reader()).await?.map(|row| row.try_get("", "id")).transpose()?)
+}
+
+/// Some of the events since then: those behind one, up to another.
+struct Portion {
+    webhook_id: i64,
+    since: DateTime<Utc>,
+    after: i64,
+    last: Option<i64>,
+}
+
+impl Portion {
+    async fn queue(&self, state: &State) -> Result<u64> {
+        let (catalog, now, dialect) = (&state.catalog, state.clock.now(), state.db.dialect());
+        let transaction = state.db.begin().await?;
+        // Whoever disables it waits, and then cancels what is queued here.
+        let locked = record::Entity::find_by_id(self.webhook_id).lock_exclusive().one(&transaction).await?;
+        if !locked.ok_or(Error::NotFound)?.is_active {
+            return Err(Error::Conflict("The webhook is disabled: set `is_active` to true first.".into()));
+        }
+        let mut sql = Sql::new(
+            dialect,
+            "UPDATE \"webhook_deliveries\" SET \"status\" = 'pending', \"retries\" = 0, \"manual\" = ",
+        );
+        sql.bind(true).push(", \"finished_at\" = NULL, \"due_at\" = ").bind(now);
+        sql.push(" WHERE \"status\" IN ('failed', 'cancelled') AND \"webhook_id\" = ").bind(self.webhook_id);
+        sql.push(" AND \"event_id\" IN (SELECT e.\"id\" FROM \"events\" e JOIN \"webhooks\" w ON ");
+        sql.push(&wants(catalog, dialect)).push(" WHERE w.\"id\" = ").bind(self.webhook_id);
+        self.write_events(&mut sql);
+        let again = sql.push(")").clone().run(&transaction).await?;
+        let mut sql = insert_for(catalog, dialect, now, true);
+        sql.push(" WHERE w.\"is_active\" AND w.\"id\" = ").bind(self.webhook_id);
+        sql.push(" AND e.\"fanned_out_at\" IS NOT NULL AND e.\"created_at\" >= w.\"created_at\"");
+        self.write_events(&mut sql);
+        sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
+        let missed = sql.run(&transaction).await?;
+        transaction.commit().await?;
+        Ok(again + missed)
+    }
+
+    /// That the event `e` is one of them.
+    fn write_events(&self, sql: &mut Sql) {
+        sql.push(" AND e.\"name\" <> ").bind(TEST).push(" AND e.\"created_at\" >= ").bind(self.since);
+        sql.push(" AND e.\"id\" > ").bind(self.after);
+        if let Some(last) = self.last {
+            sql.push(" AND e.\"id\" <= ").bind(last);
+        }
+    }
 }
 
 async fn id(sql: Sql, transaction: &Connection) -> Result<i64> {

@@ -1,6 +1,7 @@
 //! Webhooks: events of the outbox, delivered to the addresses that subscribed to them, at least once.
 
 pub mod address;
+mod cancellation;
 mod completion;
 mod delivery;
 mod engine;
@@ -17,7 +18,7 @@ pub mod signature;
 mod wanted;
 
 pub use address::Policy;
-pub use completion::cancel;
+pub use cancellation::cancel;
 pub use delivery::{fan_out, write_waiting};
 pub use engine::{Engine, round};
 pub use exchange::{Attempt, Exchange, Outcome};

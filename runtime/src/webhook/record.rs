@@ -3,8 +3,8 @@
 use charter_macros::{Input, Output, Resource};
 use chrono::TimeDelta;
 use sea_orm::ActiveValue::Set;
+use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
-use sea_orm::{PaginatorTrait, QuerySelect};
 
 use super::exchange::Outcome;
 use super::{SigningSecret, cancel, manual, wanted};
@@ -28,7 +28,7 @@ const EVERY: &str = "*";
     description = "What deliveries are signed with, which is shown this once and never again."
 ))]
 #[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", apart))]
-#[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery"))]
+#[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery", apart))]
 #[resource(action(
     name = "rotate_secret",
     on = "record",
@@ -161,6 +161,13 @@ impl Behaviour for Entity {
         if was_active != is_active {
             draft.model.disabled_at = Set((!is_active).then(|| context.now()));
         }
+        if let Some(before) = draft.before.as_ref().filter(|_| is_active && !was_active)
+            && cancel(context.state().db.dialect(), context.db(), before.id, context.now()).await?
+        {
+            return Err(Error::Conflict(
+                "What waited when the webhook was disabled is still being cancelled: try again in a moment.".into(),
+            ));
+        }
         let url = draft.before.as_ref().map(|webhook| &webhook.url);
         let moved = url.is_some() && url != draft.model.url.try_as_ref();
         if moved || (is_active && !was_active) {
@@ -178,7 +185,7 @@ impl Behaviour for Entity {
     async fn after_save(context: &Context<'_>, webhook: &Model) -> Result<()> {
         match webhook.is_active {
             true => Ok(()),
-            false => cancel(context.state().db.dialect(), context.db(), webhook.id, context.now()).await,
+            false => cancel(context.state().db.dialect(), context.db(), webhook.id, context.now()).await.map(drop),
         }
     }
 
@@ -195,12 +202,7 @@ impl Behaviour for Entity {
             errors.add("since", "must not be in the future");
             errors.into_result()?;
         }
-        // Whoever disables it waits, and then cancels what is queued here.
-        let locked = Entity::find_by_id(webhook.id).lock_exclusive().one(context.db()).await?;
-        if !locked.ok_or(Error::NotFound)?.is_active {
-            return Err(Error::Conflict("The webhook is disabled: set `is_active` to true first.".into()));
-        }
-        let queued = manual::recover(context, webhook.id, input.since).await?;
+        let queued = manual::recover(context.shared(), webhook.id, input.since).await?;
         Ok(Recovery { since: input.since, queued: i64::try_from(queued).unwrap_or(i64::MAX) })
     }
 

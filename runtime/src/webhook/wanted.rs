@@ -70,7 +70,8 @@ fn needs(entry: &Entry, dialect: Dialect, told: bool) -> impl Iterator<Item = St
                 Dialect::Postgres => format!("e.\"body\"::jsonb #>> '{{data,{name},{owner}}}' = {user}::text"),
                 Dialect::Sqlite => format!("json_extract(e.\"body\", '$.data.{name}.{owner}') = {user}"),
             };
-            Some(format!("({own} OR {ADMINISTERS})"))
+            // What has no owner is nobody's own, and not unknown: this is asked the other way round, too.
+            Some(format!("(COALESCE({own}, 1 = 0) OR {ADMINISTERS})"))
         }
         None if entry.meta.owner.is_some() || entry.route.hooks.scope.is_some() => Some(ADMINISTERS.to_string()),
         None => None,

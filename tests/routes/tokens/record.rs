@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
 
 use super::{created, path, value};
 use crate::support::{Server, is_utc_time, on_both};
@@ -12,6 +14,7 @@ on_both!(
     no_later_answer_holds_the_value_or_its_digest,
     a_revoked_token_is_refused_at_once,
     what_another_process_revoked_gives_nobody_rights_any_more,
+    what_was_revoked_while_a_body_came_gives_nobody_rights_any_more,
     an_expired_token_is_refused,
     a_token_ends_by_the_clock_of_all_that_is_stored,
     a_shortened_expiry_holds_at_once,
@@ -110,6 +113,28 @@ async fn what_another_process_revoked_gives_nobody_rights_any_more(server: Serve
     admin.put(&format!("/users/{}", second["id"]), json!({ "is_admin": false })).await.record("user");
     let body = json!({ "name": "Third", "email": "third@example.com", "is_admin": true });
     there.post("/users", body).await.refused(403, "permission_missing");
+}
+
+async fn what_was_revoked_while_a_body_came_gives_nobody_rights_any_more(server: Server) {
+    let admin = server.admin();
+    let token = created(&admin, &["*"]).await;
+    let body = json!({ "name": "Outlasts it", "abilities": ["*"] }).to_string();
+    let head = format!(
+        "POST /api/v1/tokens HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {}\r\nconnection: close\r\n\
+         content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
+        value(&token),
+        body.len()
+    );
+    let mut stream = BufReader::new(TcpStream::connect(server.address).await.expect("the server listens"));
+    stream.write_all(head.as_bytes()).await.expect("the server reads");
+    let mut asked = String::new();
+    stream.read_line(&mut asked).await.expect("the server asks for the body");
+    assert!(asked.starts_with("HTTP/1.1 100"), "{asked}");
+    admin.delete(&path(&token)).await.deleted();
+    stream.write_all(body.as_bytes()).await.expect("the server reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("an answer");
+    assert!(answer.contains("HTTP/1.1 401") && answer.contains("invalid_token"), "{answer}");
 }
 
 async fn an_expired_token_is_refused(server: Server) {
