@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Server, on_both};
+use crate::support::{Client, Server, http, on_both};
 
 on_both!(
     the_same_request_is_answered_alike_and_carried_out_once,
@@ -135,6 +135,12 @@ async fn a_key_is_1_to_255_visible_characters(server: Server) {
         keyed(&admin, good).post("/roles", json!({ "name": format!("Role {index}") })).await.created("role");
     }
     assert_eq!(roles(&server).await, 3);
+    let twice = http().build().expect("a client").post(format!("{}/api/v1/roles", server.url()));
+    let twice = twice.bearer_auth(server.token(&["*"]).await).json(&json!({ "name": "Office" }));
+    let twice = twice.header("idempotency-key", "one").header("idempotency-key", "two");
+    let answer = twice.send().await.expect("an answer");
+    assert_eq!(answer.status(), 422);
+    assert!(answer.text().await.expect("a text").contains("must be sent once"));
 }
 
 async fn other_methods_ignore_the_key(server: Server) {

@@ -7,6 +7,7 @@ use crate::support::{Client, Gatherings, on_both};
 on_both!(
     a_polymorphic_reference_is_written_and_read_by_its_type_name,
     a_polymorphic_reference_names_a_record_or_is_refused,
+    an_id_of_one_type_is_not_taken_for_one_of_another_and_half_a_reference_is_none,
     embedded_records_are_written_and_read_with_the_one_that_holds_them,
     embedded_records_are_changed_by_id_added_without_and_deleted_when_left_out,
     the_problems_of_embedded_records_are_told_at_their_place,
@@ -68,6 +69,26 @@ async fn a_polymorphic_reference_names_a_record_or_is_refused(server: Gatherings
     let cleared =
         admin.put(&path(&made), json!({ "regarding_type": "", "regarding_id": "" })).await.record("gathering");
     assert_eq!(cleared["regarding_id"], Value::Null);
+}
+
+async fn an_id_of_one_type_is_not_taken_for_one_of_another_and_half_a_reference_is_none(server: Gatherings) {
+    let admin = server.admin();
+    let ada = member(&admin, "Ada").await;
+    let group = admin.post("/product_groups", json!({ "name": "Audio" })).await.created("product_group");
+    assert_eq!(group["id"], ada, "there is one of either type");
+    let made = gathering(&admin, json!({ "regarding_type": "Member", "regarding_id": ada })).await;
+    let problem = admin.put(&path(&made), json!({ "regarding_type": "ProductGroup" })).await.invalid("regarding_id");
+    assert_eq!(problem, "is required with another regarding_type");
+    let same = admin.put(&path(&made), json!({ "regarding_type": "member" })).await.record("gathering");
+    assert_eq!(same["regarding_type"], "Member");
+    let moved = json!({ "regarding_type": "ProductGroup", "regarding_id": ada });
+    assert_eq!(admin.put(&path(&made), moved).await.record("gathering")["regarding_type"], "ProductGroup");
+    for half in ["regarding_type", "regarding_id"] {
+        let cleared = admin.put(&path(&made), json!({ half: "" })).await.record("gathering");
+        assert_eq!([&cleared["regarding_type"], &cleared["regarding_id"]], [&Value::Null, &Value::Null]);
+        let again = json!({ "regarding_type": "Member", "regarding_id": ada });
+        admin.put(&path(&made), again).await.record("gathering");
+    }
 }
 
 async fn embedded_records_are_written_and_read_with_the_one_that_holds_them(server: Gatherings) {

@@ -7,11 +7,11 @@ const TEXT: &str = "text/plain";
 /// Images of which thumbnails are made.
 pub const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The type that the beginning of a file shows; text without a mark of its own is `text/plain`.
-pub fn detect(head: &[u8]) -> &'static str {
+/// The type that the beginning of a file shows, which may be all of it; text without a mark of its own is `text/plain`.
+pub fn detect(head: &[u8], is_all: bool) -> &'static str {
     match infer::get(head) {
         Some(found) => found.mime_type(),
-        None if is_text(head) => TEXT,
+        None if is_text(head, is_all) => TEXT,
         None => UNKNOWN,
     }
 }
@@ -26,14 +26,16 @@ pub fn header(media_type: &str) -> String {
     if media_type == TEXT { format!("{TEXT}; charset=utf-8") } else { media_type.into() }
 }
 
-/// UTF-8 without control characters; the last character may be cut.
-fn is_text(head: &[u8]) -> bool {
+/// UTF-8 without control characters; where more follows, the last character may be cut.
+fn is_text(head: &[u8], is_all: bool) -> bool {
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,
-        Err(error) if error.error_len().is_none() => match head.get(..error.valid_up_to()).map(std::str::from_utf8) {
-            Some(Ok(text)) => text,
-            _ => return false,
-        },
+        Err(error) if !is_all && error.error_len().is_none() => {
+            match head.get(..error.valid_up_to()).map(std::str::from_utf8) {
+                Some(Ok(text)) => text,
+                _ => return false,
+            }
+        }
         Err(_) => return false,
     };
     !valid.is_empty() && !valid.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}'))
@@ -59,10 +61,11 @@ mod tests {
             (b"", "application/octet-stream"),
             (b"caf\xe9 au lait", "application/octet-stream"),
         ] {
-            assert_eq!(detect(bytes), expected, "{}", String::from_utf8_lossy(bytes));
+            assert_eq!(detect(bytes, true), expected, "{}", String::from_utf8_lossy(bytes));
         }
-        assert_eq!(detect(&"ü".as_bytes()[..1]), "application/octet-stream");
-        assert_eq!(detect(&"aü".as_bytes()[..2]), "text/plain");
+        assert_eq!(detect(&"ü".as_bytes()[..1], false), "application/octet-stream");
+        assert_eq!(detect(&"aü".as_bytes()[..2], false), "text/plain");
+        assert_eq!(detect(&"aü".as_bytes()[..2], true), "application/octet-stream", "nothing was cut");
     }
 
     #[test]

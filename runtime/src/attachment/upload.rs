@@ -80,7 +80,7 @@ async fn judge<'c>(context: &Context<'c>, entry: &Entry, form: Form) -> Result<J
     let uuid = new_uuid()?;
     let mut thumb = None;
     if let Some(Received { name, spool, .. }) = &form.file {
-        let found = media_type::detect(spool.head());
+        let found = media_type::detect(spool.head(), spool.head().len() as u64 == spool.size());
         changes.set("uuid", uuid.into());
         changes.set("original_name", name.clone().into());
         changes.set("mime_type", found.into());

@@ -87,7 +87,16 @@ impl<'b> Given<'b> {
             Given::Number(text) => Ok(text),
             Given::Text(text) => Ok(text),
             Given::Null => Err("must not be null".into()),
+            Given::Nested(text) if text.starts_with('"') => Err(self.no_text().into()),
             Given::Nested(_) => Err("must be a single value".into()),
+        }
+    }
+
+    /// Why it is no text.
+    pub fn no_text(&self) -> &'static str {
+        match self {
+            Given::Nested(text) if text.starts_with('"') => "must not contain half of a surrogate pair",
+            _ => "must be a string",
         }
     }
 }

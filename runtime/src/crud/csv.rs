@@ -122,11 +122,26 @@ fn write_json(out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
             let text: String = serde_json::from_slice(json).map_err(Error::internal)?;
             write_text(out, &text);
         }
-        Some(b'[' | b'{') => write_text(out, &String::from_utf8_lossy(json)),
+        Some(b'[' | b'{') => write_text(out, &String::from_utf8_lossy(&dense(json))),
         _ if json == b"null" => {}
         _ => out.extend_from_slice(json),
     }
     Ok(())
+}
+
+/// JSON without the space that one database leaves between what it holds, and the other does not.
+fn dense(json: &[u8]) -> Vec<u8> {
+    let (mut is_text, mut is_escaped) = (false, false);
+    let mut stays = |byte: u8| {
+        let stays = is_text || !byte.is_ascii_whitespace();
+        (is_text, is_escaped) = match (byte, is_escaped) {
+            (b'"', false) => (!is_text, false),
+            (b'\\', false) => (is_text, is_text),
+            _ => (is_text, false),
+        };
+        stays
+    };
+    json.iter().copied().filter(|byte| stays(*byte)).collect()
 }
 
 /// Writes text, in quotes where it needs them. The empty text has them too, because nothing at all is null.
@@ -166,6 +181,7 @@ mod tests {
             ("true", "true"),
             ("[\"a\",1]", "\"[\"\"a\"\",1]\""),
             ("{}", "{}"),
+            ("[\"a b\", \"c\\\" , d\", 1]", "\"[\"\"a b\"\",\"\"c\\\"\" , d\"\",1]\""),
         ] {
             let mut out = Vec::new();
             write_json(&mut out, json.as_bytes()).unwrap();

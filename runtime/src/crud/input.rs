@@ -68,6 +68,31 @@ pub fn read(
             },
         }
     }
+    complete_polymorphic(entry, changes)
+}
+
+/// Who clears one half of a reference to one of several resources clears the other; and an id of one of them is no id of
+/// another, so that it is given with another type.
+fn complete_polymorphic(entry: &Entry, changes: &mut Changes) -> Result<()> {
+    for field in entry.meta.fields {
+        let Kind::PolymorphicRef { type_field } = field.kind else { continue };
+        let is_null = |value: &Value| *value == value.as_null();
+        match (changes.get(type_field), changes.get(field.name)) {
+            (Some(cleared), None) if is_null(cleared) => changes.set(field.name, null(field.kind)),
+            (None, Some(cleared)) if is_null(cleared) => {
+                if let Some(other) = entry.field(type_field) {
+                    changes.set(type_field, null(other.kind));
+                }
+            }
+            (Some(given), None) if !changes.errors.contains(field.name) => {
+                let (Some(row), Some(other)) = (&changes.before, entry.field(type_field)) else { continue };
+                if stored(row, other)?.is_some_and(|known| known != *given) {
+                    changes.errors.add(field.name, format!("is required with another {type_field}"));
+                }
+            }
+            _ => {}
+        }
+    }
     Ok(())
 }
 
@@ -239,7 +264,7 @@ fn check_alone(field: &FieldMeta, value: &Value) -> Result<(), String> {
 }
 
 fn text(given: &Given<'_>, max: Option<u32>) -> Result<Value, String> {
-    let Given::Text(text) = given else { return Err("must be a string".into()) };
+    let Given::Text(text) = given else { return Err(given.no_text().into()) };
     if let Some(max) = max
         && text.chars().count() > max as usize
     {

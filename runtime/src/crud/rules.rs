@@ -19,11 +19,13 @@ pub fn check_alone(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
         Rule::Above(bound) => compare(value, kind, bound, |order| order.is_gt(), "more than"),
         Rule::Below(bound) => compare(value, kind, bound, |order| order.is_lt(), "less than"),
         Rule::MinLength(least) => match length(value) {
-            Some((count, what)) if count < least as usize => Err(format!("must have at least {least} {what}")),
+            Some((count, what)) if count < least as usize => {
+                Err(format!("must have at least {}", number_of(least, what)))
+            }
             _ => Ok(()),
         },
         Rule::MaxLength(most) => match length(value) {
-            Some((count, what)) if count > most as usize => Err(format!("must have at most {most} {what}")),
+            Some((count, what)) if count > most as usize => Err(format!("must have at most {}", number_of(most, what))),
             _ => Ok(()),
         },
         Rule::Pattern(pattern) => match value {
@@ -115,10 +117,15 @@ fn compare(
     }
 }
 
+/// `1 element`, `2 elements`
+fn number_of(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn length(value: &Value) -> Option<(usize, &'static str)> {
     match value {
-        Value::String(Some(text)) => Some((text.chars().count(), "characters")),
-        Value::Json(Some(json)) => json.as_array().map(|list| (list.len(), "elements")),
+        Value::String(Some(text)) => Some((text.chars().count(), "character")),
+        Value::Json(Some(json)) => json.as_array().map(|list| (list.len(), "element")),
         _ => None,
     }
 }

@@ -81,7 +81,7 @@ pub fn field(
     write: Write,
     entry: Option<&Entry>,
 ) -> Node {
-    let mut forms = forms(catalog, field);
+    let mut forms = forms(catalog, field, write);
     if clears(field) {
         forms.push(json!({ "const": "" }).into());
     }
@@ -161,7 +161,7 @@ fn narrows_text(rule: &Rule) -> bool {
 }
 
 /// The forms in which a value of a field is read, null apart.
-fn forms(catalog: &Catalog, field: &FieldMeta) -> Vec<Node> {
+fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
     if let Some(schema) = field.schema {
         return vec![schema().into()];
     }
@@ -209,7 +209,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta) -> Vec<Node> {
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]
         }
-        Kind::Embedded { resource, by } => vec![list(field, embedded(catalog, catalog.get(resource), by))],
+        Kind::Embedded { resource, by } => vec![list(field, embedded(catalog, catalog.get(resource), by, write))],
         Kind::Derived { .. } | Kind::Computed { .. } => vec![Node::object()],
     }
 }
@@ -226,8 +226,8 @@ pub fn id() -> Node {
     id.with("minimum", 1).with("maximum", i64::MAX).with("pattern", "^0*[1-9][0-9]{0,17}$")
 }
 
-/// An embedded record: what it is given, and the id of one that is there already.
-fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
+/// An embedded record: what it is given, and the id of one that is there already, which keeps what is left out.
+fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     let (mut properties, mut required) = (Node::object(), Vec::new());
     let id = id().with("type", ["integer", "string", "null"]).with("examples", json!([null]));
     properties.set("id", id.with("description", "The id of one that the record has already; another is ignored."));
@@ -238,7 +238,11 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
         properties.set(meta.name, field(catalog, target.meta.fields, meta, Write::Create, Some(target)));
     }
     send_back(catalog, target, shown::embedded_fields(target, by), &mut properties);
-    object(properties, &required)
+    if write != Write::Update || required.is_empty() {
+        return object(properties, &required);
+    }
+    let either = [vec!["id"], required].map(|names| Node::object().with("required", names));
+    object(properties, &[]).with("anyOf", either.to_vec())
 }
 
 /// A character that is no white space. It is spelt out, because what `\s` means differs from engine to engine.

@@ -242,7 +242,11 @@ impl<'a> Planner<'a> {
         let shown = |f: &FieldMeta| f.shown != Shown::Never || self.is_mark(f);
         for name in names {
             if !self.entry.field(name).is_some_and(shown) {
-                errors.add("fields", format!("names an unknown field `{name}`{}", hint(name, self.field_names())));
+                let hint = match name.starts_with("cf.") && self.entry.meta.custom_fields {
+                    true => "; all custom fields are in `custom_fields`".to_string(),
+                    false => hint(name, self.field_names()),
+                };
+                errors.add("fields", format!("names an unknown field `{name}`{hint}"));
             }
         }
         let wanted = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);

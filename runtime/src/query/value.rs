@@ -123,7 +123,7 @@ fn read_instant(text: &str) -> Read<DateTime<Utc>> {
     }
     let time = DateTime::from_timestamp(time.timestamp() + i64::from(over), nanoseconds).ok_or_else(problem)?;
     // Beyond four digits of a year the text forms no longer sort.
-    if (1..=9999).contains(&time.year()) { Ok(time) } else { Err(problem()) }
+    if (1..=9999).contains(&time.year()) { Ok(time) } else { Err("must be of the years 0001 to 9999, in UTC".into()) }
 }
 
 pub(super) fn read_date(text: &str) -> Read<NaiveDate> {
@@ -195,6 +195,7 @@ fn decimal(text: &str, precision: u8, places: u8) -> Read<Value> {
         Some(Scaled::Exact(number)) if (-limit + 1..limit).contains(&number) => {
             Ok(Value::from(Decimal::from_i128_with_scale(i128::from(number), u32::from(places))))
         }
+        Some(Scaled::Between(_)) if places == 1 => Err("must have at most 1 decimal place".into()),
         Some(Scaled::Between(_)) => Err(format!("must have at most {places} decimal places")),
         Some(_) => Err(format!("must have at most {} digits before the point", precision - places)),
         None => Err("must be a number".into()),

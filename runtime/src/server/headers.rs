@@ -41,7 +41,11 @@ pub fn conditions(request: &Request) -> Result<Conditions> {
 
 /// `Idempotency-Key`, with what makes this request the same as another, its body left out; `None` when there is none.
 pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
-    let Some(text) = request.headers().get(header::IDEMPOTENCY_KEY) else { return Ok(None) };
+    let mut keys = request.headers().get_all(header::IDEMPOTENCY_KEY).iter();
+    let Some(text) = keys.next() else { return Ok(None) };
+    if keys.next().is_some() {
+        return Err(Error::invalid(header::IDEMPOTENCY_KEY, "must be sent once"));
+    }
     let mut key = Key::read(text.as_bytes(), caller)?;
     let uri = request.uri();
     for part in [request.method().as_str(), uri.path().trim_end_matches('/'), uri.query().unwrap_or_default()] {

@@ -26,7 +26,7 @@ pub struct View {
 /// 422 under `filters` with everything that is wrong with them.
 pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
     let mut errors = FieldErrors::default();
-    let json = serde_json::from_str(text).map_err(|_| "must be JSON: a list of objects".to_string());
+    let json = serde_json::from_str(text).map_err(|error| format!("must be JSON: a list of objects; {error}"));
     let json = json.and_then(|json| check_numbers(text).map(|()| json));
     let filters = json.and_then(record::read_filters).unwrap_or_else(|problem| {
         errors.add("filters", problem);
