@@ -234,7 +234,7 @@ fn a_database_that_ends_idle_transactions_ends_no_start() {
     let Some(server) = postgres::server() else { return };
     let program = Program::new(Database::Sqlite);
     let mut command = program.command(&[]);
-    let ended = "options=-c%20idle_in_transaction_session_timeout%3D150";
+    let ended = "options=-c%20idle_in_transaction_session_timeout%3D400";
     command.env("CHARTER_DATABASE_URL", format!("{}?{ended}", server.create_database(None)));
     let serving = Serving::start(command, "More tokens:");
     assert_eq!(status(&serving, &token(&serving.banner), "/products"), 200);

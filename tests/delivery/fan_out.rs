@@ -173,6 +173,8 @@ async fn what_waits_is_found_without_reading_what_happened(server: Server) {
 }
 
 async fn many_webhooks_are_told_in_several_transactions(server: Server) {
+    // What happened when the database was made may be over a minute ago, and is not told.
+    server.sql("DELETE FROM events").await;
     webhook(&server, &["*"]).await;
     role(&server).await;
     let columns = "user_id, url, events, secret, created_at, updated_at";

@@ -12,7 +12,7 @@ use sea_orm::sqlx::postgres::PgArguments;
 use sea_orm::sqlx::{AssertSqlSafe, Database, IntoArguments, Postgres, Sqlite, query_with};
 use sea_orm::{DbBackend, DbErr, QueryResult, RuntimeErr, SqlxError};
 use sea_query_sqlx::SqlxValues;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::Sql;
 use super::connection::{Pool, adapt};
@@ -21,7 +21,7 @@ use super::connection::{Pool, adapt};
 #[derive(Debug)]
 pub enum Held {
     Postgres(PoolConnection<Postgres>, Pool),
-    Sqlite(PoolConnection<Sqlite>),
+    Sqlite(PoolConnection<Sqlite>, Pool),
 }
 
 /// The connection of the statement before, where it was kept.
@@ -29,10 +29,24 @@ pub type Kept = Option<Held>;
 
 /// A connection that no statement wants is kept for so long.
 const REST: Duration = Duration::from_millis(2);
+/// The one that was used last is kept for so long, because it knows the statements: the pool hands its connections out in turn,
+/// and each plans a statement anew the first times. It is less than [`DOUBTED`], so that it need not be tried out.
+const STAY: Duration = Duration::from_millis(900);
+/// So often it is looked whether it may stay.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The connections that were kept and wait for a statement, of whatever kind.
-#[derive(Debug, Default)]
-pub struct Spare(Mutex<Resting>);
+#[derive(Debug)]
+pub struct Spare {
+    resting: Mutex<Resting>,
+    stay: Duration,
+}
+
+impl Default for Spare {
+    fn default() -> Spare {
+        Spare { resting: Mutex::default(), stay: STAY }
+    }
+}
 
 #[derive(Debug, Default)]
 struct Resting {
@@ -47,13 +61,22 @@ impl Spare {
         self.lock().those.pop().map(|(_, held)| held)
     }
 
-    /// Keeps it for whoever wants it within [`REST`], and then gives it back to its pool.
+    /// Keeps it for whoever wants it within [`REST`], and longer where it was the last in use and nobody waits for one of the
+    /// pool; and then gives it back.
     pub async fn rest(&self, kept: Kept) {
         let Some(held) = kept else { return };
-        let number = self.add(held);
+        let (number, until) = (self.add(held), Instant::now() + self.stay);
         sleep(REST).await;
+        while self.may_stay(number) && Instant::now() < until {
+            sleep(LOOK).await;
+        }
         let left = self.remove(number);
         drop(left);
+    }
+
+    fn may_stay(&self, number: u64) -> bool {
+        let resting = self.lock();
+        resting.those.last().is_some_and(|(known, held)| *known == number && held.has_others())
     }
 
     fn add(&self, held: Held) -> u64 {
@@ -71,7 +94,7 @@ impl Spare {
     }
 
     fn lock(&self) -> MutexGuard<'_, Resting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -85,7 +108,8 @@ impl Held {
         match (kept, connections.get_database_backend()) {
             (Some(held), _) => Ok(held),
             (None, DbBackend::Sqlite) => {
-                Ok(Held::Sqlite(connections.get_sqlite_connection_pool().acquire().await.map_err(none)?))
+                let connection = connections.get_sqlite_connection_pool().acquire().await.map_err(none)?;
+                Ok(Held::Sqlite(connection, pool.clone()))
             }
             (None, _) => {
                 let connection = connections.get_postgres_connection_pool().acquire().await.map_err(none)?;
@@ -95,12 +119,16 @@ impl Held {
     }
 
     /// Keeps it for the next statement, unless the pool has no other to give.
-    pub fn keep(self, pool: &Pool) -> Kept {
-        let others = match &self {
-            Held::Postgres(..) => has_others(pool.connections.get_postgres_connection_pool()),
-            Held::Sqlite(_) => has_others(pool.connections.get_sqlite_connection_pool()),
-        };
-        others.then_some(self)
+    pub fn keep(self) -> Kept {
+        self.has_others().then_some(self)
+    }
+
+    /// Whether its pool is open and has another connection to give.
+    fn has_others(&self) -> bool {
+        match self {
+            Held::Postgres(_, pool) => has_others(pool.connections.get_postgres_connection_pool()),
+            Held::Sqlite(_, pool) => has_others(pool.connections.get_sqlite_connection_pool()),
+        }
     }
 
     /// All rows of a statement.
@@ -110,7 +138,7 @@ impl Held {
             Held::Postgres(..) => {
                 self.all_of(sql.text, IntoArguments::<Postgres>::into_arguments(SqlxValues(values))).await
             }
-            Held::Sqlite(connection) => {
+            Held::Sqlite(connection, _) => {
                 adapt(&mut values);
                 let query = query_with::<Sqlite, _>(AssertSqlSafe(sql.text), SqlxValues(values));
                 let rows = query.fetch_all(&mut **connection).await.map_err(failed)?;
@@ -133,7 +161,7 @@ impl Held {
 }
 
 fn has_others<D: Database>(pool: &pool::Pool<D>) -> bool {
-    pool.num_idle() > 0 || pool.size() < pool.options().get_max_connections()
+    !pool.is_closed() && (pool.num_idle() > 0 || pool.size() < pool.options().get_max_connections())
 }
 
 fn none(error: SqlxError) -> DbErr {
@@ -165,28 +193,28 @@ mod tests {
     async fn a_connection_is_kept_while_the_pool_has_others() {
         let pool = pool(2).await;
         let first = Held::of(&pool, None).await.unwrap();
-        let kept = first.keep(&pool);
+        let kept = first.keep();
         assert!(kept.is_some(), "another can be opened");
         let (first, second) = (Held::of(&pool, kept).await.unwrap(), Held::of(&pool, None).await.unwrap());
-        assert!(first.keep(&pool).is_none(), "both were taken");
+        assert!(first.keep().is_none(), "both were taken");
         let third = Held::of(&pool, None).await.unwrap();
         drop(second);
         while pool.connections.get_sqlite_connection_pool().num_idle() == 0 {
             tokio::task::yield_now().await;
         }
-        assert!(third.keep(&pool).is_some(), "the other was given back");
+        assert!(third.keep().is_some(), "the other was given back");
     }
 
     #[tokio::test]
     async fn a_kept_connection_is_taken_by_the_next_statement_or_goes_back_to_the_pool() {
         let pool = pool(2).await;
         let idle = || pool.connections.get_sqlite_connection_pool().num_idle();
-        let spare = std::sync::Arc::new(Spare::default());
+        let spare = std::sync::Arc::new(Spare { stay: Duration::ZERO, ..Spare::default() });
         let resting = |kept: Kept| {
             let spare = spare.clone();
             tokio::spawn(async move { spare.rest(kept).await })
         };
-        let first = resting(Held::of(&pool, None).await.unwrap().keep(&pool));
+        let first = resting(Held::of(&pool, None).await.unwrap().keep());
         let taken = loop {
             match spare.take() {
                 Some(held) => break held,
@@ -204,10 +232,35 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_one_that_was_used_last_stays_until_another_is_wanted_of_the_pool() {
+        let pool = pool(2).await;
+        let spare = std::sync::Arc::new(Spare { stay: Duration::from_secs(3_600), ..Spare::default() });
+        let kept = Held::of(&pool, None).await.unwrap().keep();
+        let resting = tokio::spawn({
+            let spare = spare.clone();
+            async move { spare.rest(kept).await }
+        });
+        sleep(4 * LOOK).await;
+        assert!(!resting.is_finished(), "it stays");
+        let other = Held::of(&pool, None).await.unwrap();
+        resting.await.unwrap();
+        assert!(spare.take().is_none(), "it was given back when the pool had no other");
+        drop(other);
+    }
+
+    #[tokio::test]
+    async fn a_pool_that_closes_waits_for_none() {
+        let pool = pool(2).await;
+        let kept = Held::of(&pool, None).await.unwrap().keep();
+        let spare = Spare { stay: Duration::from_secs(3_600), ..Spare::default() };
+        tokio::join!(spare.rest(kept), pool.connections.get_sqlite_connection_pool().close());
+    }
+
+    #[tokio::test]
     async fn the_only_connection_is_never_kept() {
         let pool = pool(1).await;
         let mut only = Held::of(&pool, None).await.unwrap();
         assert_eq!(only.all(Sql::new(Dialect::Sqlite, "SELECT 1 UNION SELECT 2")).await.unwrap().len(), 2);
-        assert!(only.keep(&pool).is_none());
+        assert!(only.keep().is_none());
     }
 }

@@ -100,7 +100,7 @@ impl Db {
             async move {
                 let mut held = Held::of(&pool, kept).await?;
                 let rows = Arc::new(sql.rows_on(&mut held).await?);
-                Ok::<_, DbErr>((vec![rows; those.len()], held.keep(&pool)))
+                Ok::<_, DbErr>((vec![rows; those.len()], held.keep()))
             }
         };
         self.together.same.ask(kind, Same, read).await
@@ -140,7 +140,7 @@ impl Db {
                 let rows = Arc::new(sql.rows_on(&mut held).await?);
                 let found = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
                 let answer = |id| SharedRow::new(rows.clone(), found.iter().position(|known| known == id)?);
-                Ok::<_, DbErr>((ids.iter().map(answer).collect(), held.keep(&pool)))
+                Ok::<_, DbErr>((ids.iter().map(answer).collect(), held.keep()))
             }
         };
         self.together.records.ask(kind, id, find).await
@@ -189,7 +189,7 @@ impl Db {
                     }
                     asked = again;
                 }
-                Ok::<_, DbErr>((answers, held.keep(&pool)))
+                Ok::<_, DbErr>((answers, held.keep()))
             }
         };
         self.together.rows.ask(kind, id, find).await
@@ -218,7 +218,7 @@ impl Db {
                     async move {
                         let (mut held, _turn) = place.take(kept).await?;
                         let answers = statement.run(&mut held, &rows).await?;
-                        Ok((answers, held.keep(place.pool())))
+                        Ok((answers, held.keep()))
                     }
                 };
                 self.together.given.ask(kind, row, run).await?
