@@ -9,6 +9,9 @@ use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 /// What the plain operations emit.
 const PLAIN: &[&str] = &["created", "updated", "deleted"];
 
+/// What `update` is in the description of the API where its method is `PATCH`.
+pub const PATCH: &str = "patch";
+
 /// What undoing a deletion by a mark emits.
 const RESTORED: &str = "restored";
 
@@ -113,6 +116,8 @@ fn free_name(action: &Action, problems: &mut Problems) {
     let name = action.name.as_str();
     let reason = if Operation::WORDS.contains(&name) {
         "is one of the plain operations"
+    } else if name == PATCH {
+        "is what `update` is called where its method is PATCH"
     } else if Hook::WORDS.contains(&name) {
         "is the name of a hook"
     } else if names::is_keyword(name) {

@@ -17,7 +17,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::ActionName,
         title: "an action whose name is not free",
         explanation: "An action becomes the last segment of a path and a function of the behaviour. It cannot be named like \
-            a plain operation, a hook or a word of Rust, nor like what stands at its path: `bulk` on a collection, `restore` \
+            a plain operation (or `patch`, which is one), a hook or a word of Rust, nor like what stands at its path: `bulk` on a collection, `restore` \
             where deleted records are kept, a page of the panel, a resource `under` this one.",
         wrong: "# resources/activity.yaml\nresource: activity\nactions:\n  update: { on: record }\n",
         right: "# resources/activity.yaml\nresource: activity\nactions:\n  reschedule: { on: record }\n",
