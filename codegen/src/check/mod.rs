@@ -24,10 +24,12 @@ mod paths;
 mod patterns;
 mod queries;
 mod references;
+mod rows;
 mod rules;
 mod seed;
 mod served;
 mod singleton;
+mod sown;
 mod taken;
 mod unreached;
 

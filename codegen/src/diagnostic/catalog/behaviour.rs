@@ -50,10 +50,13 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::Seed,
         title: "a seed that cannot be sown",
-        explanation: "A seed file stands beside the resource and is called `<resource>.seed.yaml`. Its rows are recognised by the \
+        explanation: "A seed file stands beside the resource, and its name ends in `.seed.yaml`: `<resource>.seed.yaml`, unless \
+            several share one. Its rows are recognised by the \
             first unique text that is neither nullable nor read-only and that each row gives, so that seeding again changes \
-            nothing; the resource needs such a field. Each row must be \
-            one that a client could create: its fields are there, its values fit, and nothing that is required is missing.",
+            nothing; the resource needs such a field. Each row, and each record embedded in it, must be \
+            one that a client could create: its fields are there, its values fit, nothing that is required is missing, and \
+            what `exists` names is sown before: above it, or in a file of a resource that does not wait for this one. Texts \
+            that YAML would read as numbers stand in quotes, and so do decimals with more digits than floating point has.",
         wrong: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n",
         right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",
     },
