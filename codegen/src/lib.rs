@@ -31,7 +31,7 @@ use model::Schema;
 use snapshot::Snapshot;
 
 pub use diagnostic::{Code, Diagnostic, Entry, Problems, Report, entry};
-pub use migrations::migrations;
+pub use migrations::{is_migration, migrations};
 pub use output::{Generated, Output};
 pub use predicate::table as predicate_table;
 pub use source::Sources;
