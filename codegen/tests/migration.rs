@@ -159,6 +159,16 @@ fn what_says_a_value_is_what_the_type_takes() {
     assert!(Plan::between(&taken(&declared("required")).kept(), &taken(&under)).refused.is_empty());
 }
 
+/// What the YAML has no word for is told in more of them.
+#[test]
+fn a_reference_to_several_resources_is_told_as_one() {
+    let with =
+        |kind: &str| format!("# resources/a.yaml\nresource: a\nfields:\n  of_id: {{ type: {kind}, required: true }}\n");
+    let (one, several) = (taken(&with("uuid")), taken(&with("ref(a | user)").replace("of_id", "of")));
+    let told = refused(&one.kept(), &several).join("\n");
+    assert!(told.contains("was `uuid` and is the id of a `ref` to several resources"), "{told}");
+}
+
 #[test]
 fn a_former_name_that_cannot_be_followed_is_refused() {
     let before = "# resources/thing.yaml\nresource: thing\nfields:\n  a: { type: text, nullable: true }\n  \

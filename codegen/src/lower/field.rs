@@ -79,6 +79,10 @@ fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: 
             kind::lower(found, &context, problems)
         }
         SourceSyntax::From(path) => Kind::Derived(path.clone()),
+        // By whichever field: what holds itself is refused.
+        SourceSyntax::Many { resource, .. } if resource.value == surroundings.resource.value => {
+            Kind::Embedded { resource: resource.clone(), by: String::new() }
+        }
         SourceSyntax::Many { resource, by } => {
             let by = surroundings.links.by(resource, by, surroundings.resource.as_str(), problems);
             by.map_or(Kind::Unknown, |by| Kind::Embedded { resource: resource.clone(), by: by.value })

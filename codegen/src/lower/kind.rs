@@ -8,7 +8,7 @@ use crate::model::{CodeValue, Kind, Name};
 use crate::source::{Span, Spanned};
 use crate::syntax::field::ValuesSyntax;
 use crate::syntax::type_word::TypeSyntax;
-use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES, other_word};
+use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES, other_type};
 use crate::words::{Format, TimestampForm, Word};
 
 /// Everything that a type needs beside itself.
@@ -67,7 +67,8 @@ impl Lowering<'_> {
                 let message = format!("there is no type `{unknown}`");
                 let problem = Diagnostic::new(Code::UnknownType, self.written.word.span, message, "unknown type");
                 let format = Format::read(&unknown.to_lowercase());
-                self.problems.push(match (format, other_word(unknown)) {
+                let arguments: Vec<&str> = self.written.arguments.iter().map(|one| one.word.as_str()).collect();
+                self.problems.push(match (format, other_type(unknown, &arguments)) {
                     _ if self.context.links.has(unknown) => problem.help(format!("a reference is `ref({unknown})`")),
                     (Some(format), _) => {
                         problem.help(format!("say `type: string(255)` and `format: {}`", format.word()))
