@@ -43,7 +43,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Singleton,
         title: "what a singleton cannot have",
         explanation: "A singleton is one record that is always there. It has no id, no list and no owner, is neither created \
-            nor deleted, and stands under nothing; all its fields begin with a default or null.",
+            nor deleted, and stands under nothing; all its fields begin with a default or null, and none stays so for ever (`immutable`).",
         wrong: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  company_name: { type: string(255), required: true }\n",
         right: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  company_name: { type: string(255), default: \"\" }\n",
     },
@@ -68,5 +68,14 @@ pub const ENTRIES: &[Entry] = &[
             field that must be given cannot be done without, and so not deprecated.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  mass: { type: integer, default: 0 }\n  weight: { type: integer, default: 0, deprecated: { since: 2026-03-21, use: masss } }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  mass: { type: integer, default: 0 }\n  weight: { type: integer, default: 0, deprecated: { since: 2026-03-21, use: mass } }\n",
+    },
+    Entry {
+        code: Code::Idle,
+        title: "what never happens",
+        explanation: "`events` are emitted by what writes records, and `delete: soft` is about their deletion. Where no \
+            operation and no action does it, and no record holds these, neither has an effect, unless the application itself \
+            writes such records: a warning.",
+        wrong: "# resources/note.yaml\nresource: note\nevents: true\noperations: [list, show]\n",
+        right: "# resources/note.yaml\nresource: note\nevents: true\noperations: [list, show, create]\n",
     },
 ];
