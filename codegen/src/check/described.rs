@@ -1,5 +1,7 @@
 //! The names that the API's description gives, written out: of schemas, operations and groups, of which no two may be one.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::actions::PATCH;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Action, ActionOutput, Resource, Schema, Shown};
@@ -9,7 +11,7 @@ use crate::source::Span;
 use crate::words::{ActionMethod, ActionOn, Operation};
 
 /// What a name is given to. Names of different sorts do not meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
     /// Clients make a type of it.
     Schema,
@@ -40,37 +42,33 @@ pub struct Described {
 
 pub fn check(schema: &Schema, problems: &mut Problems) {
     let platforms = platforms();
-    for resource in schema.declared() {
-        let own = of(resource);
-        // One is enough of what two share: it follows from one name, and goes with it.
-        report(meeting(&own, &platforms), problems);
-        for other in schema.declared().take_while(|other| !std::ptr::eq(*other, resource)) {
-            report(meeting(&own, &of(other)), problems);
-        }
-        for (index, described) in own.iter().enumerate() {
-            report(meeting(std::slice::from_ref(described), &own[..index]), problems);
+    let declared: Vec<Vec<Described>> = schema.declared().map(of).collect();
+    let mut given: BTreeMap<(Sort, &str), (usize, &Described)> = BTreeMap::new();
+    for (owner, names) in std::iter::once(&platforms).chain(&declared).enumerate() {
+        let mut told: BTreeSet<usize> = BTreeSet::new();
+        for described in names {
+            let key = (described.sort, described.name.as_str());
+            let Some((other, taken)) = given.get(&key) else {
+                given.insert(key, (owner, described));
+                continue;
+            };
+            // One is enough of what two resources share: it follows from one name, and goes with it.
+            if *other == owner || told.insert(*other) {
+                problems.push(problem(described, taken));
+            }
         }
     }
 }
 
-/// The first name of a resource that is given already.
-fn meeting<'d>(own: &'d [Described], taken: &'d [Described]) -> Option<(&'d Described, &'d Described)> {
-    own.iter().find_map(|described| {
-        let is_same = |other: &&Described| other.sort == described.sort && other.name == described.name;
-        Some((described, taken.iter().find(is_same)?))
-    })
-}
-
-fn report(meeting: Option<(&Described, &Described)>, problems: &mut Problems) {
-    let Some((described, taken)) = meeting else { return };
+fn problem(described: &Described, taken: &Described) -> Diagnostic {
     let sort = described.sort.word();
     let (what, name) = (&described.what, &described.name);
     let message = format!("{what} would be the {sort} `{name}` of the API's description, which is {}", taken.what);
     let problem = Diagnostic::new(Code::NameTaken, described.span, message, "makes a name that is not free");
-    problems.push(match taken.span == Span::NOWHERE || taken.span == described.span {
+    match taken.span == Span::NOWHERE || taken.span == described.span {
         true => problem.help("choose another name"),
         false => problem.related(taken.span, "there already").help("choose another name for one of the two"),
-    });
+    }
 }
 
 /// Every name that the declared resources give.

@@ -1,7 +1,7 @@
 //! Seeds: whether the file is there, and whether its rows can be recognised again.
 
 use super::rows::{Rows, is_given};
-use super::sown::Sown;
+use super::sown::{Sown, later};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Kind, Resource, Rule, Schema};
 use crate::source::SEED_SUFFIX;
@@ -35,7 +35,8 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     if let Some(root) = &seed.rows {
         let mut found = Problems::default();
         if let Value::List(items) = &root.value {
-            let sown = Sown { schema, file: Some((resource, &[])) };
+            let later = later(schema, resource);
+            let sown = Sown { schema, file: Some((resource, &[])), later: &later };
             Rows { resource, key, by: None }.check(items, sown, &mut found);
         } else {
             let message = format!("a seed file is a list of rows, not {}", root.described());
@@ -48,7 +49,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 
 /// The one record of a singleton is made after all rows are sown, of its defaults.
 fn the_one_record(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    let sown = Sown { schema, file: None };
+    let sown = Sown { schema, file: None, later: &[] };
     for field in &resource.fields {
         let (Default::Literal(text), Some(span)) = (&field.default, field.places.default) else { continue };
         if let Some(path) = sown.lacks(field, text) {

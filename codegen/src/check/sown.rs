@@ -10,6 +10,8 @@ pub struct Sown<'a> {
     pub schema: &'a Schema,
     /// The resource whose file is being sown, and its rows that are there already; none once all files are.
     pub file: Option<(&'a Resource, &'a [Node])>,
+    /// The resources whose files come later. In a circle there is no right order.
+    pub later: &'a [&'a str],
 }
 
 impl<'a> Sown<'a> {
@@ -36,33 +38,35 @@ impl<'a> Sown<'a> {
         if target.field(path.tail.as_str()).is_none() {
             return true;
         }
-        // Hooks may set it, and records may come with others.
-        let by_hook =
-            target.has_hook(Hook::BeforeSave) || self.schema.declared().any(|one| one.has_hook(Hook::AfterSave));
-        if by_hook || target.singleton || self.schema.is_embedded(name) {
-            return true;
-        }
         let rows: &[Node] = match self.file {
             Some((resource, rows)) if resource.name.value == name => rows,
-            // A circle has no right order: who comes later is not there yet.
-            Some((resource, _)) if self.is_later(target, resource) => &[],
+            Some(_) if self.later.contains(&name) => &[],
             _ => match target.seed.as_ref().map(|seed| &seed.rows) {
                 Some(Some(Node { value: Value::List(rows), .. })) => rows,
                 Some(_) => return true,
                 None => &[],
             },
         };
-        rows.iter().any(|row| match &row.value {
+        let is_sown = rows.iter().any(|row| match &row.value {
             Value::Map(entries) => stands(target, entries, path.tail.as_str()).is_some_and(|value| value == text),
             _ => true,
-        })
+        });
+        is_sown || self.may_come_otherwise(target)
     }
 
-    fn is_later(self, target: &Resource, resource: &Resource) -> bool {
-        let order = self.schema.seeded();
-        let place = |wanted: &Resource| order.iter().position(|(one, _)| one.name.value == wanted.name.value);
-        place(target).is_some() && place(target) > place(resource)
+    /// Whether hooks may set what no row says, or records come with those of others.
+    fn may_come_otherwise(self, target: &Resource) -> bool {
+        target.singleton
+            || target.has_hook(Hook::BeforeSave)
+            || self.schema.declared().any(|resource| resource.has_hook(Hook::AfterSave))
+            || self.schema.is_embedded(target.name.as_str())
     }
+}
+
+/// The resources whose files are sown after that of one.
+pub fn later<'s>(schema: &'s Schema, resource: &Resource) -> Vec<&'s str> {
+    let order = schema.seeded().into_iter().map(|(resource, _)| resource.name.as_str());
+    order.skip_while(|name| *name != resource.name.value).skip(1).collect()
 }
 
 /// What a row has in a field: the value as it is written, or the default of one that it leaves out. Numbers are written in one way.
