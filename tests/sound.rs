@@ -10,7 +10,11 @@ use charter_runtime::crud::{self, Route};
 
 use crate::support::{Server, on_both};
 
-on_both!(every_path_that_is_served_is_compared_by_the_check, rows_of_a_seed_are_refused_all_at_once);
+on_both!(
+    every_path_that_is_served_is_compared_by_the_check,
+    every_name_of_the_description_is_compared_by_the_check,
+    rows_of_a_seed_are_refused_all_at_once
+);
 
 /// `products/{}/accessories`
 fn without_names(path: &str) -> String {
@@ -34,6 +38,33 @@ async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     for ending in ["/bulk", "/{}/restore", "/{}/attachments"] {
         assert!(served.iter().any(|path| path.ends_with(ending) && known.contains(path.as_str())), "{ending}");
     }
+}
+
+async fn every_name_of_the_description_is_compared_by_the_check(server: Server) {
+    let description = server.anonymous().get("/openapi.json").await.ok();
+    let mut served = BTreeSet::new();
+    for name in description["components"]["schemas"].as_object().expect("schemas").keys() {
+        served.insert(("schema", name.clone()));
+    }
+    for part in ["paths", "webhooks"] {
+        let operations = description[part].as_object().expect(part).values().filter_map(|path| path.as_object());
+        for operation in operations.flat_map(|path| path.values()) {
+            served.insert(("operation", operation["operationId"].as_str().expect("an id").to_owned()));
+        }
+    }
+    for tag in description["tags"].as_array().expect("tags") {
+        served.insert(("group", tag["name"].as_str().expect("a name").to_owned()));
+    }
+    let declared = charter_codegen::described(Sources::load("resources".as_ref())).expect("the YAML is right");
+    let platforms = charter_codegen::platform_described();
+    let known: BTreeSet<_> = declared.into_iter().chain(platforms).collect();
+    let differ: Vec<_> = served.symmetric_difference(&known).collect();
+    assert!(differ.is_empty(), "served or compared, and not both: {differ:?}");
+
+    let entries = server.state.catalog.entries().iter();
+    let plurals = entries.filter(|entry| entry.is_served()).map(|entry| entry.meta.plural);
+    let reserved = charter_codegen::platform_plurals();
+    assert_eq!(plurals.filter(|plural| reserved.contains(plural)).count(), reserved.len(), "{reserved:?}");
 }
 
 /// Sound, but for a pattern that swallows the end of what stands around it.

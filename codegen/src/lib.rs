@@ -31,7 +31,7 @@ use model::Schema;
 use snapshot::Snapshot;
 
 pub use diagnostic::{Code, Diagnostic, Entry, Problems, Report, entry};
-pub use migrations::migrations;
+pub use migrations::{is_migration, migrations};
 pub use output::{Generated, Output};
 pub use predicate::table as predicate_table;
 pub use source::Sources;
@@ -57,9 +57,25 @@ pub fn paths(sources: Sources) -> Result<Vec<String>, Report> {
     checked(sources).map(|(schema, _)| check::paths(&schema).collect())
 }
 
+/// The names that the resources give in the description of the API, each behind what has it: a `schema`, an `operation`
+/// (or an event), a `group`.
+pub fn described(sources: Sources) -> Result<Vec<(&'static str, String)>, Report> {
+    checked(sources).map(|(schema, _)| check::described(&schema).collect())
+}
+
+/// Those that the runtime's own resources and the service itself give, which no resource may.
+pub fn platform_described() -> Vec<(&'static str, String)> {
+    check::described_by_platform().collect()
+}
+
 /// The tables of the runtime's own, which no resource may have.
 pub fn platform_tables() -> &'static [&'static str] {
     platform::TABLES
+}
+
+/// The plurals of the runtime's own resources, which no resource may have.
+pub fn platform_plurals() -> &'static [&'static str] {
+    platform::PLURALS
 }
 
 /// The runtime's own paths at the top of the API, which no resource may have.

@@ -68,7 +68,7 @@ fn list(files: &[PathBuf]) -> Result<String, String> {
 }
 
 /// `m20261121_000001_books`: the date and the number give the order, and never change once others have applied it.
-fn is_migration(name: &str) -> bool {
+pub fn is_migration(name: &str) -> bool {
     let parts: Vec<&str> = name.splitn(3, '_').collect();
     let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let word = |text: &str| text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));

@@ -96,9 +96,21 @@ pub fn snake(name: &str) -> String {
     snake
 }
 
-/// The nearest name in snake_case to something that is not: `Exchange-Rate` is `exchange_rate`.
+/// The nearest name in snake_case to something that is not: `Exchange-Rate` is `exchange_rate`, `skuID` is `sku_id`.
 pub fn to_snake_case(text: &str) -> String {
-    let spaced: String = snake(text).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let mut spaced = String::with_capacity(text.len() + 4);
+    let mut before = None::<char>;
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        // A word begins behind a small letter, and with the last capital before one.
+        let ends = before.is_some_and(|before| !before.is_ascii_uppercase());
+        let begins = before.is_some() && letters.peek().is_some_and(char::is_ascii_lowercase);
+        if c.is_ascii_uppercase() && (ends || begins) {
+            spaced.push('_');
+        }
+        spaced.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+        before = Some(c);
+    }
     spaced.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
 }
 
@@ -143,6 +155,7 @@ mod tests {
         assert_eq!(snake("customFieldValues"), "custom_field_values");
         assert_eq!(to_snake_case("Exchange-Rate"), "exchange_rate");
         assert_eq!(to_snake_case("isActive"), "is_active");
+        assert_eq!([to_snake_case("ID"), to_snake_case("skuID"), to_snake_case("APIKey")], ["id", "sku_id", "api_key"]);
     }
 
     #[test]

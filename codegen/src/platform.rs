@@ -51,6 +51,149 @@ pub const TABLES: &[&str] = &[
     "webhooks",
 ];
 
+/// The plurals of its resources: keys of lists, and entity types.
+pub const PLURALS: &[&str] =
+    &["attachments", "audit_entries", "custom_fields", "custom_views", "logs", "roles", "tokens", "users", "webhooks"];
+
+/// What the description of the API has of it. A test holds these to the description that is served: first schemas,
+/// then the ids of operations and of events, then groups.
+pub const SCHEMAS: &[&str] = &[
+    "Error",
+    "Meta",
+    "Plan",
+    "BooleanWord",
+    "CustomFieldValue",
+    "OnlyId",
+    "User",
+    "UserFields",
+    "UserCreate",
+    "UserUpdate",
+    "UserInviteAnswer",
+    "Role",
+    "RoleFields",
+    "RoleCreate",
+    "RoleUpdate",
+    "Token",
+    "TokenFields",
+    "TokenCreated",
+    "TokenCreate",
+    "TokenUpdate",
+    "CustomField",
+    "CustomFieldFields",
+    "CustomFieldCreate",
+    "CustomFieldUpdate",
+    "CustomView",
+    "CustomViewFields",
+    "CustomViewCreate",
+    "CustomViewUpdate",
+    "Webhook",
+    "WebhookFields",
+    "WebhookCreated",
+    "WebhookCreate",
+    "WebhookUpdate",
+    "WebhookTestAnswer",
+    "WebhookRecoverAnswer",
+    "WebhookRotateSecretAnswer",
+    "WebhookLog",
+    "WebhookLogFields",
+    "WebhookLogResendAnswer",
+    "WebhookLogRequestAnswer",
+    "Attachment",
+    "AttachmentFields",
+    "AuditEntry",
+    "AuditEntryFields",
+];
+
+/// See [`SCHEMAS`].
+pub const OPERATIONS: &[&str] = &[
+    "deactivate_user",
+    "invite_user",
+    "bulk_users",
+    "list_users",
+    "create_user",
+    "show_user",
+    "update_user",
+    "patch_user",
+    "delete_user",
+    "bulk_roles",
+    "list_roles",
+    "create_role",
+    "show_role",
+    "update_role",
+    "patch_role",
+    "delete_role",
+    "bulk_tokens",
+    "list_tokens",
+    "create_token",
+    "show_token",
+    "update_token",
+    "patch_token",
+    "delete_token",
+    "bulk_custom_fields",
+    "list_custom_fields",
+    "create_custom_field",
+    "show_custom_field",
+    "update_custom_field",
+    "patch_custom_field",
+    "delete_custom_field",
+    "clone_custom_view",
+    "bulk_custom_views",
+    "list_custom_views",
+    "create_custom_view",
+    "show_custom_view",
+    "update_custom_view",
+    "patch_custom_view",
+    "delete_custom_view",
+    "test_webhook",
+    "recover_webhook",
+    "rotate_secret_webhook",
+    "bulk_webhooks",
+    "list_webhooks",
+    "create_webhook",
+    "show_webhook",
+    "update_webhook",
+    "patch_webhook",
+    "delete_webhook",
+    "resend_webhook_log",
+    "request_webhook_log",
+    "list_logs",
+    "show_webhook_log",
+    "create_attachment",
+    "show_attachment",
+    "delete_attachment",
+    "list_audit_entries",
+    "show_audit_entry",
+    "describe_api",
+    "health_live",
+    "health_ready",
+    "health_metrics",
+    "read_file",
+    "on_user_created",
+    "on_user_updated",
+    "on_user_deleted",
+    "on_user_deactivated",
+    "on_role_created",
+    "on_role_updated",
+    "on_role_deleted",
+    "on_attachment_created",
+    "on_attachment_deleted",
+    "on_webhook_test",
+];
+
+/// See [`SCHEMAS`].
+pub const GROUPS: &[&str] = &[
+    "Users",
+    "Roles",
+    "Tokens",
+    "Custom fields",
+    "Custom views",
+    "Webhooks",
+    "Logs",
+    "Attachments",
+    "Audit entries",
+    "Service",
+];
+
 /// Its paths at the top of the API.
 pub const PATHS: &[&str] =
     &["attachments", "audit_entries", "custom_fields", "custom_views", "roles", "tokens", "users", "webhooks"];
@@ -65,6 +208,11 @@ pub const PREFIXES: &[(&str, &str)] =
 /// Whether a resource of that name is the runtime's.
 pub fn is_served(name: &str) -> bool {
     SERVED.contains(&name) || RESOURCES.iter().any(|(known, _)| *known == name)
+}
+
+/// Whether its lists, or its tables, are called so: a plural is the name of a table where that says nothing else.
+pub fn has_plural(name: &str) -> bool {
+    PLURALS.contains(&name) || TABLES.contains(&name)
 }
 
 /// The platform's resources in the same form as those of the files.

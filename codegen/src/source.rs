@@ -77,7 +77,8 @@ impl SourceFile {
         name.split_once('.').map_or(name, |(stem, _)| stem)
     }
 
-    fn is_seed(&self) -> bool {
+    /// Whether it holds rows to seed.
+    pub fn is_seed(&self) -> bool {
         self.path.ends_with(SEED_SUFFIX)
     }
 

@@ -128,10 +128,31 @@ pub fn names_type(text: &str) -> bool {
     TYPES.iter().any(|known| known.word == word)
 }
 
+/// A type with the brackets that others write, as it is written here: `string[20]` is `string(20)`.
+pub fn in_round_brackets(text: &str) -> Option<String> {
+    let (word, _) = text.split_once('[')?;
+    let is_type = TYPES.iter().any(|known| known.word == word) && text.ends_with(']');
+    is_type.then(|| text.replace('[', "(").replace(']', ")"))
+}
+
+/// What another system's type is here, with its length or digits where it has any.
+pub fn other_type(word: &str, arguments: &[&str]) -> Option<String> {
+    let here = other_word(word)?;
+    let (kind, _) = here.split_once('(').unwrap_or((here, ""));
+    let are_numbers = arguments.iter().all(|text| text.parse::<u16>().is_ok_and(|number| number > 0));
+    Some(match (kind, arguments) {
+        ("string", [_]) if are_numbers => format!("{kind}({})", arguments.join(", ")),
+        ("decimal", [digits, _]) if are_numbers && digits.parse::<u8>().is_ok_and(|digits| digits <= MOST_DIGITS) => {
+            format!("{kind}({})", arguments.join(", "))
+        }
+        _ => here.to_owned(),
+    })
+}
+
 /// What other systems call the types.
 pub fn other_word(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {
-        "varchar" | "char" | "str" => "string(255)",
+        "varchar" | "nvarchar" | "char" | "character" | "character_varying" | "str" => "string(255)",
         "int" | "int4" | "i32" | "smallint" => "integer",
         "long" | "int8" | "i64" => "bigint",
         "bool" => "boolean",

@@ -76,6 +76,29 @@ fn the_schema_takes_the_types_that_the_check_takes() {
     }
 }
 
+/// A text without quotes is read as it is written, whatever YAML takes it for; the numbers of a code are.
+#[test]
+fn the_schema_takes_the_texts_and_numbers_that_the_check_takes() {
+    let schema: Value = serde_json::from_str(&reference::schema()).unwrap();
+    let field = &schema["definitions"]["field"]["anyOf"][1]["properties"];
+    for key in ["label", "description", "pattern", "group"] {
+        let yaml = format!(
+            "# resources/note.yaml\nresource: note\nfields:\n  a: {{ type: string(5), nullable: true, {key}: 5 }}\n"
+        );
+        assert!(compile_sources(Sources::from_example(&yaml)).is_ok(), "{key}");
+        assert!(field[key]["type"].as_array().is_some_and(|types| types.contains(&"number".into())), "{key}");
+    }
+    let codes = field["values"]["anyOf"][1]["patternProperties"].as_object().unwrap();
+    let pattern = Regex::new(codes.keys().next().unwrap()).unwrap();
+    for (number, taken) in [("0", true), ("10", true), ("-1", true), ("010", false), ("+5", false), ("-0", false)] {
+        let yaml = format!(
+            "# resources/note.yaml\nresource: note\nfields:\n  a: {{ type: code, values: {{ {number}: 7 }}, required: true }}\n"
+        );
+        assert_eq!(compile_sources(Sources::from_example(&yaml)).is_ok(), taken, "the check: {number}");
+        assert_eq!(pattern.is_match(number), taken, "the schema: {number}");
+    }
+}
+
 fn visit(value: &Value, seen: &mut impl FnMut(&serde_json::Map<String, Value>)) {
     match value {
         Value::Object(object) => {

@@ -9,6 +9,9 @@ use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 /// What the plain operations emit.
 const PLAIN: &[&str] = &["created", "updated", "deleted"];
 
+/// What `update` is in the description of the API where its method is `PATCH`.
+pub const PATCH: &str = "patch";
+
 /// What undoing a deletion by a mark emits.
 const RESTORED: &str = "restored";
 
@@ -109,17 +112,22 @@ fn is_always_there(field: &Field) -> bool {
     }
 }
 
+/// Why no action can have a name; nothing of one that is free.
+pub fn reserved(name: &str) -> Option<&'static str> {
+    if Operation::WORDS.contains(&name) {
+        Some("is one of the plain operations")
+    } else if name == PATCH {
+        Some("is what `update` is called where its method is PATCH")
+    } else if Hook::WORDS.contains(&name) {
+        Some("is the name of a hook")
+    } else {
+        names::is_keyword(name).then_some("is a word of Rust, and cannot name a function")
+    }
+}
+
 fn free_name(action: &Action, problems: &mut Problems) {
     let name = action.name.as_str();
-    let reason = if Operation::WORDS.contains(&name) {
-        "is one of the plain operations"
-    } else if Hook::WORDS.contains(&name) {
-        "is the name of a hook"
-    } else if names::is_keyword(name) {
-        "is a word of Rust, and cannot name a function"
-    } else {
-        return;
-    };
+    let Some(reason) = reserved(name) else { return };
     let problem = Diagnostic::new(Code::ActionName, action.name.span, format!("`{name}` {reason}"), "not free")
         .help("choose another name for the action");
     problems.push(problem);

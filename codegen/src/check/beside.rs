@@ -1,9 +1,54 @@
-//! Rules between two fields of one record: whether two values that are known keep them.
+//! Rules between two fields of one record: whether two values that are known keep them, and whether any two could.
 
 use std::cmp::Ordering;
 
-use crate::model::{Kind, Rule};
+use super::rules::{least, most};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Default, Field, Kind, Rule};
 use crate::number::Number;
+
+/// Whether two fields of which one always has a value leave any to the other.
+pub fn check(fields: &[Field], problems: &mut Problems) {
+    let is_always_there = |field: &Field| !field.nullable && (field.required || field.default != Default::None);
+    for field in fields {
+        for rule in &field.rules {
+            let found = other(&rule.value).and_then(|name| fields.iter().find(|one| one.name.value == name));
+            // Compared with itself, which is told as that.
+            let Some(other) = found.filter(|other| other.name.value != field.name.value) else { continue };
+            if !is_always_there(field) && !is_always_there(other) {
+                continue;
+            }
+            let Some(reason) = nothing_left(&rule.value, field, other) else { continue };
+            let names = format!("`{}` and `{}`", field.declared, other.declared);
+            let message = format!("no values of {names} can satisfy their rules: {reason}");
+            let problem = Diagnostic::new(Code::EmptyRange, rule.span, message, "against");
+            problems.push(problem.related(other.name.span, "this").help("change one of the two"));
+        }
+    }
+}
+
+/// Why no two values keep a rule, where it is so whatever they are.
+fn nothing_left(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
+    match (rule, &field.kind, &other.kind) {
+        (Rule::DiffersFrom(_), Kind::Enum(own), Kind::Enum(others)) => match (own.as_slice(), others.as_slice()) {
+            ([own], [other]) if own.value == other.value => Some(format!("both can only be `{}`", own.value)),
+            _ => None,
+        },
+        (Rule::DiffersFrom(_), Kind::Code(own), Kind::Code(others)) => match (own.as_slice(), others.as_slice()) {
+            ([own], [other]) if own.number.value == other.number.value => {
+                Some(format!("both can only be {}", own.number.value))
+            }
+            _ => None,
+        },
+        (Rule::After(_) | Rule::NotBefore(_), kind, _) if kind.is_number() => {
+            let ((most, at_most), (least, at_least)) = (most(field)?, least(other)?);
+            let is_kept = most > least || most == least && matches!(rule, Rule::NotBefore(_));
+            let reason = || format!("`{}` has `{at_most}`, and `{}` has `{at_least}`", field.declared, other.declared);
+            (!is_kept).then(reason)
+        }
+        _ => None,
+    }
+}
 
 /// The field that a rule compares its own with.
 pub fn other(rule: &Rule) -> Option<&str> {

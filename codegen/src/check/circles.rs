@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::rules::fits;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Default, Field, Kind, Resource, Schema};
+use crate::model::{Access, Default, Field, Kind, Resource, Rule, Schema};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let Some(way) = shortest(schema, resource) else { return };
@@ -19,7 +20,8 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let message =
         format!("the first `{}` can never be made: {} must be given", resource.name.value, steps.join(" and "));
     let problem = Diagnostic::new(Code::EmptyRange, field.name.span, message, "refers in a circle");
-    problems.push(problem.help("let one of them be empty: `nullable: true` in place of `required: true`"));
+    let key = if field.required { "`required: true`" } else { "`default`" };
+    problems.push(problem.help(format!("let one of them be empty: `nullable: true` in place of {key}")));
 }
 
 /// The fewest references that lead from a resource back to it, each with the resource that has it.
@@ -45,11 +47,32 @@ fn shortest<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Reso
     None
 }
 
-/// The references without which no record of a resource is made.
+/// What no record of a resource is made without, because it must name a record that is there already: by its id, or by a
+/// value that `exists` asks for.
 fn must<'s>(schema: &'s Schema, resource: &'s Resource) -> impl Iterator<Item = (&'s Field, &'s Resource)> {
-    resource.fields.iter().filter(|field| !field.nullable && field.default == Default::None).filter_map(|field| {
-        let Kind::Ref(target) = &field.kind else { return None };
-        let found = schema.find(target.as_str()).filter(|found| !found.is_platform())?;
-        Some((field, found))
+    let fields = resource.fields.iter().filter(|field| !field.nullable);
+    let named = fields.flat_map(|field| {
+        let by_id = match &field.kind {
+            Kind::Ref(target) if field.default == Default::None => Some(target),
+            _ => None,
+        };
+        // A default is one of the values that must be there.
+        let has_value = match &field.default {
+            Default::None => field.required,
+            Default::Literal(text) => !text.is_empty() && field.access != Access::ReadOnly,
+            _ => false,
+        };
+        // A rule that does not fit is told as that.
+        let by_value =
+            field.rules.iter().filter(move |rule| has_value && fits(&rule.value, &field.kind)).filter_map(|rule| {
+                match &rule.value {
+                    Rule::Exists(path) => Some(&path.head),
+                    _ => None,
+                }
+            });
+        by_id.into_iter().chain(by_value).map(move |target| (field, target))
+    });
+    named.filter_map(|(field, target)| {
+        Some((field, schema.find(target.as_str()).filter(|found| !found.is_platform() && !found.singleton)?))
     })
 }

@@ -36,7 +36,11 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
         return Some(problem(format!("`{name}` is the platform's, and cannot be embedded"), "not a declared resource"));
     }
     if std::ptr::eq(found, resource) {
-        return Some(problem(format!("`{name}` cannot be embedded in itself"), "the resource itself"));
+        let help = format!(
+            "refer to it, `parent_id: {{ type: ref({name}), nullable: true }}`, and show those that refer here by \
+             `includes: {{ parts: {{ many: {name} }} }}`"
+        );
+        return Some(problem(format!("`{name}` cannot be embedded in itself"), "the resource itself").help(help));
     }
     if !found.operations.is_empty() {
         let problem = problem(format!("`{name}` has routes of its own, and cannot be embedded"), "has routes");

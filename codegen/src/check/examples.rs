@@ -13,10 +13,6 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         for field in scope.fields {
             let Some(example) = &field.described.example else { continue };
             let kind = schema.value_kind(resource, field);
-            // A polymorphic reference is declared once and has two columns; no one value is an example of both.
-            if matches!(kind, Kind::PolymorphicType(_) | Kind::PolymorphicId { .. }) {
-                continue;
-            }
             if let Err((reason, help)) = value(&kind, example.as_str()) {
                 let message = format!("the example does not fit `{}`: {reason}", field.declared);
                 let label = format!("not {}", kind.described());

@@ -35,8 +35,11 @@ fn contradictions(field: &Field, problems: &mut Problems) {
     };
     for other in &places.others {
         let (what, help) = match field.kind {
-            Kind::Derived(_) => ("derived", "a derived field has `from` alone; its type is that of the field it shows"),
-            _ => ("embedded", "embedded records have `many` and `by` alone; what they hold is declared there"),
+            Kind::Derived(_) => (
+                "derived",
+                "of a derived field `from` says all: its type and its rules are those of the field that it shows",
+            ),
+            _ => ("embedded", "of embedded records `many` and `by` say all: what they hold is declared there"),
         };
         refuse(other.span, format!("`{name}` is {what}, and `{}` cannot be said of it", other.value), help);
     }
@@ -89,20 +92,9 @@ fn described(field: &Field, problems: &mut Problems) {
 }
 
 fn values(field: &Field, problems: &mut Problems) {
-    let mut numbers: BTreeMap<i32, Span> = BTreeMap::new();
     let words: Vec<&Name> = match &field.kind {
         Kind::Enum(words) => words.iter().collect(),
-        Kind::Code(codes) => {
-            for code in codes {
-                // `1` and `01` are two keys to YAML.
-                if let Some(first) = numbers.insert(code.number.value, code.number.span) {
-                    let message = format!("the number {} is there twice", code.number.value);
-                    let problem = Diagnostic::new(Code::Values, code.number.span, message, "again");
-                    problems.push(problem.related(first, "first here"));
-                }
-            }
-            codes.iter().map(|code| &code.label).collect()
-        }
+        Kind::Code(codes) => codes.iter().map(|code| &code.label).collect(),
         _ => return,
     };
     if let (true, Some(span)) = (words.is_empty(), field.places.values) {

@@ -1,10 +1,35 @@
-//! Hooks that no operation of the resource runs: a warning, because the application may write records itself.
+//! Hooks that no operation of the resource runs, events that none emits and marks that none sets: warnings, because the
+//! application may write records itself.
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Resource, Schema};
+use crate::model::{ActionOutput, Resource, Schema};
+use crate::source::Span;
 use crate::words::{Hook, Operation, Word};
 
-pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    let name = &resource.name.value;
+    let mut never = |span: Option<Span>, key: &str, what: &str, help: &str| {
+        if let Some(span) = span {
+            let message = format!("`{key}` has no effect: nothing of `{name}` {what}");
+            let problem = Diagnostic::new(Code::Idle, span, message, "never happens");
+            problems.push(problem.help(format!("{help}, or leave `{key}` out")));
+        }
+    };
+    let spans = &resource.key_spans;
+    let writes = resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]);
+    let acts = resource.actions.iter().any(|action| !matches!(action.output, ActionOutput::Fields { .. }));
+    if resource.events && !writes && !acts && !resource.singleton {
+        never(spans.events, "events", "writes a record", "serve what they tell of");
+    }
+    let is_deleted = resource.serves_any(&[Operation::Delete]) || !resource.actions.is_empty();
+    // Records that another holds go with it, and when a write leaves them out.
+    if resource.soft_delete && !is_deleted && !schema.is_embedded(name) {
+        never(spans.delete, "delete", "deletes a record", "serve `delete`");
+    }
+    hooks(resource, problems);
+}
+
+fn hooks(resource: &Resource, problems: &mut Problems) {
     // An action may save and delete.
     let acts = !resource.actions.is_empty();
     let saves = acts

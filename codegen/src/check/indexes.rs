@@ -35,8 +35,12 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             continue;
         }
         let message = format!("`unique` is for several fields together, and `{name}` stands alone");
-        let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "one field")
-            .help(format!("say `unique: true` at `{name}`"));
+        let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "one field").help(
+            match resource.fields.iter().any(|field| field.declared == *name && field.name.value != *name) {
+                true => format!("name both of its fields: `unique: [[{name}_type, {name}_id]]`"),
+                false => format!("say `unique: true` at `{name}`"),
+            },
+        );
         problems.push(problem);
     }
 }

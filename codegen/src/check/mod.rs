@@ -7,6 +7,7 @@ mod circles;
 mod defaults;
 mod deprecation;
 mod derived;
+mod described;
 mod embedded;
 mod evolution;
 mod examples;
@@ -23,10 +24,12 @@ mod paths;
 mod patterns;
 mod queries;
 mod references;
+mod rows;
 mod rules;
 mod seed;
 mod served;
 mod singleton;
+mod sown;
 mod taken;
 mod unreached;
 
@@ -89,6 +92,7 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
     // What is wrong comes first: half of these would be about it too.
     let schema = Checked(schema);
     index_names::check(&schema, problems);
+    described::check(&schema, problems);
     if !problems.are_warnings() {
         return None;
     }
@@ -103,6 +107,16 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
 /// Every path that the declared resources have, behind `/api/v1` and in the panel.
 pub fn paths(schema: &Checked<Schema>) -> impl Iterator<Item = String> {
     paths::all(schema).into_iter().map(|path| path.path)
+}
+
+/// Every name that they give in the description of the API, and whose it is: that of a schema, an operation or a group.
+pub fn described(schema: &Checked<Schema>) -> impl Iterator<Item = (&'static str, String)> {
+    described::all(schema).into_iter().map(|described| (described.sort.word(), described.name))
+}
+
+/// The same of the service itself.
+pub fn described_by_platform() -> impl Iterator<Item = (&'static str, String)> {
+    described::platforms().into_iter().map(|described| (described.sort.word(), described.name))
 }
 
 /// Fields that stand together and can name each other.

@@ -1,6 +1,6 @@
 //! Names: their form, those that are not free, and file names.
 
-use super::{ScopeOf, scopes};
+use super::{ScopeOf, actions, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::emit;
 use crate::model::{ActionOutput, Field, IncludeTarget, Name, Resource, Schema};
@@ -39,7 +39,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for include in &resource.includes {
         include_name(&include.name, problems);
         let is_one = matches!(include.target, IncludeTarget::One { .. });
-        if is_one && names::to_snake_case(include.name.as_str()) == resource.name.value {
+        if is_one && names::snake(include.name.as_str()) == resource.name.value {
             let help = "choose another name, such as `parent`: a record that is sent back with it would be read as this one alone";
             problems.push(named_as_its_resource(&include.name, resource).help(help));
         }
@@ -154,6 +154,11 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
         let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");
         let better = names::to_snake_case(name.as_str());
+        // What is not free either is no advice.
+        if !is_free(what, &better) {
+            problems.push(problem.help(format!("choose another name: `{better}` is not free either")));
+            return;
+        }
         if let Some(odd) = names::odd_space(name.as_str()) {
             problems.push(problem.help(format!("it has {odd} in it: put a plain space there, or nothing")));
             return;
@@ -173,6 +178,16 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
         let problem = Diagnostic::new(Code::BadName, name.span, message, "too long")
             .help("PostgreSQL would cut it; choose a shorter one");
         problems.push(problem);
+    }
+}
+
+/// Whether something that is called so in a report may have the name.
+fn is_free(what: &str, name: &str) -> bool {
+    match what {
+        "a field" => !names::is_never_a_name(name) && !SERVERS_OWN.contains(&name) && !SYSTEM.contains(&name),
+        "an action" => actions::reserved(name).is_none(),
+        "a resource" => !names::is_keyword(name) && !platform::is_served(name),
+        _ => true,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Texts against what is said of their form: patterns, compiled as the server compiles them, and well-known formats.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use regex::Regex;
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -81,8 +83,9 @@ pub fn least_of(format: Format) -> u64 {
 pub fn has_format(format: Format, text: &str) -> bool {
     match format {
         Format::Url => {
-            let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-            rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !rest.contains(char::is_whitespace))
+            let (scheme, rest) = text.split_once("://").unwrap_or_default();
+            let is_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+            is_web && !rest.contains(char::is_whitespace) && has_host(rest)
         }
         Format::Email => {
             let word = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == '@');
@@ -90,6 +93,26 @@ pub fn has_format(format: Format, text: &str) -> bool {
             parts.is_some_and(|(local, domain)| word(local) && domain.split('.').all(word))
         }
     }
+}
+
+/// Whether what stands behind `https://` begins with a host that may be one, and a port where there is a colon.
+fn has_host(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+    let (is_host, behind) = match place.strip_prefix('[').and_then(|place| place.split_once(']')) {
+        Some((address, behind)) => (address.parse::<Ipv6Addr>().is_ok(), behind),
+        None => {
+            let (host, _) = place.split_once(':').unwrap_or((place, ""));
+            let is_address = host.split('.').all(|part| part.parse::<u64>().is_ok());
+            let fits = !host.is_empty() && !host.contains(|c: char| c.is_control() || "<>[]^|%".contains(c));
+            (
+                fits && (!is_address || host.split('.').count() != 4 || host.parse::<Ipv4Addr>().is_ok()),
+                &place[host.len()..],
+            )
+        }
+    };
+    let port = behind.strip_prefix(':').unwrap_or(behind);
+    is_host && (behind.is_empty() || behind.starts_with(':')) && (port.is_empty() || port.parse::<u16>().is_ok())
 }
 
 #[cfg(test)]
@@ -118,6 +141,14 @@ mod tests {
     fn formats_are_those_of_the_server() {
         assert!(has_format(Format::Email, "a.b+c@example.com") && has_format(Format::Url, "https://example.com/x"));
         assert!(!has_format(Format::Email, "nobody") && !has_format(Format::Email, "a@b..c"));
-        assert!(!has_format(Format::Url, "example.com") && !has_format(Format::Url, "http:///x"));
+        for url in ["HTTPS://a.b:8080/x?y#z", "http://u:p@[::1]:80", "http://10.0.0.1", "http://a:", "http://ä.example"]
+        {
+            assert!(has_format(Format::Url, url), "{url}");
+        }
+        for url in ["example.com", "http:///x", "http://:80", "http://a:b", "http://a:70000", "http://[x]", "http://?a"]
+        {
+            assert!(!has_format(Format::Url, url), "{url}");
+        }
+        assert!(!has_format(Format::Url, "http://10.0.0.256") && !has_format(Format::Url, "http://u@/x"));
     }
 }

@@ -1,7 +1,7 @@
 //! Rules on values: which fit which type, and whether a value can satisfy them at all.
 
 use super::defaults::{is_decimal, is_whole};
-use super::{Scope, orders, patterns, scopes};
+use super::{Scope, beside, orders, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema};
 use crate::number::{LEADING_ZERO, Number, without_zeros};
@@ -36,6 +36,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             forms(field, problems);
         }
         orders::check(scope.fields, problems);
+        beside::check(scope.fields, problems);
     }
 }
 
@@ -111,28 +112,60 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
 
 /// Whether any number of the field's places satisfies all bounds.
 fn range(field: &Field, problems: &mut Problems) {
-    let places = match field.kind {
-        Kind::Decimal { places, .. } => places.into(),
-        _ => 0,
+    let bounds = |of: fn(&Field, &Rule) -> Option<Number>| {
+        field.rules.iter().filter_map(move |rule| Some((of(field, &rule.value)?, rule)))
     };
-    let number = |text: &String| Number::read(text);
-    let lower = field.rules.iter().filter_map(|rule| match &rule.value {
-        Rule::Min(text) => Some((number(text)?, rule)),
-        Rule::Above(text) => Some((number(text)?.next(places, true), rule)),
-        _ => None,
-    });
-    for (least, rule) in lower {
-        for other in &field.rules {
-            let most = match &other.value {
-                Rule::Max(text) => number(text),
-                Rule::Below(text) => number(text).map(|most| most.next(places, false)),
-                _ => continue,
-            };
-            if most.is_some_and(|most| least > most) {
+    for (least, rule) in bounds(lower) {
+        for (most, other) in bounds(upper) {
+            if least > most {
                 let (low, high) = (rule.value.key(), other.value.key());
                 empty_range(field, other.span, rule.span, &format!("`{low}` leaves nothing for `{high}`"), problems);
             }
         }
+    }
+}
+
+/// The least number that a rule leaves to a field.
+fn lower(field: &Field, rule: &Rule) -> Option<Number> {
+    match rule {
+        Rule::Min(text) => Number::read(text),
+        Rule::Above(text) => Some(Number::read(text)?.next(places(field), true)),
+        _ => None,
+    }
+}
+
+/// The greatest one.
+fn upper(field: &Field, rule: &Rule) -> Option<Number> {
+    match rule {
+        Rule::Max(text) => Number::read(text),
+        Rule::Below(text) => Some(Number::read(text)?.next(places(field), false)),
+        _ => None,
+    }
+}
+
+fn places(field: &Field) -> u32 {
+    match field.kind {
+        Kind::Decimal { places, .. } => places.into(),
+        _ => 0,
+    }
+}
+
+/// The least number that all rules of a field leave to it, with the rule that says it: `min: 10`.
+pub fn least(field: &Field) -> Option<(Number, String)> {
+    let bounds = field.rules.iter().filter_map(|rule| Some((lower(field, &rule.value)?, said(&rule.value))));
+    bounds.reduce(|one, other| if other.0 > one.0 { other } else { one })
+}
+
+/// The greatest one.
+pub fn most(field: &Field) -> Option<(Number, String)> {
+    let bounds = field.rules.iter().filter_map(|rule| Some((upper(field, &rule.value)?, said(&rule.value))));
+    bounds.reduce(|one, other| if other.0 < one.0 { other } else { one })
+}
+
+fn said(rule: &Rule) -> String {
+    match rule {
+        Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => format!("{}: {text}", rule.key()),
+        rule => rule.key().to_owned(),
     }
 }
 

@@ -24,7 +24,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             ),
             Why::FoundElsewhere { via, resource: other, field } => (
                 format!("no index serves {asked} `{name}`, which is found by `{other}.{field}` and then `{via}`"),
-                format!("have both indexed, `{field}` in `{other}` and `{via}` here, or {meant}"),
+                match schema.find(other).is_some_and(Resource::is_platform) {
+                    true => format!("`{other}` is the platform's, and has no index of it: {meant}"),
+                    false => format!("have both indexed, `{field}` in `{other}` and `{via}` here, or {meant}"),
+                },
             ),
             Why::FewValues => (
                 format!("no index serves {asked} `{name}`, which has few values"),

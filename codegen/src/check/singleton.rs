@@ -1,7 +1,7 @@
 //! Singletons: one record, always there, without id or list, so that much else cannot be said of it.
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Resource, Schema};
+use crate::model::{Access, Resource, Schema};
 use crate::source::Span;
 use crate::words::ActionOn;
 
@@ -37,6 +37,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in resource.fields.iter().filter(|field| field.is_declared()) {
         let message = format!("nobody creates a singleton, so that nobody can give `{}`", field.declared);
         refuse(field.places.required, message, "give it a `default`, or `nullable: true`");
+        if field.access == Access::Immutable {
+            let message = format!("nobody creates a singleton, so that `{}` stays as it begins", field.declared);
+            let help = "remove `access`; what the application sets has `access: read_only`";
+            refuse(field.places.access, message, help);
+        }
     }
     for action in resource.actions.iter().filter(|action| action.on == ActionOn::Record) {
         let message = format!("a singleton has no ids, so that `{}` cannot run on a record", action.name.value);

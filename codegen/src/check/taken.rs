@@ -40,7 +40,12 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
     }
     let table = (resource.table.value != resource.plural.value).then_some(("table", &resource.table));
     for (what, name) in std::iter::once(("plural", &resource.plural)).chain(table) {
-        if platform::TABLES.contains(&name.as_str()) {
+        let is_taken = if what == "plural" {
+            platform::has_plural(name.as_str())
+        } else {
+            platform::TABLES.contains(&name.as_str())
+        };
+        if is_taken {
             let message = format!("the {what} `{}` belongs to the platform", name.value);
             let problem = Diagnostic::new(Code::NameTaken, name.span, message, "not free");
             problems.push(problem.help(format!("say another: `{what}: …`")));

@@ -57,11 +57,10 @@ fn includes(resource: &Resource, problems: &mut Problems) {
 
 /// Whether anything that is declared makes records: clients, an action, a seed, or a record that holds these.
 fn is_created(schema: &Schema, resource: &Resource) -> bool {
-    let holds = |field: &Field| matches!(&field.kind, Kind::Embedded { resource: held, .. } if *held.value == *resource.name.value);
     resource.serves_any(&[Operation::Create])
         || !resource.actions.is_empty()
         || resource.seed.is_some()
-        || schema.declared().any(|other| other.fields.iter().any(holds))
+        || schema.is_embedded(resource.name.as_str())
 }
 
 /// What must be given on create and cannot be given later.

@@ -11,7 +11,7 @@ use charter_codegen::migration::{Plan, Step, rust};
 use charter_codegen::snapshot::Snapshot;
 use clap::{Args, Subcommand};
 
-use crate::command::{migrations, present};
+use crate::command::{DEEPEST, any_migration, migrations, present};
 use crate::{DONE, PROBLEMS, USAGE, say};
 
 #[derive(Args)]
@@ -68,8 +68,29 @@ impl Folders {
     /// The last snapshot and the present one.
     fn both(&self) -> Result<(Snapshot, Snapshot), u8> {
         let now = present(&self.dir)?;
+        self.not_lost()?;
         let before = Snapshot::read(&self.snapshot()).map_err(|problem| told(&problem, USAGE))?;
         Ok((before, now))
+    }
+}
+
+impl Folders {
+    /// Without a snapshot all tables would be made once more, although migrations have made them.
+    fn not_lost(&self) -> Result<(), u8> {
+        let folder = self.snapshot();
+        let made = any_migration(&self.migrations(), DEEPEST).filter(|_| !folder.is_dir());
+        let Some(made) = made else { return Ok(()) };
+        // The snapshot stands beside the migrations, wherever these are.
+        let beside = made.parent().filter(|beside| *beside != self.migrations());
+        let option = beside.map(|beside| format!(" --migrations {}", beside.display())).unwrap_or_default();
+        let folder = beside.map_or(folder, |beside| beside.join("snapshot"));
+        let (folder, made) = (folder.display(), made.display());
+        let problem = format!(
+            "there is {made}, and no `{folder}` that tells what the migrations have reached\nbring it back, as they were \
+             committed together; where the tables are those of the YAML `cargo charter migration snapshot{option}` writes it, and \
+             where they hold none of its resources an empty folder will do"
+        );
+        Err(told(&problem, PROBLEMS))
     }
 }
 

@@ -25,21 +25,41 @@ pub fn cargo(command: &str, package: Option<&str>) -> Command {
     cargo
 }
 
+/// So far below the folder of the migrations they are looked for.
+pub const DEEPEST: usize = 3;
+
 /// The folder of the application's migrations: the one at or below `migrations` that has a snapshot beside it, as where
 /// they stand in a crate of their own; `migrations` itself where none has.
 pub fn migrations() -> PathBuf {
     let folder = PathBuf::from("migrations");
-    with_snapshot(&folder, 3).unwrap_or(folder)
+    with_snapshot(&folder, DEEPEST).unwrap_or(folder)
 }
 
 fn with_snapshot(folder: &Path, depth: usize) -> Option<PathBuf> {
     if folder.join("snapshot").is_dir() {
         return Some(folder.to_owned());
     }
-    let mut below: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
-    below.sort();
-    let below = below.iter().filter(|path| depth > 0 && path.is_dir());
-    below.into_iter().find_map(|path| with_snapshot(path, depth - 1))
+    within(folder).iter().filter(|path| depth > 0 && path.is_dir()).find_map(|path| with_snapshot(path, depth - 1))
+}
+
+/// A migration at or below a folder.
+pub fn any_migration(folder: &Path, depth: usize) -> Option<PathBuf> {
+    let is_migration = |path: &Path| {
+        path.extension().is_some_and(|end| end == "rs")
+            && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(charter_codegen::is_migration)
+    };
+    within(folder).into_iter().find_map(|path| match path.is_dir() {
+        true => depth.checked_sub(1).and_then(|depth| any_migration(&path, depth)),
+        false => is_migration(&path).then_some(path),
+    })
+}
+
+/// What stands in a folder, in the order of the names.
+fn within(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
 }
 
 /// The snapshot of a folder of resources; a code to end with, and the report told, where it has problems.

@@ -79,12 +79,13 @@ codes! {
     Singleton = "C0701",
     Seed = "C0702",
     Deprecation = "C0703",
+    Idle = "C0704",
 }
 
 impl Code {
     /// Whether it is told and stops nothing: what it is about works.
     pub fn is_warning(self) -> bool {
-        matches!(self, Code::NeverGiven | Code::Unserved | Code::Unasked | Code::IdleHook)
+        matches!(self, Code::NeverGiven | Code::Unserved | Code::Unasked | Code::IdleHook | Code::Idle)
     }
 
     /// `warning` or `error`.

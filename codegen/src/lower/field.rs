@@ -5,7 +5,7 @@ use super::links::Links;
 use crate::diagnostic::Problems;
 use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown};
 use crate::source::Spanned;
-use crate::syntax::field::{DefaultSyntax, FieldSyntax, SourceSyntax};
+use crate::syntax::field::{DefaultSyntax, Described, FieldSyntax, SourceSyntax};
 use crate::words::{AccessWord, TimestampForm};
 
 /// What the fields of one resource have in common.
@@ -57,7 +57,10 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
         Kind::PolymorphicType(_) => {
             let column = |end: &str| Spanned::new(format!("{}_{end}", field.name.value), field.name.span);
             let id_kind = Kind::PolymorphicId { type_field: column("type").value };
-            vec![Field { name: column("type"), ..field.clone() }, Field { name: column("id"), kind: id_kind, ..field }]
+            // An example is one of an id: types are words, of which each is one.
+            let described = Described { example: None, ..field.described.clone() };
+            let type_column = Field { name: column("type"), described, ..field.clone() };
+            vec![type_column, Field { name: column("id"), kind: id_kind, ..field }]
         }
         _ => vec![field],
     }
@@ -76,6 +79,10 @@ fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: 
             kind::lower(found, &context, problems)
         }
         SourceSyntax::From(path) => Kind::Derived(path.clone()),
+        // By whichever field: what holds itself is refused.
+        SourceSyntax::Many { resource, .. } if resource.value == surroundings.resource.value => {
+            Kind::Embedded { resource: resource.clone(), by: String::new() }
+        }
         SourceSyntax::Many { resource, by } => {
             let by = surroundings.links.by(resource, by, surroundings.resource.as_str(), problems);
             by.map_or(Kind::Unknown, |by| Kind::Embedded { resource: resource.clone(), by: by.value })

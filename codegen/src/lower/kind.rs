@@ -5,10 +5,11 @@ use std::str::FromStr;
 use super::links::Links;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{CodeValue, Kind, Name};
+use crate::number::{LEADING_ZERO, without_zeros};
 use crate::source::{Span, Spanned};
 use crate::syntax::field::ValuesSyntax;
 use crate::syntax::type_word::TypeSyntax;
-use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES, other_word};
+use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES, other_type};
 use crate::words::{Format, TimestampForm, Word};
 
 /// Everything that a type needs beside itself.
@@ -67,7 +68,8 @@ impl Lowering<'_> {
                 let message = format!("there is no type `{unknown}`");
                 let problem = Diagnostic::new(Code::UnknownType, self.written.word.span, message, "unknown type");
                 let format = Format::read(&unknown.to_lowercase());
-                self.problems.push(match (format, other_word(unknown)) {
+                let arguments: Vec<&str> = self.written.arguments.iter().map(|one| one.word.as_str()).collect();
+                self.problems.push(match (format, other_type(unknown, &arguments)) {
                     _ if self.context.links.has(unknown) => problem.help(format!("a reference is `ref({unknown})`")),
                     (Some(format), _) => {
                         problem.help(format!("say `type: string(255)` and `format: {}`", format.word()))
@@ -191,10 +193,20 @@ impl Lowering<'_> {
         };
         let mut values = Vec::new();
         for (number, label) in codes {
-            match number.value.parse() {
-                Ok(value) => values.push(CodeValue { number: Spanned::new(value, number.span), label: label.clone() }),
-                Err(_) => {
-                    let message = format!("`{}` is not a whole number of 32 bits", number.value);
+            // As one writes it: neither `+5` nor `05`, which is another number to some readers of YAML.
+            match number.value.parse::<i32>().ok().filter(|value| value.to_string() == number.value) {
+                Some(value) => {
+                    values.push(CodeValue { number: Spanned::new(value, number.span), label: label.clone() });
+                }
+                None => {
+                    let text = &number.value;
+                    let plain = without_zeros(text).or_else(|| text.strip_prefix('+').map(str::to_owned));
+                    let message = match (without_zeros(text), text.starts_with('+')) {
+                        (Some(_), _) => format!("`{text}` {LEADING_ZERO}"),
+                        (None, true) => format!("`{text}` is not written as numbers are here, without `+`"),
+                        (None, false) => format!("`{text}` is not a whole number of 32 bits"),
+                    };
+                    let help = plain.map_or_else(|| help.to_owned(), |plain| format!("write `{plain}`"));
                     self.problems.push(Diagnostic::new(Code::Values, number.span, message, "not a number").help(help));
                 }
             }

@@ -67,7 +67,18 @@ pub fn still_null(resource: &Resource, field: &Field) -> Refusal {
 
 /// Why the values of a column cannot stay.
 pub fn no_way(was: &Field, is: &Field) -> String {
-    format!("its type was `{}` and is `{}`, and there is no way from the one to the other", was.kind, is.kind)
+    let (was, is) = (said(&was.kind), said(&is.kind));
+    format!("its type was {was} and is {is}, and there is no way from the one to the other")
+}
+
+/// A kind as the YAML says it. A reference to several resources is two columns of one type.
+fn said(kind: &Kind) -> String {
+    match kind {
+        Kind::AnyType(targets) => format!("the type of a `ref({})`", targets.join(" | ")),
+        Kind::AnyId => "the id of a `ref` to several resources".to_owned(),
+        Kind::Embedded { resource, .. } => format!("`many: {resource}`"),
+        kind => format!("`{kind}`"),
+    }
 }
 
 /// The keys that say a value of a field for rows that have none, as its type takes them.

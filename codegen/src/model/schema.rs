@@ -38,6 +38,12 @@ impl Schema {
         platforms.chain(self.declared()).find(|resource| resource.name.value == name)
     }
 
+    /// Whether records of a resource are held by those of another.
+    pub fn is_embedded(&self, name: &str) -> bool {
+        let holds = |field: &Field| matches!(&field.kind, Kind::Embedded { resource, .. } if resource.value == name);
+        self.declared().any(|other| other.fields.iter().any(holds))
+    }
+
     /// The resources with seeds, those that others refer to first. What refers in a circle keeps the order of the files.
     pub fn seeded(&self) -> Vec<(&Resource, &Seed)> {
         let mut waiting: Vec<(&Resource, &Seed)> =
@@ -45,12 +51,21 @@ impl Schema {
         let mut ordered = Vec::with_capacity(waiting.len());
         while !waiting.is_empty() {
             let waits = |resource: &Resource| {
-                waiting.iter().any(|(other, _)| other.name.value != resource.name.value && resource.refers_to(other))
+                waiting.iter().any(|(other, _)| other.name.value != resource.name.value && self.needs(resource, other))
             };
             let next = waiting.iter().position(|(resource, _)| !waits(resource)).unwrap_or(0);
             ordered.push(waiting.remove(next));
         }
         ordered
+    }
+
+    /// Whether a row of a resource, or a record embedded in it, may name one of `other`.
+    fn needs(&self, resource: &Resource, other: &Resource) -> bool {
+        let held = resource.fields.iter().filter_map(|field| match &field.kind {
+            Kind::Embedded { resource, .. } => self.find(resource.as_str()),
+            _ => None,
+        });
+        std::iter::once(resource).chain(held).any(|row| row.refers_to(other))
     }
 
     /// What values a field holds in the end: a derived field has the type of the one it shows.

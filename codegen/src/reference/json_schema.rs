@@ -75,7 +75,8 @@ fn shape(of: Shape) -> Value {
     let name = || json!({ "type": "string", "pattern": NAME, "maxLength": LONGEST });
     match of {
         Shape::Name => name(),
-        Shape::Text => json!({ "type": "string" }),
+        // A text without quotes may look like a number, and is read as it is written.
+        Shape::Text => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Count => json!({ "type": "integer", "minimum": 0 }),
         Shape::Number => json!({ "type": ["number", "string"] }),
@@ -91,7 +92,7 @@ fn shape(of: Shape) -> Value {
         Shape::Sets => json!({ "type": "array", "items": { "type": "array", "minItems": 1, "items": name() } }),
         Shape::Values => json!({ "anyOf": [
             { "type": "array", "minItems": 1, "items": { "type": ["string", "number", "boolean"] } },
-            { "type": "object", "minProperties": 1, "patternProperties": { "^-?[0-9]+$": { "type": "string" } }, "additionalProperties": false },
+            { "type": "object", "minProperties": 1, "patternProperties": { "^(0|-?[1-9][0-9]*)$": { "type": ["string", "number", "boolean"] } }, "additionalProperties": false },
         ] }),
         Shape::Permission => {
             // `permission:` with nothing behind it would be none.

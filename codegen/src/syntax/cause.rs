@@ -1,6 +1,7 @@
 //! What most often makes a text no YAML, by where its reading stopped.
 
 use crate::names::odd_space;
+use crate::types;
 
 /// The cause, as far as it can be told from the line on which reading stopped and from those before it.
 pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
@@ -22,6 +23,7 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
         .or_else(|| lacks_colon(line))
         .or_else(|| begins_oddly(text, at, problem))
         .or_else(|| colon_before(&text[..start], problem))
+        .or_else(|| below(&text[..start], line, problem))
         .or_else(|| brackets(text, start, at, problem))
         .or_else(|| in_quotes(problem))
         .or_else(|| of_the_line(line, problem))
@@ -97,6 +99,9 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
         return None;
     }
     let written = text[start..at].trim_end();
+    if let Some(round) = square(written, &text[at..]) {
+        return Some(format!("the brackets of a type are round: `{round}`"));
+    }
     if let Some((before, value)) = written.rsplit_once(": ")
         && text[at..].starts_with(": ")
         && !value.is_empty()
@@ -107,6 +112,31 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
     }
     let key = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
     (!key.is_empty()).then(|| format!("a comma belongs before `{key}`"))
+}
+
+/// `string[20]` between braces: YAML reads the bracket as the beginning of a list.
+fn square(written: &str, rest: &str) -> Option<String> {
+    let word = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+    let end = rest.strip_prefix('[')?.find(']')? + "[]".len();
+    types::in_round_brackets(&format!("{word}{}", &rest[..end]))
+}
+
+/// What is said of a field below its type: `name: text`, and `nullable: true` further in.
+fn below(before: &str, line: &str, problem: &str) -> Option<String> {
+    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let above = before.lines().rfind(says)?;
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let ((key, value), (more, said)) = (above.trim().split_once(": ")?, line.trim().split_once(": ")?);
+    let is_value = !value.starts_with(['{', '[', '"', '\'', '|', '>', '#', '&', '*']);
+    let is_below = problem.contains("mapping values") && indent(line) > indent(above);
+    let word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if !is_below || !is_value || !word(key) || !word(more) {
+        return None;
+    }
+    Some(match types::names_type(value) {
+        true => format!("`{key}` has only a type on its line: write `{key}: {{ type: {value}, {more}: {said} }}`"),
+        false => format!("`{key}` has a value on its line, and nothing stands below it: indent `{more}` less"),
+    })
 }
 
 /// What closes a bracket.

@@ -7,9 +7,12 @@ use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{FileId, SourceFile, Span, Spanned};
 
+/// Keys whose texts are sentences.
+const PROSE: [&str; 2] = ["description", "help"];
+
 /// The tree of a file; nothing, and a problem told, where it is not a YAML document.
 pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<Node> {
-    let mut reader = Reader { id, file, events: Vec::new(), end: 0, problems };
+    let mut reader = Reader { id, file, events: Vec::new(), end: 0, block: None, problems };
     if let Some(reason) = &file.unreadable {
         let message = format!("`{}` cannot be read: {reason}", file.path);
         reader.refuse(reader.span(0, 0), message, "");
@@ -38,6 +41,8 @@ struct Reader<'a> {
     events: Vec<(Event<'a>, Span)>,
     /// Where the last list or mapping ended.
     end: usize,
+    /// The sign of the last value, if it is a block that ends in a line break.
+    block: Option<char>,
     problems: &'a mut Problems,
 }
 
@@ -102,6 +107,12 @@ impl Reader<'_> {
         let value = match event {
             Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() || span.start == span.end => Value::Null,
             Event::Scalar(text, style, ..) => {
+                let sign = match style {
+                    ScalarStyle::Literal => Some('|'),
+                    ScalarStyle::Folded => Some('>'),
+                    _ => None,
+                };
+                self.block = sign.filter(|_| text.ends_with('\n'));
                 Value::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
             }
             Event::SequenceStart(..) => self.list(),
@@ -135,11 +146,12 @@ impl Reader<'_> {
     fn map(&mut self) -> Value {
         let mut entries: Vec<Entry> = Vec::new();
         while !matches!(self.events.last(), None | Some((Event::MappingEnd, _))) {
-            let (Some(key), Some(value)) = (self.node(), self.node()) else { continue };
+            let (Some(key), Some(mut value)) = (self.node(), self.node()) else { continue };
             let Value::Scalar { text, .. } = key.value else {
                 self.refuse(key.span, format!("a key is a word, not {}", key.described()), "not a key");
                 continue;
             };
+            self.without_break(&text, key.span, &mut value);
             if let Some(joined) = self.join_torn(entries.last(), key.span, &value) {
                 entries.pop();
                 entries.push(joined);
@@ -157,6 +169,20 @@ impl Reader<'_> {
         }
         self.close();
         Value::Map(entries)
+    }
+
+    /// The line break at the end of a block belongs to its text. Nobody means it but in a row of a seed, and in what is
+    /// only read by people it does no harm.
+    fn without_break(&mut self, key: &str, place: Span, value: &mut Node) {
+        let Some(sign) = self.block.take() else { return };
+        let Value::Scalar { text, .. } = &mut value.value else { return };
+        if self.file.is_seed() || PROSE.contains(&key) {
+            return;
+        }
+        text.truncate(text.trim_end_matches('\n').len());
+        let message = format!("`{key}` ends in a line break, as a block does that begins with `{sign}`");
+        let problem = Diagnostic::new(Code::WrongShape, place, message, "one character more than is meant");
+        self.problems.push(problem.help(format!("`{sign}-` leaves it out: `{key}: {sign}-`")));
     }
 
     /// In `{ type: decimal(12, 4), min: 0 }` YAML ends a plain value at the comma and reads `4)` as a key without

@@ -2,6 +2,9 @@
 
 use super::keys::Table;
 use super::tree::{Entry, Node, Value};
+use crate::date;
+use crate::types;
+use crate::words::{ActionOn, Word};
 
 /// A key that others have: how they spell it, which key of this grammar it is, where it is one, and what to do.
 struct Foreign {
@@ -37,7 +40,7 @@ const AT_A_FIELD: &[Foreign] = &[
         &["not_null", "mandatory"],
         "a field is never null unless it says `nullable: true`; clients must give one with `required: true`",
     ),
-    other(&["primary_key", "auto_increment"], "every record has an `id` by itself"),
+    other(&["primary_key", "primary", "auto_increment"], "every record has an `id` by itself"),
     same(&["read_only"], "access", "what a client sends is ignored with `access: read_only`"),
     same(&["immutable", "write_once"], "access", "what is given on create and never changes has `access: immutable`"),
     same(&["secret", "write_only"], "access", "what is written and never shown has `access: secret`"),
@@ -56,13 +59,13 @@ const AT_A_FIELD: &[Foreign] = &[
     same(&["exclusive_maximum"], "below", "it is called `below` here"),
     same(&["exclusive_minimum"], "above", "it is called `above` here"),
     same(&["title"], "label", "it is called `label` here"),
-    other(&["searchable"], "`search` of the resource names the fields that have it: `search: [name]`"),
+    other(&["searchable", "search"], "`search` of the resource names the fields that have it: `search: [name]`"),
     other(
-        &["sortable"],
+        &["sortable", "sort", "sorts"],
         "lists are sorted by every field that they show, unless `sorts` of the resource says by which: `sorts: [name]`",
     ),
     other(
-        &["filterable"],
+        &["filterable", "filter", "filters"],
         "lists are filtered by every field that they show, unless `filters` of the resource says by which: \
          `filters: { name: all }`",
     ),
@@ -108,6 +111,63 @@ pub fn help(table: &Table, entry: &Entry) -> Option<(&'static str, Option<&'stat
     let mut known = known.iter().filter(|one| one.means.is_none_or(|key| table.key(key).is_some()));
     let found = known.find(|one| one.keys.iter().any(|key| folded(key) == written))?;
     Some((found.help, found.means))
+}
+
+/// How something of another shape is said here: a list where names have their fields, a word where more is to be said.
+pub fn shape(key: &str, node: &Node) -> Option<String> {
+    let first = match &node.value {
+        Value::List(items) => items.first(),
+        _ => None,
+    };
+    let one = first.and_then(Node::scalar).map(|text| text.value);
+    let text = node.scalar().map(|text| text.value);
+    let entries = match first.map(|first| &first.value) {
+        Some(Value::Map(entries)) => entries.as_slice(),
+        _ => &[],
+    };
+    let named = entries.iter().find(|entry| entry.key.value == "name").and_then(|entry| entry.value.scalar());
+    match (key, one, named) {
+        ("fields" | "detail" | "input" | "output", Some(name), _) => {
+            Some(format!("each name has its type: `{key}: {{ {name}: string(255) }}`"))
+        }
+        ("fields" | "detail" | "input" | "output", _, Some(name)) => {
+            Some(format!("the name is the key: `{}: {{ type: … }}`, without the `-`", name.value))
+        }
+        ("fields" | "detail" | "input" | "output" | "actions" | "includes" | "filters", None, None)
+            if !entries.is_empty() =>
+        {
+            Some("leave the `-` out: names stand below each other, and behind each what is said of it".to_owned())
+        }
+        ("actions", Some(name), _) => {
+            Some(format!("each name has what it runs on: `actions: {{ {name}: {{ on: record }} }}`"))
+        }
+        ("filters", Some(name), _) => Some(format!("each field has its predicates: `filters: {{ {name}: all }}`")),
+        ("includes", Some(name), _) => Some(format!(
+            "each name has what it loads, as the field that refers to it: `includes: {{ {name}: {name}_id }}`"
+        )),
+        ("type", Some(_), _) if is_or_null(node) => {
+            Some("what may be null says so beside its type: `nullable: true`".to_owned())
+        }
+        ("type", Some(word), _) => {
+            let example =
+                types::TYPES.iter().find(|known| known.word == word).map_or(word.as_str(), |known| known.example);
+            Some(format!("one type, without brackets: `type: {example}`; a list of texts is `type: list(string(50))`"))
+        }
+        ("deprecated", ..) => text.map(|text| match date::is_day(&text) {
+            true => format!("write `deprecated: {{ since: {text} }}`"),
+            false => "say since when: `deprecated: { since: 2026-03-21 }`".to_owned(),
+        }),
+        ("action", ..) => {
+            let on = text.and_then(|text| ActionOn::read(&text));
+            on.map(|on| format!("write `{{ on: {} }}`", on.word()))
+        }
+        _ => None,
+    }
+}
+
+/// `[string, null]`
+fn is_or_null(node: &Node) -> bool {
+    matches!(&node.value, Value::List(items) if items.iter().any(|item| item.is_null() || item.scalar().is_some_and(|text| text.value == "null")))
 }
 
 /// Whether true or false was meant.

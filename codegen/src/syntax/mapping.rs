@@ -33,7 +33,9 @@ impl<'a, 'p> Mapping<'a, 'p> {
             Value::Map(entries) => (entries, true),
             Value::Null => (&[], true),
             _ => {
-                problems.push(misshapen(node, table.what, "a mapping"));
+                let key = table.what.split_once(' ').map_or(table.what, |(_, what)| what);
+                let key = if table.key("sunset").is_some() { "deprecated" } else { key };
+                problems.push(with_shape(misshapen(node, table.what, "a mapping"), key, node));
                 (&[], false)
             }
         };
@@ -176,7 +178,8 @@ impl<'a, 'p> Mapping<'a, 'p> {
             // What stands beside it and was meant to stand under it is told already.
             Value::Null if self.meant.contains(name) => &[],
             _ => {
-                self.problems.push(or_left_out(misshapen(node, &format!("`{name}`"), "a mapping"), node));
+                let problem = with_shape(misshapen(node, &format!("`{name}`"), "a mapping"), name, node);
+                self.problems.push(or_left_out(problem, node));
                 &[]
             }
         }
@@ -231,7 +234,7 @@ fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<Str
 pub fn scalar(node: &Node, name: &str, expected: &str, problems: &mut Problems) -> Option<Spanned<String>> {
     let text = node.scalar();
     if text.is_none() {
-        problems.push(misshapen(node, &format!("`{name}`"), expected));
+        problems.push(with_shape(misshapen(node, &format!("`{name}`"), expected), name, node));
     }
     text
 }
@@ -286,6 +289,14 @@ pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Pro
 pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
     let message = format!("{what} is {expected}, not {}", node.described());
     Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"))
+}
+
+/// Shows what has another shape elsewhere as it is said here.
+fn with_shape(problem: Diagnostic, key: &str, node: &Node) -> Diagnostic {
+    match foreign::shape(key, node) {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
 }
 
 /// Shows a single name as the set that it was to be; a field that is unique alone says so itself.

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{Span, Spanned};
+use crate::types;
 
 /// So many types stand within each other at most: more than the grammar has a use for.
 const DEEPEST: usize = 4;
@@ -34,6 +35,10 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         None => format!("`{}` is not a type", text.value),
     };
     let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read");
+    if let Some(round) = types::in_round_brackets(&text.value) {
+        problems.push(problem.help(format!("its brackets are round: `{round}`")));
+        return None;
+    }
     let problem = match (found, text.value.strip_suffix('?')) {
         (Some(_), Some(kind)) if rest == "?" => problem
             .help(format!("a field that may be null says so beside its type: `type: {kind}` and `nullable: true`")),

@@ -37,6 +37,7 @@ pub struct Model {
     #[field(polymorphic_type("member", "product", "stock_level"), no_sort)]
     pub regarding_type: Option<String>,
     #[field(polymorphic_id(type_field = "regarding_type"), no_sort)]
+    #[field(example = "7")]
     pub regarding_id: Option<i64>,
     #[field(reference("user"), default_caller, no_sort)]
     pub owned_by: i64,

@@ -30,6 +30,15 @@ pub fn bounds(field: &FieldMeta) -> Bounds {
     bounds
 }
 
+/// The most that a number of a kind may be, scaled as its bounds are.
+pub fn limit(kind: Kind) -> i64 {
+    match kind {
+        Kind::Decimal { precision, .. } => 10_i64.pow(u32::from(precision)) - 1,
+        Kind::Integer => i64::from(i32::MAX),
+        _ => i64::MAX,
+    }
+}
+
 /// What the text of a number within its field's bounds looks like; `None` where no short expression says it.
 pub fn pattern(field: &FieldMeta) -> Option<String> {
     let (digits, places) = match field.kind {
@@ -39,13 +48,17 @@ pub fn pattern(field: &FieldMeta) -> Option<String> {
         _ => return None,
     };
     let fraction = if places == 0 { String::new() } else { format!("(\\.[0-9]{{1,{places}}})?") };
+    // Where none stands before the point, there is a zero.
+    let whole = if digits == 0 { "0+".to_string() } else { format!("0*[0-9]{{1,{digits}}}") };
     let unit = 10_i64.pow(u32::try_from(places).unwrap_or(0));
     match bounds(field) {
-        Bounds { least: None, most: None } => Some(format!("^-?0*[0-9]{{1,{digits}}}{fraction}$")),
-        Bounds { least: Some(0), most: None } => Some(format!("^0*[0-9]{{1,{digits}}}{fraction}$")),
+        Bounds { least: None, most: None } => Some(format!("^-?{whole}{fraction}$")),
+        Bounds { least: Some(0), most: None } => Some(format!("^{whole}{fraction}$")),
         // Something of it is not zero.
-        Bounds { least: Some(1), most: None } => Some(format!("^(?=.*[1-9])0*[0-9]{{1,{digits}}}{fraction}$")),
-        Bounds { least: Some(least), most: Some(most) } if least >= 0 && least % unit == 0 && most % unit == 0 => {
+        Bounds { least: Some(1), most: None } => Some(format!("^(?=.*[1-9]){whole}{fraction}$")),
+        Bounds { least: Some(least), most: Some(most) }
+            if least >= 0 && least % unit == 0 && most % unit == 0 && most <= limit(field.kind) =>
+        {
             let (least, most) = ((least / unit).unsigned_abs(), (most / unit).unsigned_abs());
             Some(match places {
                 0 => format!("^0*({})$", range(least, most)),
@@ -148,6 +161,17 @@ mod tests {
         }
         assert!(matches(money, &[], "-9999.99") && !matches(money, &[], "10000"));
         assert!(matches(money, &[Rule::Above("0")], "0.01") && !matches(money, &[Rule::Above("0")], "0.00"));
+        // All of its digits stand behind the point.
+        let share = Kind::Decimal { precision: 2, places: 2 };
+        const POSITIVE: &[Rule] = &[Rule::Above("0")];
+        for good in ["0", "0.99", "-0.5", "00.10"] {
+            assert!(matches(share, &[], good), "{good}");
+        }
+        for bad in ["1", "1.00", "0.123", "", "-", ".5"] {
+            assert!(!matches(share, &[], bad), "{bad}");
+        }
+        assert!(matches(share, POSITIVE, "0.01") && !matches(share, POSITIVE, "0.00"));
+        assert!(matches(share, &[Rule::Min("0")], "0.99") && !matches(share, &[Rule::Min("0")], "-0.99"));
         assert!(matches(Kind::Integer, &[Rule::Min("0"), Rule::Max("4")], "4"));
         assert!(!matches(Kind::Integer, &[Rule::Min("0"), Rule::Max("4")], "5"));
     }

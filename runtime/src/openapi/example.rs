@@ -1,9 +1,9 @@
 //! Examples: for every field a value that fits its kind and its rules, the same at every start.
 
-use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Value, json};
 
 use super::given::{Write, is_given, literal};
+use super::text::{self, Length};
 use super::{digits, prose};
 use crate::catalog::{Catalog, Entry, snake_case};
 use crate::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
@@ -87,16 +87,20 @@ impl Examples<'_> {
             kind if !said.is_empty() => literal(kind, said),
             Kind::String { max } => json!(self.text(field, Some(max))),
             Kind::Text => json!(self.text(field, None)),
-            Kind::Integer => json!(
-                digits::bounds(field).least.unwrap_or(1).max(1).min(digits::bounds(field).most.unwrap_or(i64::MAX))
-            ),
-            Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => json!(1),
+            Kind::Integer | Kind::BigInt => {
+                let bounds = digits::bounds(field);
+                json!(bounds.least.unwrap_or(1).max(1).min(bounds.most.unwrap_or(i64::MAX)))
+            }
+            Kind::Ref { .. } | Kind::PolymorphicRef { .. } => json!(1),
             Kind::Boolean => json!(true),
             Kind::Enum { values } => values.first().map_or(Value::Null, |word| json!(word)),
             Kind::PolymorphicType { type_names } => type_names.first().map_or(Value::Null, |name| json!(name)),
             Kind::Code { values } => values.first().map_or(Value::Null, |(code, _)| json!(code)),
-            Kind::StringList { .. } => json!([prose::words(field.name)]),
-            Kind::RefList { .. } => json!([1]),
+            Kind::StringList { max } => {
+                let one = text::words(&prose::words(field.name), Length { least: 1, most: max as usize });
+                json!(vec![one.to_lowercase(); elements(field)])
+            }
+            Kind::RefList { .. } => json!((1..=elements(field)).collect::<Vec<_>>()),
             Kind::Uuid => json!("0f8fad5b-d9cb-469f-a165-70867728950e"),
             Kind::Json | Kind::CustomFields => json!({}),
             Kind::Computed { .. } => json!("https://example.com/files/1"),
@@ -105,11 +109,12 @@ impl Examples<'_> {
     }
 
     fn text(self, field: &FieldMeta, max: Option<u32>) -> String {
+        let length = Length::of(field, max);
         for rule in field.rules {
             match rule {
-                Rule::Url => return "https://example.com/hook".into(),
-                Rule::Email => return "ada@example.com".into(),
-                Rule::Pattern(pattern) => return matching(pattern),
+                Rule::Url => return text::url(length),
+                Rule::Email => return text::email(length),
+                Rule::Pattern(pattern) => return text::matching(pattern, length),
                 Rule::Exists { resource, field } => {
                     let target = self.catalog.get(resource);
                     if let Some(field) = target.field(field) {
@@ -122,8 +127,7 @@ impl Examples<'_> {
         if let Some(name) = self.of_resource(field.name) {
             return name.to_string();
         }
-        let words = prose::capital(&prose::words(field.name));
-        words.chars().take(max.map_or(usize::MAX, |max| max as usize)).collect::<String>().trim_end().to_string()
+        text::words(&prose::words(field.name), length)
     }
 }
 
@@ -138,6 +142,15 @@ impl Examples<'_> {
     }
 }
 
+/// How many elements the list of an example has: one, or as near to it as its rules allow.
+fn elements(field: &FieldMeta) -> usize {
+    field.rules.iter().fold(1, |count, rule| match rule {
+        Rule::MinLength(least) => count.max(*least as usize),
+        Rule::MaxLength(most) => count.min(*most as usize),
+        _ => count,
+    })
+}
+
 /// The default where it is something, else one, within the bounds.
 fn decimal(field: &FieldMeta, said: &str, places: u32) -> String {
     let one = 10_i64.pow(places);
@@ -146,39 +159,16 @@ fn decimal(field: &FieldMeta, said: &str, places: u32) -> String {
         _ => None,
     };
     let bounds = digits::bounds(field);
-    let least = said.unwrap_or(one).max(bounds.least.unwrap_or(i64::MIN));
+    let limit = digits::limit(field.kind);
+    let least = said.unwrap_or(one).max(bounds.least.unwrap_or(-limit));
     let mut text = String::new();
-    number::write(&mut text, least.min(bounds.most.unwrap_or(i64::MAX)), places);
+    number::write(&mut text, least.min(bounds.most.unwrap_or(limit)), places);
     text
 }
 
 fn time(form: TimestampForm, later: bool) -> String {
     let time = prose::timestamp(form);
     if later { time.replacen("03-21", "03-22", 1) } else { time.to_string() }
-}
-
-/// The first text that a regular expression matches.
-fn matching(pattern: &str) -> String {
-    let mut text = String::new();
-    if let Ok(hir) = regex_syntax::parse(pattern) {
-        write(&hir, &mut text);
-    }
-    text
-}
-
-fn write(hir: &Hir, text: &mut String) {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => {}
-        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
-        HirKind::Class(Class::Unicode(class)) => text.extend(class.ranges().first().map(|range| range.start())),
-        HirKind::Class(Class::Bytes(class)) => {
-            text.extend(class.ranges().first().map(|range| char::from(range.start())))
-        }
-        HirKind::Repetition(repetition) => (0..repetition.min).for_each(|_| write(&repetition.sub, text)),
-        HirKind::Capture(capture) => write(&capture.sub, text),
-        HirKind::Concat(parts) => parts.iter().for_each(|part| write(part, text)),
-        HirKind::Alternation(parts) => parts.iter().take(1).for_each(|part| write(part, text)),
-    }
 }
 
 /// The name under which an include stands in a record.
@@ -190,12 +180,24 @@ pub fn include_key(name: &str) -> String {
 mod tests {
     use super::*;
 
+    fn of(kind: Kind, rules: &'static [Rule]) -> Value {
+        let field = Box::leak(Box::new(FieldMeta { rules, ..FieldMeta::new("some_words", kind) }));
+        Examples { catalog: &Catalog::link(Vec::new()).unwrap() }.of_parameter(field)
+    }
+
     #[test]
-    fn an_example_matches_its_pattern() {
-        for pattern in ["[A-Z]{3}", "[0-9]{13}", "[a-z][a-z0-9_]*", "(red|blue)-[0-9]+", "[A-Za-z][A-Za-z0-9_+-]*(/x)*"]
-        {
-            let text = matching(pattern);
-            assert!(regex::Regex::new(&format!("^(?:{pattern})$")).unwrap().is_match(&text), "{pattern}: {text}");
-        }
+    fn an_example_keeps_the_rules_of_its_field() {
+        let share = Kind::Decimal { precision: 2, places: 2 };
+        assert_eq!(of(share, &[]), json!("0.99"));
+        assert_eq!(of(share, &[Rule::Max("0.5")]), json!("0.50"));
+        assert_eq!(of(Kind::Decimal { precision: 18, places: 18 }, &[]), json!("0.999999999999999999"));
+        assert_eq!(of(Kind::BigInt, &[Rule::Above("5000000000")]), json!(5_000_000_001_i64));
+        assert_eq!(of(Kind::BigInt, &[Rule::Max("-3")]), json!(-3));
+        assert_eq!(of(Kind::String { max: 12 }, &[Rule::Url]), json!("http://a.eu"));
+        assert_eq!(of(Kind::String { max: 4 }, &[Rule::Email]), json!("a@b"));
+        assert_eq!(of(Kind::Text, &[Rule::MinLength(22)]), json!("Some words some words some words"));
+        assert_eq!(of(Kind::StringList { max: 2 }, &[Rule::MinLength(3)]), json!(["so", "so", "so"]));
+        assert_eq!(of(Kind::RefList { resource: "user" }, &[Rule::MaxLength(0)]), json!([]));
+        assert_eq!(of(Kind::RefList { resource: "user" }, &[Rule::MinLength(2)]), json!([1, 2]));
     }
 }

@@ -17,6 +17,7 @@ mod problem;
 pub(crate) mod prose;
 mod service;
 mod shown;
+mod text;
 
 use bytes::Bytes;
 use serde_json::json;

@@ -50,12 +50,13 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
     let meta = entry.meta;
     let (one, several) = (prose::a_record(meta), prose::records(meta));
     match route.call {
-        // What hangs on the records of another resource.
-        Call::Operation(Operation::List) if route.path.contains("{id}") => {
-            let place = route.path.rsplit('/').nth(2).unwrap_or_default();
+        // What hangs on the records of another resource, or on the one record of a singleton.
+        Call::Operation(Operation::List) if entry.is_attached() => {
+            let place = route.path.rsplit('/').skip(1).find(|segment| !segment.starts_with('{')).unwrap_or_default();
+            let of = if route.path.contains("{id}") { "one of the" } else { "the" };
             (
                 format!("list_{}_of_{place}", meta.plural),
-                format!("List {several} of one of the {}", prose::words(place)),
+                format!("List {several} of {of} {}", prose::words(place)),
                 format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
             )
         }

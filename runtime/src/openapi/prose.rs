@@ -162,7 +162,8 @@ pub fn timestamp(form: TimestampForm) -> &'static str {
 
 /// The rules of a field as sentences.
 fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
-    let mut said: Vec<String> = field.rules.iter().filter_map(|rule| rule_sentence(catalog, *rule)).collect();
+    let mut said: Vec<String> =
+        field.rules.iter().filter_map(|rule| rule_sentence(catalog, field.kind, *rule)).collect();
     if field.nullable {
         said.push("Null when there is none.".into());
     }
@@ -182,14 +183,17 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
     said.join(" ")
 }
 
-fn rule_sentence(catalog: &Catalog, rule: Rule) -> Option<String> {
+fn rule_sentence(catalog: &Catalog, kind: Kind, rule: Rule) -> Option<String> {
     Some(match rule {
         Rule::Min(text) => format!("At least {text}."),
         Rule::Max(text) => format!("At most {text}."),
         Rule::Above(text) => format!("More than {text}."),
         Rule::Below(text) => format!("Less than {text}."),
         Rule::MinLength(1) => "Not empty.".into(),
-        Rule::MinLength(count) => format!("At least {count} of them, or characters."),
+        Rule::MinLength(count) if matches!(kind, Kind::String { .. } | Kind::Text) => {
+            format!("At least {count} characters.")
+        }
+        Rule::MinLength(count) => format!("At least {count} of them."),
         Rule::MaxLength(count) => format!("At most {count} of them."),
         Rule::Url => "An absolute http or https URL.".into(),
         Rule::Email => "An e-mail address.".into(),

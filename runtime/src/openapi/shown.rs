@@ -225,5 +225,5 @@ pub fn record_name(entry: &Entry) -> String {
 /// The schema of a record as a list shows it: that of the single record where they are the same.
 pub fn item_name(entry: &Entry) -> String {
     let has_detail = entry.meta.fields.iter().any(|field| field.shown == Shown::Detail);
-    if has_detail { format!("{}Item", record_name(entry)) } else { record_name(entry) }
+    if has_detail { format!("{}ListItem", record_name(entry)) } else { record_name(entry) }
 }

@@ -12,6 +12,9 @@ const PREFIX: &str = "charter_search_";
 /// What the names of the triggers end in while the index is being made.
 const MAKE: [&str; 3] = ["making_delete", "making_insert", "making_update"];
 
+/// Names that no column of an FTS5 table has.
+const RESERVED: [&str; 2] = ["rank", "rowid"];
+
 /// The index of a table.
 #[derive(Debug)]
 pub(super) struct Index {
@@ -48,22 +51,30 @@ impl Index {
         format!(
             "CREATE VIRTUAL TABLE \"{name}\" USING fts5({}, content = '{table}', content_rowid = 'id', \
              tokenize = 'trigram', detail = none, columnsize = 0)",
-            quoted(self.columns, "")
+            self.own()
         )
+    }
+
+    /// What its own columns are called. FTS5 keeps two names for itself, and nothing that is asked names a column: those of
+    /// the table are not read through it.
+    fn own(&self) -> String {
+        let is_reserved = |column: &&str| RESERVED.iter().any(|name| name.eq_ignore_ascii_case(column));
+        let own =
+            self.columns.iter().map(|column| format!("\"{column}{}\"", if is_reserved(column) { "_" } else { "" }));
+        own.collect::<Vec<_>>().join(", ")
     }
 
     /// As FTS5's documentation has them for tables whose contents are elsewhere.
     pub fn triggers(&self, upto: Upto) -> Vec<String> {
-        let (name, table, columns) = (&self.name, self.table, quoted(self.columns, ""));
+        let (name, table, columns, own) = (&self.name, self.table, quoted(self.columns, ""), self.own());
         let (old, new) = (quoted(self.columns, "OLD."), quoted(self.columns, "NEW."));
         let (names, remains, comes) = match upto {
             Upto::Id(id) => (MAKE, format!("OLD.\"id\" <= {id}"), format!("NEW.\"id\" <= {id}")),
             Upto::End => (KEEPING, "TRUE".to_string(), "TRUE".to_string()),
         };
         let into = format!("INSERT INTO \"{name}\"");
-        let remove =
-            format!("{into} (\"{name}\", rowid, {columns}) SELECT 'delete', OLD.\"id\", {old} WHERE {remains};");
-        let add = format!("{into} (rowid, {columns}) SELECT NEW.\"id\", {new} WHERE {comes};");
+        let remove = format!("{into} (\"{name}\", rowid, {own}) SELECT 'delete', OLD.\"id\", {old} WHERE {remains};");
+        let add = format!("{into} (rowid, {own}) SELECT NEW.\"id\", {new} WHERE {comes};");
         let changed: Vec<String> = self
             .columns
             .iter()
@@ -71,8 +82,8 @@ impl Index {
             .map(|column| format!("OLD.\"{column}\" IS NOT NEW.\"{column}\" COLLATE BINARY"))
             .collect();
         let trigger = |name: &str, on: &str, when: &str, does: &str| {
-            let own = format!("\"{}_{name}\"", self.name);
-            format!("CREATE TRIGGER {own} AFTER {on} ON \"{table}\" WHEN {when} BEGIN {does} END")
+            let called = format!("\"{}_{name}\"", self.name);
+            format!("CREATE TRIGGER {called} AFTER {on} ON \"{table}\" WHEN {when} BEGIN {does} END")
         };
         // An id has names that no column has.
         let changing = format!("UPDATE OF \"id\", rowid, _rowid_, oid, {columns}");
@@ -93,7 +104,7 @@ impl Index {
 
     /// Takes at most so many of the rows behind an id.
     pub async fn take(&self, transaction: &Connection, last: Option<i64>, most: u64) -> Result<Upto> {
-        let (name, table, columns) = (&self.name, self.table, quoted(self.columns, ""));
+        let (name, table, columns, own) = (&self.name, self.table, quoted(self.columns, ""), self.own());
         let behind = last.map_or_else(|| "TRUE".to_string(), |last| format!("\"id\" > {last}"));
         let rows = format!("FROM \"{table}\" WHERE {behind}");
         let end = format!("SELECT \"id\" {rows} ORDER BY \"id\" LIMIT 1 OFFSET {}", most.saturating_sub(1));
@@ -102,7 +113,7 @@ impl Index {
             None => Upto::End,
         };
         let bound = if let Upto::Id(id) = upto { format!(" AND \"id\" <= {id}") } else { String::new() };
-        let text = format!("INSERT INTO \"{name}\" (rowid, {columns}) SELECT \"id\", {columns} {rows}{bound}");
+        let text = format!("INSERT INTO \"{name}\" (rowid, {own}) SELECT \"id\", {columns} {rows}{bound}");
         Sql::new(Dialect::Sqlite, text).run(transaction).await?;
         Ok(upto)
     }
@@ -141,4 +152,31 @@ pub(super) async fn drop_index(transaction: &Connection, index: &str) -> Result<
     drop_triggers(transaction, index).await?;
     Sql::new(Dialect::Sqlite, format!("DROP TABLE IF EXISTS \"{index}\"")).run(transaction).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn a_column_may_have_a_name_that_fts5_keeps_for_itself() {
+        let index =
+            Index { table: "ships", name: "charter_search_ships_0".into(), columns: &["rank", "rowid", "name"] };
+        let there = "CREATE TABLE ships (id INTEGER PRIMARY KEY, rank TEXT, \"rowid\" TEXT, name TEXT)";
+        let statements = [vec![there.to_string(), index.table_text()], index.triggers(Upto::End)].concat();
+        let database = Connection::open_in_memory().unwrap();
+        let run = |text: &str| database.execute_batch(text).unwrap();
+        statements.iter().for_each(|text| run(text));
+        let found = |text: &str| -> Vec<i64> {
+            let asked = "SELECT rowid FROM charter_search_ships_0 WHERE charter_search_ships_0 MATCH ?1 ORDER BY rowid";
+            let mut statement = database.prepare(asked).unwrap();
+            statement.query_map([format!("\"{text}\"")], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        run("INSERT INTO ships VALUES (1, 'captain', 'first row', 'Vasa'), (2, 'admiral', 'second row', 'Wasa')");
+        assert_eq!((found("cap"), found("row"), found("asa")), (vec![1], vec![1, 2], vec![1, 2]));
+        run("UPDATE ships SET rank = 'boatswain' WHERE id = 1; DELETE FROM ships WHERE id = 2");
+        assert_eq!((found("cap"), found("oat"), found("adm")), (vec![], vec![1], vec![]));
+    }
 }

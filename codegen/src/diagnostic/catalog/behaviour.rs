@@ -17,7 +17,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::ActionName,
         title: "an action whose name is not free",
         explanation: "An action becomes the last segment of a path and a function of the behaviour. It cannot be named like \
-            a plain operation, a hook or a word of Rust, nor like what stands at its path: `bulk` on a collection, `restore` \
+            a plain operation (or `patch`, which is one), a hook or a word of Rust, nor like what stands at its path: `bulk` on a collection, `restore` \
             where deleted records are kept, a page of the panel, a resource `under` this one.",
         wrong: "# resources/activity.yaml\nresource: activity\nactions:\n  update: { on: record }\n",
         right: "# resources/activity.yaml\nresource: activity\nactions:\n  reschedule: { on: record }\n",
@@ -43,17 +43,20 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Singleton,
         title: "what a singleton cannot have",
         explanation: "A singleton is one record that is always there. It has no id, no list and no owner, is neither created \
-            nor deleted, and stands under nothing; all its fields begin with a default or null.",
+            nor deleted, and stands under nothing; all its fields begin with a default or null, and none stays so for ever (`immutable`).",
         wrong: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  company_name: { type: string(255), required: true }\n",
         right: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  company_name: { type: string(255), default: \"\" }\n",
     },
     Entry {
         code: Code::Seed,
         title: "a seed that cannot be sown",
-        explanation: "A seed file stands beside the resource and is called `<resource>.seed.yaml`. Its rows are recognised by the \
+        explanation: "A seed file stands beside the resource, and its name ends in `.seed.yaml`: `<resource>.seed.yaml`, unless \
+            several share one. Its rows are recognised by the \
             first unique text that is neither nullable nor read-only and that each row gives, so that seeding again changes \
-            nothing; the resource needs such a field. Each row must be \
-            one that a client could create: its fields are there, its values fit, and nothing that is required is missing.",
+            nothing; the resource needs such a field. Each row, and each record embedded in it, must be \
+            one that a client could create: its fields are there, its values fit, nothing that is required is missing, and \
+            what `exists` names is sown before: above it, or in a file of a resource that does not wait for this one. Texts \
+            that YAML would read as numbers stand in quotes, and so do decimals with more digits than floating point has.",
         wrong: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n",
         right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",
     },
@@ -65,5 +68,14 @@ pub const ENTRIES: &[Entry] = &[
             field that must be given cannot be done without, and so not deprecated.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  mass: { type: integer, default: 0 }\n  weight: { type: integer, default: 0, deprecated: { since: 2026-03-21, use: masss } }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  mass: { type: integer, default: 0 }\n  weight: { type: integer, default: 0, deprecated: { since: 2026-03-21, use: mass } }\n",
+    },
+    Entry {
+        code: Code::Idle,
+        title: "what never happens",
+        explanation: "`events` are emitted by what writes records, and `delete: soft` is about their deletion. Where no \
+            operation and no action does it, and no record holds these, neither has an effect, unless the application itself \
+            writes such records: a warning.",
+        wrong: "# resources/note.yaml\nresource: note\nevents: true\noperations: [list, show]\n",
+        right: "# resources/note.yaml\nresource: note\nevents: true\noperations: [list, show, create]\n",
     },
 ];

@@ -25,7 +25,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::WrongShape,
         title: "a value of the wrong shape",
         explanation: "A list stands where a mapping is expected, a word where `true` or `false` is, nothing where something is, \
-            and the like. Or a key of the resource, or of a field, stands among the fields.",
+            and the like. Or a key of the resource, or of a field, stands among the fields. Or a text \
+            ends in the line break of its block (`|`, where `|-` is meant).",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: yes }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\n",
     },

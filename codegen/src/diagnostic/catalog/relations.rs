@@ -25,8 +25,8 @@ pub const ENTRIES: &[Entry] = &[
         title: "an `exists` that cannot be looked up",
         explanation: "`exists` names a resource and, behind a point, one of its columns that clients may see and that is of \
             the same type.",
-        wrong: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  base_currency: { type: string(3), default: GBP, exists: currency.iso }\n# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true }\n",
-        right: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  base_currency: { type: string(3), default: GBP, exists: currency.code }\n# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true }\n",
+        wrong: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  base_currency: { type: string(3), nullable: true, exists: currency.iso }\n# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true }\n",
+        right: "# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\nfields:\n  base_currency: { type: string(3), nullable: true, exists: currency.code }\n# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true }\n",
     },
     Entry {
         code: Code::OtherField,

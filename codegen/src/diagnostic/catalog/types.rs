@@ -33,7 +33,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Contradiction,
         title: "keys that contradict each other",
         explanation: "What must be given never gets its default and is not empty; what is read-only cannot be given; a list \
-            is empty and never null; what a field was called before is no longer there. A derived field has `from` alone, embedded records `many` and `by`. \
+            is empty and never null; what a field was called before is no longer there. Beside `from`, and beside `many` and `by`, stands only what people read. \
             The query of a `get` gives no json. A text for people says something, and a table has at most 1,500 columns.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, required: true, default: true }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",

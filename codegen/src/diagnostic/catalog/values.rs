@@ -44,8 +44,9 @@ pub const ENTRIES: &[Entry] = &[
         title: "rules that no value satisfies",
         explanation: "The least is more than the most, or a text must be longer than its type allows, or has \
             another length by its `pattern` or `format` than it may have. Or `above` \
-            is the greatest that a type holds, or fields must each come behind the next, in a circle. Or references that must \
-            be given lead in a circle, so that the first record can never be made.",
+            is the greatest that a type holds, or fields must each come behind the next, in a circle. Or one field leaves \
+            nothing to the other that must differ from it or come behind it. Or references that must \
+            be given, by an id or by `exists`, lead in a circle, so that the first record can never be made.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 10, max: 5 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 5, max: 10 }\n",
     },

@@ -17,7 +17,7 @@ pub static RESOURCE: Table = Table {
         key(
             "plural",
             Shape::Name,
-            "the English plural of the name",
+            "the name with `s`, `es` or `ies`: `child` needs its own",
             "plural: tax_classes",
             "The key of a list, the entity type of saved views and custom fields, and what `table`, `path` and `ability` are when they are not said.",
         ),
@@ -85,7 +85,7 @@ pub static RESOURCE: Table = Table {
             Shape::Words(Operation::WORDS),
             "all five",
             "operations: [list, show]",
-            "Which plain operations are served. `[]` is a table without routes, as embedded records need it.",
+            "Which plain operations are served. `[]` is a table without routes, as embedded records need it; files of its records are served all the same, with `attachments: true`.",
         ),
         key(
             "ability",

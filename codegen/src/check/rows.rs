@@ -1,0 +1,293 @@
+//! Rows that are sown, and the records embedded in them: whether each could be created, as a client would.
+
+use std::collections::BTreeMap;
+
+use super::beside;
+use super::defaults::own_rules;
+use super::examples::value;
+use super::sown::{Sown, stands};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Access, Default, Field, Kind, Resource, Rule};
+use crate::number::Number;
+use crate::source::Span;
+use crate::syntax::tree::{Entry, Node, Value};
+
+/// What rows are of: those of a file, or the records that are embedded in one of them.
+pub struct Rows<'a> {
+    pub resource: &'a Resource,
+    /// The field that tells the rows of a file apart.
+    pub key: Option<&'a Field>,
+    /// The field of embedded records that leads to the row which holds them, and is not theirs to give.
+    pub by: Option<&'a str>,
+}
+
+impl<'a> Rows<'a> {
+    /// All of them, in their order. `sown` is what is there before the first.
+    pub fn check(&self, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
+        let mut known: BTreeMap<String, Span> = BTreeMap::new();
+        let sets = self.unique_sets();
+        let mut taken: BTreeMap<(usize, Vec<String>), Span> = BTreeMap::new();
+        for (place, item) in items.iter().enumerate() {
+            let Value::Map(entries) = &item.value else {
+                let message = format!("a row is a mapping from fields to values, not {}", item.described());
+                problems.push(Diagnostic::new(Code::Seed, item.span, message, "expected a mapping"));
+                continue;
+            };
+            let sown = if self.by.is_none() { sown.with(&items[..place]) } else { sown };
+            self.row(item, entries, sown, problems);
+            let named = self.key.and_then(|key| entries.iter().find(|entry| entry.key.value == key.name.value));
+            let text = named.and_then(|entry| entry.value.scalar());
+            if let (Some(key), Some(text)) = (self.key, text)
+                && let Some(first) = known.insert(text.value.to_lowercase(), text.span)
+            {
+                let message =
+                    format!("two rows have the `{}` `{}`, which tells rows apart", key.name.value, text.value);
+                problems.push(Diagnostic::new(Code::Seed, text.span, message, "again").related(first, "first here"));
+            }
+            for (index, set) in sets.iter().enumerate() {
+                let values = set.iter().map(|name| stands(self.resource, entries, name)).collect::<Option<Vec<_>>>();
+                let Some(values) = values else { continue };
+                let (span, said) = (item.span, values.join("`, `"));
+                if let Some(first) = taken.insert((index, values), span) {
+                    let message = format!("two rows have the `{}` `{said}`, which is unique", set.join("`, `"));
+                    problems.push(Diagnostic::new(Code::Seed, span, message, "again").related(first, "first here"));
+                }
+            }
+        }
+    }
+
+    /// The fields, and the sets of them, of which no two rows have the same values; but for the one that tells rows apart.
+    /// Records that are embedded in one row have the same row in common.
+    fn unique_sets(&self) -> Vec<Vec<&'a str>> {
+        let fields = self.resource.fields.iter();
+        let alone = fields.filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique));
+        let alone = alone.filter(|field| self.key.is_none_or(|key| key.name.value != field.name.value));
+        let alone = alone.map(|field| vec![field.name.as_str()]);
+        let together = self.resource.unique.iter();
+        let together = together.map(|set| set.value.iter().map(|name| name.as_str()).collect::<Vec<_>>());
+        let others = |set: Vec<&'a str>| set.into_iter().filter(|name| Some(*name) != self.by).collect::<Vec<_>>();
+        alone.chain(together).map(others).filter(|set| !set.is_empty()).collect()
+    }
+
+    /// One row: its fields are there and can be written, its values fit, and nothing is missing.
+    fn row(&self, item: &Node, entries: &'a [Entry], sown: Sown<'a>, problems: &mut Problems) {
+        for entry in entries {
+            let name = entry.key.as_str();
+            let Some(field) = self.resource.field(name) else {
+                let message = format!("`{}` has no field `{name}`", self.resource.name.value);
+                let known = self.given().map(|field| field.name.as_str());
+                let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "unknown field");
+                problems.push(problem.did_you_mean(name, known));
+                continue;
+            };
+            if field.kind == Kind::CustomFields {
+                let message = "no custom field is defined yet when rows are sown";
+                let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "never there");
+                problems.push(problem.help("leave `custom_fields` out, or make it a field of the resource"));
+            } else if !self.gives(field) {
+                let message = format!("`{name}` is not written by a row, and would be passed over");
+                problems.push(Diagnostic::new(Code::Seed, entry.key.span, message, "not written").help("leave it out"));
+            } else if let Some(problem) = unfit(field, &entry.value) {
+                problems.push(problem);
+            } else if let Value::List(items) = &entry.value.value {
+                match &field.kind {
+                    Kind::Embedded { resource, by } => self.embedded(resource.as_str(), by, items, sown, problems),
+                    _ => elements(field, items, entry.value.span, problems),
+                }
+            } else if let Some(text) = entry.value.scalar().filter(|text| !text.value.is_empty()) {
+                own_rules(field, "value", &text.value, text.span, problems);
+            }
+        }
+        self.beside_others(entries, problems);
+        for field in self.given() {
+            self.missing(field, item, entries, problems);
+            self.lacking(field, item, entries, sown, problems);
+        }
+    }
+
+    /// The records that a row holds.
+    fn embedded(&self, name: &str, by: &'a str, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
+        if let Some(resource) = sown.schema.find(name) {
+            Rows { resource, key: None, by: Some(by) }.check(items, sown, problems);
+        }
+    }
+
+    fn missing(&self, field: &Field, item: &Node, entries: &[Entry], problems: &mut Problems) {
+        let given = entries.iter().find(|entry| entry.key.value == field.name.value);
+        let is_needed = field.required && field.default == Default::None;
+        // Rows are sown at the start, when nobody calls.
+        let no_caller = field.default == Default::Caller && !field.nullable;
+        let is_key = self.key.is_some_and(|key| key.name.value == field.name.value);
+        if (is_needed || no_caller || is_key) && given.is_none_or(|entry| entry.value.is_null()) {
+            let name = &field.name.value;
+            let message = match no_caller {
+                true => format!("this row has no `{name}`, and nobody calls who could be it"),
+                false if is_key => format!("this row has no `{name}`, which tells rows apart"),
+                false => format!("this row has no `{name}`, which must be given"),
+            };
+            problems.push(Diagnostic::new(Code::Seed, item.span, message, format!("`{name}` is missing")));
+        }
+    }
+
+    /// What a row names by a value that no row has which is there by then.
+    fn lacking(&self, field: &Field, item: &Node, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
+        let Some(text) = stands(self.resource, entries, field.name.as_str()) else { return };
+        let Some(path) = sown.lacks(field, &text) else { return };
+        let given = entries.iter().find(|entry| entry.key.value == field.name.value).filter(|e| !e.value.is_null());
+        let (name, span) = (&field.name.value, given.map_or(item.span, |entry| entry.value.span));
+        let message = match given {
+            Some(_) => format!("no row that is sown before has the `{path}` `{text}`"),
+            None => format!("no row that is sown before has the `{path}` `{text}`, with which `{name}` begins"),
+        };
+        let problem = Diagnostic::new(Code::Seed, span, message, "not there by then");
+        problems
+            .push(problem.help(format!("sow a row that has it in `{}`", path.split('.').next().unwrap_or_default())));
+    }
+
+    /// The rules between two fields of a row.
+    fn beside_others(&self, entries: &[Entry], problems: &mut Problems) {
+        for entry in entries {
+            let Some(field) = self.resource.field(entry.key.as_str()).filter(|field| self.gives(field)) else {
+                continue;
+            };
+            let Some(own) = entry.value.scalar().filter(|text| !text.value.is_empty() && !entry.value.is_null()) else {
+                continue;
+            };
+            for rule in &field.rules {
+                let Some(other) = beside::other(&rule.value) else { continue };
+                let Some(value) = stands(self.resource, entries, other) else { continue };
+                if !beside::keeps(&rule.value, &field.kind, &own.value, &value) {
+                    let (name, key) = (&field.declared, rule.value.key());
+                    let message = format!("the value of `{name}` breaks its own rule `{key}`: `{other}` is `{value}`");
+                    let problem = Diagnostic::new(Code::Seed, own.span, message, "not allowed");
+                    problems.push(problem.related(rule.span, "by this rule"));
+                }
+            }
+        }
+    }
+
+    /// The fields that a row may give.
+    fn given(&self) -> impl Iterator<Item = &'a Field> {
+        self.resource.fields.iter().filter(|field| self.gives(field))
+    }
+
+    fn gives(&self, field: &Field) -> bool {
+        is_given(field) && Some(field.name.as_str()) != self.by
+    }
+}
+
+/// Whether a row may give a field: what a client may create.
+pub fn is_given(field: &Field) -> bool {
+    !matches!(field.kind, Kind::Derived(_) | Kind::CustomFields) && field.access != Access::ReadOnly
+}
+
+/// The elements of a list, and how many they are.
+fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) {
+    let kind = match &field.kind {
+        Kind::StringList { max } => Kind::String { max: *max },
+        Kind::RefList(target) => Kind::Ref(target.clone()),
+        _ => return,
+    };
+    for item in items {
+        let name = &field.name.value;
+        if let Some(problem) = read_otherwise(&kind, &format!("an element of `{name}`"), item) {
+            problems.push(problem);
+            continue;
+        }
+        let refused = match item.scalar() {
+            Some(text) => value(&kind, &text.value).err(),
+            None => Some((format!("an element is {}", kind.described()), "write single values".to_owned())),
+        };
+        if let Some((reason, help)) = refused {
+            let message = format!("an element does not fit `{name}`: {reason}");
+            problems.push(Diagnostic::new(Code::Seed, item.span, message, "does not fit").help(help));
+        }
+    }
+    for rule in &field.rules {
+        let kept = match &rule.value {
+            Rule::MinLength(least) => items.len() >= *least as usize,
+            Rule::MaxLength(most) => items.len() <= *most as usize,
+            _ => true,
+        };
+        if !kept {
+            let message = format!("the value of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
+            let problem = Diagnostic::new(Code::Seed, span, message, "not allowed");
+            problems.push(problem.related(rule.span, "by this rule"));
+        }
+    }
+}
+
+fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
+    let name = &field.name.value;
+    let problem = |message: String, label: &str| Diagnostic::new(Code::Seed, node.span, message, label);
+    let holds_many = field.kind.is_list() || matches!(field.kind, Kind::Json | Kind::Embedded { .. } | Kind::Unknown);
+    match &node.value {
+        // As if it were not given.
+        _ if node.is_null() => None,
+        // Which clears it.
+        Value::Scalar { text, .. } if text.is_empty() && matches!(field.kind, Kind::Embedded { .. }) => None,
+        Value::Map(_) | Value::Scalar { .. } if matches!(field.kind, Kind::Embedded { .. }) => {
+            let message = format!("`{name}` is a list of records, and takes a list, not {}", node.described());
+            Some(problem(message, "expected a list"))
+        }
+        Value::Scalar { .. } if field.kind.is_list() || field.kind == Kind::Json => {
+            let wanted = if field.kind.is_list() { "a list" } else { "an object or a list" };
+            let message = format!("`{name}` is {}, and takes {wanted}, not a single value", field.kind.described());
+            Some(problem(message, &format!("expected {wanted}")))
+        }
+        _ if holds_many => None,
+        Value::Scalar { text, .. } => {
+            if text.is_empty() {
+                let message = format!("`{name}` is empty, and may not be");
+                return (!field.nullable).then(|| problem(message, "empty"));
+            }
+            if field.required && text.trim().is_empty() {
+                return Some(problem(format!("`{name}` is blank, and must be given"), "blank"));
+            }
+            if let Some(problem) = read_otherwise(&field.kind, &format!("`{name}`"), node) {
+                return Some(problem);
+            }
+            let (reason, help) = value(&field.kind, text).err()?;
+            Some(problem(format!("the value does not fit `{name}`: {reason}"), "does not fit").help(help))
+        }
+        other => {
+            let many = if matches!(other, Value::List(_)) { "a list" } else { "a mapping" };
+            let message = format!("`{name}` is {}, and takes a single value, not {many}", field.kind.described());
+            Some(problem(message, "expected a single value"))
+        }
+    }
+}
+
+/// A value without quotes of which YAML makes another than is written.
+fn read_otherwise(kind: &Kind, what: &str, node: &Node) -> Option<Diagnostic> {
+    let Value::Scalar { text, plain: true } = &node.value else { return None };
+    let (message, label) = match kind {
+        kind if kind.is_text() && is_typed(text) => {
+            (format!("{what} is a text, and YAML reads `{text}` as something else"), "not a text")
+        }
+        Kind::Decimal { .. } => {
+            // YAML has no decimals: such a number is the nearest that 64 bits of floating point have.
+            let read = text.contains('.').then(|| text.parse::<f64>().ok()).flatten()?.to_string();
+            if Number::read(text).is_none_or(|number| Number::read(&read) == Some(number)) {
+                return None;
+            }
+            (format!("YAML reads `{text}` as `{read}`, which is another number"), "has too many digits")
+        }
+        _ => return None,
+    };
+    let problem = Diagnostic::new(Code::Seed, node.span, message, label);
+    Some(problem.help(format!("put it in quotes: \"{text}\"")))
+}
+
+/// Whether YAML reads a text without quotes as a number or a truth.
+fn is_typed(text: &str) -> bool {
+    let digits = text.trim_start_matches(['-', '+']);
+    let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        && (digits.parse::<f64>().is_ok() || ["0x", "0o", "0b"].iter().any(|base| digits.starts_with(base)));
+    let is_none = matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN");
+    // `007` is a text.
+    let leads_with_zero =
+        digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_truth = matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE");
+    is_truth || is_none || is_number && !leads_with_zero
+}

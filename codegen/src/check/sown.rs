@@ -1,0 +1,83 @@
+//! What is there when a row is sown: the rows of the files before it, and those above it in its own.
+
+use crate::model::{Default, Field, Path, Resource, Rule, Schema};
+use crate::syntax::tree::{Entry, Node, Value};
+use crate::words::Hook;
+
+/// The moment at which a record is made.
+#[derive(Clone, Copy)]
+pub struct Sown<'a> {
+    pub schema: &'a Schema,
+    /// The resource whose file is being sown, and its rows that are there already; none once all files are.
+    pub file: Option<(&'a Resource, &'a [Node])>,
+    /// The resources whose files come later. In a circle there is no right order.
+    pub later: &'a [&'a str],
+}
+
+impl<'a> Sown<'a> {
+    /// The moment after these rows of the same file.
+    pub fn with(self, rows: &'a [Node]) -> Sown<'a> {
+        Sown { file: self.file.map(|(resource, _)| (resource, rows)), ..self }
+    }
+
+    /// What a field must name and what no record has then: `currency.code`.
+    pub fn lacks(self, field: &Field, text: &str) -> Option<String> {
+        let paths = field.rules.iter().filter_map(|rule| match &rule.value {
+            Rule::Exists(path) => Some(path),
+            _ => None,
+        });
+        let mut lacking = paths.filter(|path| !text.is_empty() && !self.has(path, text));
+        lacking.next().map(|path| format!("{}.{}", path.head.value, path.tail.value))
+    }
+
+    /// Whether a record may have the value: also where what is there cannot be told from the files.
+    fn has(self, path: &Path, text: &str) -> bool {
+        let name = path.head.as_str();
+        let Some(target) = self.schema.find(name).filter(|target| !target.is_platform()) else { return true };
+        // That it has no such field is told where it is named.
+        if target.field(path.tail.as_str()).is_none() {
+            return true;
+        }
+        let rows: &[Node] = match self.file {
+            Some((resource, rows)) if resource.name.value == name => rows,
+            Some(_) if self.later.contains(&name) => &[],
+            _ => match target.seed.as_ref().map(|seed| &seed.rows) {
+                Some(Some(Node { value: Value::List(rows), .. })) => rows,
+                Some(_) => return true,
+                None => &[],
+            },
+        };
+        let is_sown = rows.iter().any(|row| match &row.value {
+            Value::Map(entries) => stands(target, entries, path.tail.as_str()).is_some_and(|value| value == text),
+            _ => true,
+        });
+        is_sown || self.may_come_otherwise(target)
+    }
+
+    /// Whether hooks may set what no row says, or records come with those of others.
+    fn may_come_otherwise(self, target: &Resource) -> bool {
+        target.singleton
+            || target.has_hook(Hook::BeforeSave)
+            || self.schema.declared().any(|resource| resource.has_hook(Hook::AfterSave))
+            || self.schema.is_embedded(target.name.as_str())
+    }
+}
+
+/// The resources whose files are sown after that of one.
+pub fn later<'s>(schema: &'s Schema, resource: &Resource) -> Vec<&'s str> {
+    let order = schema.seeded().into_iter().map(|(resource, _)| resource.name.as_str());
+    order.skip_while(|name| *name != resource.name.value).skip(1).collect()
+}
+
+/// What a row has in a field: the value as it is written, or the default of one that it leaves out. Numbers are written in one way.
+pub fn stands(resource: &Resource, entries: &[Entry], name: &str) -> Option<String> {
+    let field = resource.field(name)?;
+    let given = entries.iter().find(|entry| entry.key.value == name).filter(|entry| !entry.value.is_null());
+    let text = match (given, &field.default) {
+        (Some(entry), _) => entry.value.scalar().map(|text| text.value).filter(|text| !text.is_empty())?,
+        (None, Default::Literal(text)) => text.clone(),
+        (None, _) => return None,
+    };
+    let is_decimal = field.kind.is_number() && text.contains('.');
+    Some(if is_decimal { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text })
+}
