@@ -4,7 +4,6 @@ are its own, and which parameters are alike."""
 import itertools
 import json
 import re
-from urllib.parse import unquote
 
 import schemathesis
 
@@ -24,6 +23,8 @@ BEYOND_SCHEMAS = re.compile(
             "must be the plural name of a resource",
             "is not a custom field",
             "is no time zone such as ",
+            # The first hour of the year 1, somewhere in the east, is in the year 0 of UTC, which no database here has.
+            "must be of the years 0001 to 9999, in UTC",
             "must be in the future",
             "must not be in the future",
             # How many digits a number may have is no keyword of a schema.
@@ -73,8 +74,8 @@ def only_told_rules_refuse(ctx, response, case):
         if re.fullmatch(r"operations\.\d+", field):
             continue
         for message in messages:
-            # The first hour of the year 1, somewhere in the east, is in the year 0 of UTC, which no database here has.
-            if "timestamp" in message and "0001-01-01T" in unquote(str(response.request.url)):
+            # Which ids the embedded records of a record have, that record says: another is one that is added.
+            if message == "is required" and re.fullmatch(r"\w+\.\d+\.\w+", field):
                 continue
             if not BEYOND_SCHEMAS.search(message):
                 raise AssertionError(f"well-formed data was refused: {field} {message}")

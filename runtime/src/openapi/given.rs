@@ -241,8 +241,8 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     if write != Write::Update || required.is_empty() {
         return object(properties, &required);
     }
-    let either = [vec!["id"], required].map(|names| Node::object().with("required", names));
-    object(properties, &[]).with("anyOf", either.to_vec())
+    let known = json!({ "required": ["id"], "properties": { "id": { "type": ["integer", "string"] } } });
+    object(properties, &[]).with("anyOf", vec![known.into(), Node::object().with("required", required)])
 }
 
 /// A character that is no white space. It is spelt out, because what `\s` means differs from engine to engine.
