@@ -241,7 +241,8 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     if write != Write::Update || required.is_empty() {
         return object(properties, &required);
     }
-    let known = json!({ "required": ["id"], "properties": { "id": { "type": ["integer", "string"] } } });
+    let id = json!({ "type": ["integer", "string"], "description": "The id of one that the record has already." });
+    let known = json!({ "required": ["id"], "properties": { "id": id } });
     object(properties, &[]).with("anyOf", vec![known.into(), Node::object().with("required", required)])
 }
 
