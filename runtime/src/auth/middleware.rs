@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::SubsecRound;
+use chrono::{DateTime, SubsecRound, Utc};
 use salvo::Request;
 use salvo::http::HeaderMap;
 use sea_orm::entity::prelude::*;
@@ -222,16 +222,24 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
     let found = token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())).one(db).await?;
     let token = found.ok_or(Error::InvalidToken)?;
     let now = state.clock.now();
-    let left = match token.expires_at {
-        Some(at) => (at - now).to_std().map_err(|_| Error::InvalidToken)?,
-        None => REMEMBERED,
-    };
+    let left = left(&token, now)?;
     let (id, last_used_at) = (token.id, token.last_used_at);
     let caller = caller_of(state, token).await?;
     if last_used_at.is_none_or(|at| now - at > NOTED) {
         note_use(state.clone(), id);
     }
     Ok((Arc::new(caller), begun + left.min(REMEMBERED)))
+}
+
+/// How long a token holds from now on, or may be remembered where it does not end.
+///
+/// # Errors
+/// [`Error::InvalidToken`] when it has expired.
+fn left(token: &token::Model, now: DateTime<Utc>) -> Result<Duration> {
+    match token.expires_at {
+        Some(at) => (at - now).to_std().map_err(|_| Error::InvalidToken),
+        None => Ok(REMEMBERED),
+    }
 }
 
 /// Whom a caller speaks for by now: the body of a request may take long, and a session may have been read before.
@@ -243,9 +251,7 @@ pub(crate) async fn still(state: &Arc<State>, caller: &Principal) -> Result<Prin
     let now = match (caller.token_id, caller.user_id) {
         (Some(id), _) => {
             let token = token::Entity::find_by_id(id).one(db).await?.ok_or(Error::InvalidToken)?;
-            if token.expires_at.is_some_and(|at| at <= state.clock.now()) {
-                return Err(Error::InvalidToken);
-            }
+            left(&token, state.clock.now())?;
             caller_of(state, token).await?
         }
         (None, Some(id)) => {

@@ -31,7 +31,7 @@ pub const ENTRIES: &[Entry] = &[
             the same name, also across `fields` and `detail`, and those that a polymorphic reference makes; an include that \
             is written like a field; the same word twice in a list; a path at which something stands already, such as a page \
             of the panel, or what restores a deleted parent; a name in the description of the API: clients make types of its \
-            schemas (`order` has `Order`, `OrderFields`, `OrderCreate`, `OrderUpdate` and with `detail` `OrderItem`; the \
+            schemas (`order` has `Order`, `OrderFields`, `OrderCreate`, `OrderUpdate` and with `detail` `OrderListItem`; the \
             service has `Error`, `Meta`, `Plan` and others) and functions of its operations (`close_order`) and events \
             (`on_order_created`).",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  sku: { type: string(64), nullable: true }\ndetail:\n  sku: { type: string(64), nullable: true }\n",
