@@ -1,8 +1,8 @@
-//! What is asked at the same time is done together: while statements are under way, those who want the same of other
-//! records wait for one of them to end, and go together with the next.
+//! What is asked at the same time is done together: while a statement is under way, those who want the same of other
+//! records wait for it to end, and go together with the next.
 //!
 //! Nobody waits for company: who comes while no statement is under way goes at once, and alone. Each is answered from a
-//! statement that began after it came. Where many wait for what takes long, a second statement goes beside the first.
+//! statement that began after it came. Of many who wait half go, so that the database has work while the others are answered.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,8 +17,11 @@ use tokio::time::timeout;
 use super::held::{Kept, Spare};
 use crate::error::{Error, Result};
 
-/// So many statements of one kind are under way at once where many wait; else one.
-const LANES: usize = 2;
+/// So few go all at once; of more half do. All who went together come back together: where all did, the database would rest
+/// while they are answered, and they while it works.
+const FEW: usize = 12;
+/// So many go together at most.
+const MOST: usize = 64;
 /// So many bytes of what they give go together at most.
 const MOST_BYTES: usize = 1 << 20;
 /// A statement that takes longer, perhaps because it waits for another transaction, no longer keeps others waiting.
@@ -26,32 +29,23 @@ const PATIENCE: Duration = Duration::from_millis(5);
 
 /// Those who want something of one kind, by kind: the text of the statement that does it.
 pub struct Gather<I, O> {
-    lanes: Mutex<HashMap<Arc<str>, Lane<I, O>>>,
+    /// Who waits for the statement of a kind that is under way. Where none is there is nothing.
+    waiting: Mutex<Kinds<I, O>>,
     patience: Duration,
-    /// So many are many.
-    crowd: usize,
     spare: Arc<Spare>,
 }
 
+type Kinds<I, O> = HashMap<Arc<str>, Vec<Waiting<I, O>>>;
+
 /// What is asked for.
 pub trait Item: Clone + Send + 'static {
-    /// So many go together at most.
-    const MOST: usize = 64;
+    /// How many of those who wait go.
+    fn share(waiting: usize) -> usize {
+        waiting.div_ceil(2).clamp(FEW, MOST)
+    }
 
     /// About how many bytes it gives.
     fn bytes(&self) -> usize;
-}
-
-struct Lane<I, O> {
-    under_way: usize,
-    waiting: Vec<Waiting<I, O>>,
-}
-
-impl<I, O> Lane<I, O> {
-    /// How many statements there should be for those who wait.
-    fn wanted(&self, crowd: usize) -> usize {
-        if self.waiting.len() < crowd { 1 } else { LANES }
-    }
 }
 
 /// Does what several want, and answers one for each. It is given the connection of the statement before, and says what is
@@ -65,7 +59,7 @@ struct Waiting<I, O> {
 
 impl<I, O> Default for Gather<I, O> {
     fn default() -> Self {
-        Gather { lanes: Mutex::default(), patience: PATIENCE, crowd: usize::MAX, spare: Arc::default() }
+        Gather { waiting: Mutex::default(), patience: PATIENCE, spare: Arc::default() }
     }
 }
 
@@ -79,11 +73,6 @@ impl<I, O> Gather<I, O> {
     /// With connections that others may use too.
     pub fn sharing(spare: &Arc<Spare>) -> Self {
         Gather { spare: spare.clone(), ..Gather::default() }
-    }
-
-    /// Where so many wait, another statement goes beside the one that is under way.
-    pub fn of_crowds(self, crowd: usize) -> Self {
-        Gather { crowd, ..self }
     }
 }
 
@@ -108,25 +97,26 @@ impl<I: Item, O: Send + 'static> Gather<I, O> {
 
     /// Whether somebody has to go.
     fn join(&self, kind: &Arc<str>, waiting: Waiting<I, O>) -> bool {
-        let mut lanes = self.lock();
-        let lane = match lanes.entry(kind.clone()) {
-            Entry::Occupied(lane) => lane.into_mut(),
-            Entry::Vacant(none) => none.insert(Lane { under_way: 0, waiting: Vec::new() }),
-        };
-        lane.waiting.push(waiting);
-        let goes = lane.under_way < lane.wanted(self.crowd);
-        lane.under_way += usize::from(goes);
-        goes
+        match self.lock().entry(kind.clone()) {
+            Entry::Occupied(mut others) => {
+                others.get_mut().push(waiting);
+                false
+            }
+            Entry::Vacant(none) => {
+                none.insert(vec![waiting]);
+                true
+            }
+        }
     }
 }
 
 impl<I, O> Gather<I, O> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Lane<I, O>>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Kinds<I, O>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One of those under way.
+/// The one that is under way for a kind.
 struct Place<I, O> {
     gather: Arc<Gather<I, O>>,
     kind: Arc<str>,
@@ -134,26 +124,22 @@ struct Place<I, O> {
 }
 
 impl<I: Item, O: Send + 'static> Place<I, O> {
-    /// Those who go next; nobody where none is left to wait, and then this is no longer under way.
+    /// Those who go next; nobody where none is left to wait, and then nothing is under way.
     fn next(&mut self) -> Vec<Waiting<I, O>> {
-        let mut lanes = self.gather.lock();
-        let Some(lane) = lanes.get_mut(&self.kind) else { return Vec::new() };
-        lane.waiting.retain(|waiting| !waiting.answer.is_closed());
+        let mut kinds = self.gather.lock();
+        let Some(waiting) = kinds.get_mut(&self.kind) else { return Vec::new() };
+        waiting.retain(|one| !one.answer.is_closed());
         let mut bytes = 0;
-        let fits = |waiting: &&Waiting<I, O>| {
+        let fits = |one: &&Waiting<I, O>| {
             let first = bytes == 0;
-            bytes += waiting.item.bytes();
+            bytes += one.item.bytes();
             first || bytes <= MOST_BYTES
         };
-        let count = match lane.under_way <= lane.wanted(self.gather.crowd) {
-            true => lane.waiting.iter().take(I::MOST).take_while(fits).count(),
-            // They go with the other one, when it comes back.
-            false => 0,
-        };
-        let next: Vec<_> = lane.waiting.drain(..count).collect();
+        let count = waiting.iter().take(I::share(waiting.len())).take_while(fits).count();
+        let next: Vec<_> = waiting.drain(..count).collect();
         if next.is_empty() {
             self.left = true;
-            leave(&mut lanes, &self.kind);
+            kinds.remove(&self.kind);
         }
         next
     }
@@ -202,16 +188,7 @@ impl<I: Item, O: Send + 'static> Place<I, O> {
 impl<I, O> Drop for Place<I, O> {
     fn drop(&mut self) {
         if !self.left {
-            leave(&mut self.gather.lock(), &self.kind);
-        }
-    }
-}
-
-fn leave<I, O>(lanes: &mut HashMap<Arc<str>, Lane<I, O>>, kind: &Arc<str>) {
-    if let Some(lane) = lanes.get_mut(kind) {
-        lane.under_way -= 1;
-        if lane.under_way == 0 {
-            lanes.remove(kind);
+            self.gather.lock().remove(&self.kind);
         }
     }
 }

@@ -22,10 +22,6 @@ pub(super) struct Together {
     given: Arc<Gather<Arc<[Value]>, Option<QueryResult>>>,
 }
 
-/// So many who write wait for one statement, and no more: the database takes long enough to store what they give that two
-/// of its processes do it sooner. What is only read is read sooner by one.
-const CROWD: usize = 12;
-
 impl Default for Together {
     fn default() -> Together {
         let spare = Arc::default();
@@ -33,7 +29,7 @@ impl Default for Together {
             same: Arc::new(Gather::sharing(&spare)),
             records: Arc::new(Gather::sharing(&spare)),
             rows: Arc::new(Gather::sharing(&spare)),
-            given: Arc::new(Gather::sharing(&spare).of_crowds(CROWD)),
+            given: Arc::new(Gather::sharing(&spare)),
         }
     }
 }
@@ -246,7 +242,9 @@ fn apart(places: Vec<usize>, ids: &[i64]) -> (Vec<usize>, Vec<usize>) {
 
 impl Item for Same {
     /// They all want one answer.
-    const MOST: usize = usize::MAX;
+    fn share(waiting: usize) -> usize {
+        waiting
+    }
 
     fn bytes(&self) -> usize {
         0

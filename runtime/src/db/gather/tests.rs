@@ -9,15 +9,10 @@ use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 
 use super::*;
 
-/// So many do not wait for one statement.
-const CROWD: usize = 10;
-
 /// Nobody has to wait for so long.
 const LONG: Duration = Duration::from_secs(3_600);
 
 impl Item for u32 {
-    const MOST: usize = 50;
-
     /// One of them is as long as may go together.
     fn bytes(&self) -> usize {
         if *self == 77 { MOST_BYTES } else { 1 }
@@ -78,7 +73,7 @@ struct Statement {
 
 impl Statement {
     fn new(patience: Duration) -> Statement {
-        let gather = Arc::new(Gather { patience, ..Gather::default().of_crowds(CROWD) });
+        let gather = Arc::new(Gather { patience, ..Gather::default() });
         Statement { gather, ran: Arc::default(), turns: Arc::new(Semaphore::new(0)) }
     }
 
@@ -140,19 +135,32 @@ async fn who_comes_alone_goes_at_once_and_who_comes_meanwhile_goes_together() {
     assert!(doubled.gather.lock().is_empty(), "nothing is kept of what is over");
 }
 
-#[tokio::test]
-async fn no_more_go_together_than_may() {
+/// How many went together of so many who waited for one.
+async fn shares(waiting: usize) -> Vec<usize> {
     let doubled = Statement::new(LONG);
     let first = doubled.begin(1);
     settle().await;
-    let others: Vec<_> = (100..=100 + u32::MOST as u32).map(|number| doubled.begin(number)).collect();
+    let others: Vec<_> = (100..100 + waiting as u32).map(|number| doubled.begin(number)).collect();
     settle().await;
-    doubled.turns.add_permits(3);
+    doubled.turns.add_permits(waiting);
     assert_eq!(first.await.unwrap().unwrap(), 2);
     for other in others {
         other.await.unwrap().unwrap();
     }
-    assert_eq!(doubled.ran().iter().map(Vec::len).collect::<Vec<_>>(), [1, u32::MOST, 1]);
+    doubled.ran()[1..].iter().map(Vec::len).collect()
+}
+
+#[tokio::test]
+async fn few_go_all_together_and_of_many_half_do() {
+    assert_eq!(shares(FEW).await, [FEW]);
+    assert_eq!(shares(FEW + 1).await, [FEW, 1]);
+    assert_eq!(shares(2 * FEW + 1).await, [FEW + 1, FEW]);
+}
+
+#[tokio::test]
+async fn no_more_go_together_than_may() {
+    assert_eq!(shares(2 * MOST).await[0], MOST);
+    assert_eq!(shares(2 * MOST + 2).await[..2], [MOST, MOST / 2 + 1]);
 }
 
 #[tokio::test]
@@ -261,29 +269,4 @@ async fn a_panic_is_an_error_of_those_who_asked_and_of_nobody_after() {
     assert!(matches!(gather.ask("double".into(), 1, panics).await, Err(Error::Internal(_))));
     let works = |numbers: Vec<u32>, _: Kept| async { Ok((numbers, None)) };
     assert_eq!(gather.ask("double".into(), 1, works).await.unwrap(), 1);
-}
-
-#[tokio::test]
-async fn where_many_wait_a_second_statement_goes_beside_the_first_while_they_do() {
-    let statement = Statement::new(LONG);
-    let first = statement.begin(1);
-    settle().await;
-    let many: Vec<_> = (2..=10).map(|number| statement.begin(number)).collect();
-    settle().await;
-    assert_eq!(statement.ran(), [vec![1]], "nine are not many");
-    let tenth = statement.begin(11);
-    settle().await;
-    assert_eq!(statement.ran(), [vec![1], (2..=11).collect()]);
-    let few: Vec<_> = (20..=28).map(|number| statement.begin(number)).collect();
-    settle().await;
-    statement.turns.add_permits(1);
-    assert_eq!(first.await.unwrap().unwrap(), 2);
-    settle().await;
-    assert_eq!(statement.ran().len(), 2, "the few go when the second comes back");
-    statement.turns.add_permits(2);
-    for (number, asked) in (2..=11).chain(20..=28).zip(many.into_iter().chain([tenth]).chain(few)) {
-        assert_eq!(asked.await.unwrap().unwrap(), number * 2);
-    }
-    assert_eq!(statement.ran()[2], (20..=28).collect::<Vec<_>>());
-    assert!(statement.gather.lock().is_empty(), "nothing is kept of those who are gone");
 }
