@@ -92,9 +92,9 @@ impl Storage {
             }
         };
         let signer = match &config.secret_key {
-            Some(key) => Signer::new(key)?,
+            Some(key) => Signer::new(key),
             // A command that shows no links needs no key that lasts.
-            None => Signer::new(&new_uuid()?.to_string())?,
+            None => Signer::new(&new_uuid()?.to_string()),
         };
         let (disk, turns) = (Arc::new(Semaphore::new(WRITERS)), Arc::new(Semaphore::new(TURNS)));
         let images = Arc::new(Semaphore::new(1));

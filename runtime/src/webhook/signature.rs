@@ -2,10 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::error::{Error, Result};
+use crate::mac::keyed;
 
 /// What every secret begins with, as the Standard Webhooks specification wants it.
 const PREFIX: &str = "whsec_";
@@ -86,8 +87,7 @@ impl SigningSecret {
 }
 
 fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    // A key of any length fits: a longer one than the block is hashed first.
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()));
+    let mut mac = keyed(key);
     for part in parts {
         mac.update(part);
     }
