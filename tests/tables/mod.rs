@@ -27,6 +27,8 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// By column: the table that it refers to.
     pub references: BTreeMap<String, String>,
+    /// The columns whose rows go when what they refer to does.
+    pub cascades: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub struct Index {
     /// The columns in order; one whose text is compared without regard to case stands as `folded <column>`.
     pub keys: Vec<String>,
     pub unique: bool,
+    /// It holds some of the rows.
+    pub partial: bool,
     /// It holds only the rows that are not deleted.
     pub live: bool,
     /// It finds substrings.

@@ -37,7 +37,17 @@ pub fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<
     let known = |name: &str| OTHERS.contains(&name) || catalog.entries().iter().any(|entry| entry.meta.table == name);
     let strays = tables.keys().filter(|name| !known(name));
     found.extend(strays.map(|name| format!("{name}: the table belongs to no resource")));
+    tables.iter().for_each(|(name, table)| compare_cascades(name, table, &mut found));
     found
+}
+
+/// Who deletes a row deletes what goes with it: without an index all rows of the other table are read for that.
+fn compare_cascades(name: &str, table: &Table, found: &mut Vec<String>) {
+    for column in &table.cascades {
+        if !table.indexes.iter().any(|index| !index.partial && covers(&index.keys, &[column])) {
+            found.push(format!("{name}: no index finds the rows that go with their {column}"));
+        }
+    }
 }
 
 fn compare(catalog: &Catalog, entry: &Entry, dialect: Dialect, table: &Table, found: &mut Vec<String>) {

@@ -15,7 +15,7 @@ const COLUMNS: &str = "
     WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped";
 
 const REFERENCES: &str = "
-    SELECT c.relname::text AS \"table\", a.attname::text AS name, f.relname::text AS target
+    SELECT c.relname::text AS \"table\", a.attname::text AS name, f.relname::text AS target, k.confdeltype = 'c' AS cascades
     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
          JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
     WHERE k.contype = 'f' AND c.relnamespace = 'public'::regnamespace";
@@ -46,12 +46,15 @@ pub async fn read(connection: &Connection) -> Tables {
         tables.entry(text(&row, "table")).or_default().columns.insert(text(&row, "name"), column);
     }
     for row in rows(connection, REFERENCES).await {
-        tables.entry(text(&row, "table")).or_default().references.insert(text(&row, "name"), text(&row, "target"));
+        let table = tables.entry(text(&row, "table")).or_default();
+        table.references.insert(text(&row, "name"), text(&row, "target"));
+        table.cascades.extend(row.try_get("", "cascades").is_ok_and(|cascades| cascades).then(|| text(&row, "name")));
     }
     for row in rows(connection, INDEXES).await {
         let index = Index {
             keys: text(&row, "keys").split(';').map(key).collect(),
             unique: row.try_get("", "unique").expect("a boolean"),
+            partial: !text(&row, "predicate").is_empty(),
             live: text(&row, "predicate") == "(deleted_at IS NULL)",
             substrings: text(&row, "definition").contains("gin_trgm_ops"),
         };

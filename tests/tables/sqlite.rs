@@ -27,12 +27,14 @@ async fn table(connection: &Connection, name: &str) -> Table {
         };
         table.columns.insert(text(&row, "name"), column);
     }
-    let references = format!("SELECT \"from\" AS name, \"table\" AS target FROM pragma_foreign_key_list('{name}')");
+    let references =
+        format!("SELECT \"from\" AS name, \"table\" AS target, on_delete FROM pragma_foreign_key_list('{name}')");
     for row in rows(connection, &references).await {
         table.references.insert(text(&row, "name"), text(&row, "target"));
+        table.cascades.extend((text(&row, "on_delete") == "CASCADE").then(|| text(&row, "name")));
     }
     let indexes = format!(
-        "SELECT i.name, i.\"unique\", coalesce(s.sql, '') AS sql
+        "SELECT i.name, i.\"unique\", i.partial, coalesce(s.sql, '') AS sql
          FROM pragma_index_list('{name}') AS i LEFT JOIN sqlite_schema AS s ON s.name = i.name"
     );
     for row in rows(connection, &indexes).await {
@@ -47,6 +49,7 @@ async fn table(connection: &Connection, name: &str) -> Table {
         table.indexes.push(Index {
             keys: rows(connection, &keys).await.into_iter().map(key).collect(),
             unique: row.try_get::<i32>("", "unique").expect("0 or 1") == 1,
+            partial: row.try_get::<i32>("", "partial").expect("0 or 1") == 1,
             live: text(&row, "sql").ends_with("WHERE \"deleted_at\" IS NULL"),
             substrings: false,
         });
