@@ -103,7 +103,7 @@ impl Catalog {
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
-            let beside = Beside::of(&single);
+            let beside = Beside::of(meta, &single);
             entries.push(Entry { meta, route, fields, list, single, derived, standing, stored, beside });
         }
         let catalog = Catalog { entries, by_name, by_plural, by_type };

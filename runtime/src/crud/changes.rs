@@ -58,6 +58,11 @@ impl Changes {
         self.values[position].as_ref()
     }
 
+    /// The new value of the column of a field, by the field's place among all, if it is given one.
+    pub fn at(&self, field: usize) -> Option<&Value> {
+        self.values[field].as_ref()
+    }
+
     /// Every field, with the new value of its column if it is given one.
     pub fn all(&self) -> impl Iterator<Item = (&'static FieldMeta, Option<&Value>)> {
         self.meta.fields.iter().zip(self.values.iter().map(Option::as_ref))

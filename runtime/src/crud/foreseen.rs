@@ -8,8 +8,8 @@ use super::changes::Changes;
 use super::show::Read;
 use super::store;
 use crate::catalog::{Entry, Source};
-use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind, Rule};
+use crate::error::Result;
+use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
 use crate::record::{Cell, Column, Shape, write_loose, write_value};
 
 /// What is shown of a record and is no column of it as it is: what follows from a reference, the label of a code. The SQL
@@ -20,11 +20,24 @@ pub struct Beside {
     pub columns: String,
     pub sources: Vec<Source>,
     now: Option<String>,
+    /// How many columns of its own a row has, which are before all that.
+    own: usize,
+    shown: Vec<Shown>,
+}
+
+/// A column of the shape that is shown, and where its value is.
+#[derive(Debug)]
+struct Shown {
+    column: usize,
+    /// In the row.
+    position: usize,
+    /// Among the fields, where it is that column as it is.
+    field: Option<usize>,
 }
 
 impl Beside {
     /// Of a single record's shape.
-    pub fn of(shape: &Shape) -> Beside {
+    pub fn of(meta: &'static ResourceMeta, shape: &Shape) -> Beside {
         let sources: Vec<Source> = beside(shape).map(|column| column.source).collect();
         let written = |source: &Source| {
             let mut text = String::new();
@@ -40,7 +53,18 @@ impl Beside {
         let (mut joins, mut joined) = (String::new(), Vec::new());
         sources.iter().for_each(|source| source.write_join(&mut joins, &mut joined));
         let now = (!joins.is_empty()).then(|| format!("(SELECT {row} FROM (SELECT) AS o{joins})"));
-        Beside { columns, sources, now }
+        let own: Vec<usize> = (0..meta.fields.len()).filter(|index| meta.fields[*index].is_column()).collect();
+        let mut next = own.len() + 3;
+        let mut shown = Vec::new();
+        for (column, wanted) in shape.columns.iter().enumerate().filter(|(_, column)| !column.hidden) {
+            let is = |index: &usize| wanted.source.is_own(wanted.name) && meta.fields[*index].name == wanted.name;
+            shown.push(match own.iter().position(is) {
+                Some(position) => Shown { column, position, field: Some(own[position]) },
+                None => Shown { column, position: next, field: None },
+            });
+            next += usize::from(!wanted.source.is_own(wanted.name));
+        }
+        Beside { columns, sources, now, own: own.len(), shown }
     }
 
     /// What is beside the row `t` by now, in the one text of [`Beside::columns`]; nothing where all of that follows from the
@@ -58,12 +82,8 @@ fn beside(shape: &Shape) -> impl Iterator<Item = &Column> {
 pub fn beside_of(entry: &Entry, found: &QueryResult) -> Result<Option<String>> {
     match entry.beside.now() {
         None => Ok(None),
-        Some(_) => Ok(found.try_get_by_index(own(entry).count() + 2)?),
+        Some(_) => Ok(found.try_get_by_index(entry.beside.own + 2)?),
     }
-}
-
-fn own(entry: &Entry) -> impl Iterator<Item = &'static FieldMeta> {
-    entry.meta.fields.iter().filter(|field| field.is_column())
 }
 
 /// The record with its changes, of a row that was read with [`Beside::columns`]; `None` where it takes more to know it, or
@@ -78,20 +98,17 @@ pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
     {
         return Ok(None);
     }
-    let mut next = own(entry).count() + 3;
     let mut record = Vec::with_capacity(1024);
-    for column in entry.single.columns.iter().filter(|column| !column.hidden) {
+    for Shown { column, position, field } in &entry.beside.shown {
+        let column = &entry.single.columns[*column];
         record.push(if record.is_empty() { b'{' } else { b',' });
         record.extend_from_slice(column.key.as_bytes());
-        if !column.source.is_own(column.name) {
-            write_value(&mut record, column, Cell::new(&**found, next)?)?;
-            next += 1;
-        } else if let Some(value) = changes.get(column.name) {
-            write_loose(&mut record, column.source.field, &positive(store::storable(column.source.field, value)?));
-        } else {
-            let position = own(entry).position(|field| field.name == column.name);
-            let position = position.ok_or_else(|| Error::internal(format!("the row has no `{}`", column.name)))?;
-            write_value(&mut record, column, Cell::new(&**found, position)?)?;
+        match field.and_then(|field| changes.at(field)) {
+            Some(value) => {
+                let value = positive(store::storable(column.source.field, value)?);
+                write_loose(&mut record, column.source.field, &value);
+            }
+            None => write_value(&mut record, column, Cell::new(&**found, *position)?)?,
         }
     }
     record.push(b'}');
