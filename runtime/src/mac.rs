@@ -7,12 +7,13 @@ use sha2::{Digest, Sha256};
 const BLOCK: usize = 64;
 
 /// What authenticates messages under a key. The key fills a block, hashed first where it is longer than one (RFC 2104,
-/// section 2): of that length none is refused.
+/// section 2). The library does the same behind an error that never comes, for which there would have to be another key.
 pub fn keyed(key: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; BLOCK];
-    let hashed = Sha256::digest(key);
-    let key = if key.len() > BLOCK { &hashed[..] } else { key };
-    block[..key.len()].copy_from_slice(key);
+    match block.get_mut(..key.len()) {
+        Some(start) => start.copy_from_slice(key),
+        None => block[..32].copy_from_slice(&Sha256::digest(key)),
+    }
     Hmac::new(&block.into())
 }
 

@@ -48,7 +48,8 @@ pub async fn read(connection: &Connection) -> Tables {
     for row in rows(connection, REFERENCES).await {
         let table = tables.entry(text(&row, "table")).or_default();
         table.references.insert(text(&row, "name"), text(&row, "target"));
-        table.cascades.extend(row.try_get("", "cascades").is_ok_and(|cascades| cascades).then(|| text(&row, "name")));
+        let cascades: bool = row.try_get("", "cascades").expect("a boolean");
+        table.cascades.extend(cascades.then(|| text(&row, "name")));
     }
     for row in rows(connection, INDEXES).await {
         let index = Index {

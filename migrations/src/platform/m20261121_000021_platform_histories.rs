@@ -1,5 +1,5 @@
-//! The deliveries of one webhook are found by it: who deletes a webhook, or its user, deletes them, and read those of all
-//! webhooks for that.
+//! The deliveries of one webhook are found by it. They go with it, or with its user; to find them, those of all webhooks were
+//! read.
 
 use crate::prelude::*;
 

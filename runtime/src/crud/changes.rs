@@ -54,8 +54,7 @@ impl Changes {
 
     /// The new value of a column, if it is given one.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let position = self.meta.fields.iter().position(|f| f.name == name)?;
-        self.values[position].as_ref()
+        self.at(self.meta.fields.iter().position(|f| f.name == name)?)
     }
 
     /// The new value of the column of a field, by the field's place among all, if it is given one.

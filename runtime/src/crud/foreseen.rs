@@ -22,12 +22,12 @@ pub struct Beside {
     now: Option<String>,
     /// How many columns of its own a row has, which are before all that.
     own: usize,
-    shown: Vec<Shown>,
+    pieces: Vec<Piece>,
 }
 
 /// A column of the shape that is shown, and where its value is.
 #[derive(Debug)]
-struct Shown {
+struct Piece {
     column: usize,
     /// In the row.
     position: usize,
@@ -53,18 +53,24 @@ impl Beside {
         let (mut joins, mut joined) = (String::new(), Vec::new());
         sources.iter().for_each(|source| source.write_join(&mut joins, &mut joined));
         let now = (!joins.is_empty()).then(|| format!("(SELECT {row} FROM (SELECT) AS o{joins})"));
-        let own: Vec<usize> = (0..meta.fields.len()).filter(|index| meta.fields[*index].is_column()).collect();
-        let mut next = own.len() + 3;
-        let mut shown = Vec::new();
-        for (column, wanted) in shape.columns.iter().enumerate().filter(|(_, column)| !column.hidden) {
-            let is = |index: &usize| wanted.source.is_own(wanted.name) && meta.fields[*index].name == wanted.name;
-            shown.push(match own.iter().position(is) {
-                Some(position) => Shown { column, position, field: Some(own[position]) },
-                None => Shown { column, position: next, field: None },
-            });
-            next += usize::from(!wanted.source.is_own(wanted.name));
+        let stored = |fields: &[FieldMeta]| fields.iter().filter(|field| field.is_column()).count();
+        let own = stored(meta.fields);
+        // Behind the version, its place and the one text.
+        let mut next = own + 3;
+        let mut pieces = Vec::new();
+        for (column, shown) in shape.columns.iter().enumerate().filter(|(_, column)| !column.hidden) {
+            let field =
+                meta.fields.iter().position(|field| field.name == shown.name && shown.source.is_own(field.name));
+            let position = match field {
+                Some(field) => stored(&meta.fields[..field]),
+                None => {
+                    next += 1;
+                    next - 1
+                }
+            };
+            pieces.push(Piece { column, position, field });
         }
-        Beside { columns, sources, now, own: own.len(), shown }
+        Beside { columns, sources, now, own, pieces }
     }
 
     /// What is beside the row `t` by now, in the one text of [`Beside::columns`]; nothing where all of that follows from the
@@ -99,7 +105,7 @@ pub fn foresee(entry: &Entry, changes: &Changes) -> Result<Option<Read>> {
         return Ok(None);
     }
     let mut record = Vec::with_capacity(1024);
-    for Shown { column, position, field } in &entry.beside.shown {
+    for Piece { column, position, field } in &entry.beside.pieces {
         let column = &entry.single.columns[*column];
         record.push(if record.is_empty() { b'{' } else { b',' });
         record.extend_from_slice(column.key.as_bytes());
