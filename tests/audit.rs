@@ -178,7 +178,7 @@ async fn a_trail_outlives_what_it_tells_of(server: Server) {
 mod embedded {
     use super::*;
 
-    on_both!(embedded_records_are_entered_by_themselves);
+    on_both!(embedded_records_are_entered_by_themselves, those_that_go_together_are_entered_by_id);
 
     async fn embedded_records_are_entered_by_themselves(server: Gatherings) {
         let admin = server.admin();
@@ -201,5 +201,22 @@ mod embedded {
         admin.delete(&path).await.deleted();
         let entries = self::entries(&server, "guests").await;
         assert_eq!(entries.iter().filter(|entry| entry["action"] == "delete").count(), 2, "{entries:?}");
+    }
+
+    async fn those_that_go_together_are_entered_by_id(server: Gatherings) {
+        let admin = server.admin();
+        let mut guests = Vec::new();
+        for index in 0..8 {
+            let member = admin.post("/members", json!({ "name": format!("Ada {index}") })).await.created("member");
+            guests.push(json!({ "member_id": member["id"] }));
+        }
+        let body = json!({ "subject": "x", "code": "A", "guests": guests });
+        let gathering = admin.post("/gatherings", body).await.created("gathering");
+        let path = format!("/gatherings/{}", gathering["id"]);
+        admin.put(&path, json!({ "guests": [] })).await.record("gathering");
+        let entries = entries(&server, "guests").await;
+        let gone = entries.iter().filter(|entry| entry["action"] == "delete").map(|entry| &entry["record_id"]);
+        let ids = gathering["guests"].as_array().expect("guests").iter().map(|guest| &guest["id"]);
+        assert_eq!(gone.collect::<Vec<_>>(), ids.collect::<Vec<_>>());
     }
 }

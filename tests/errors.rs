@@ -142,6 +142,10 @@ async fn an_unknown_path_is_not_found(server: Server) {
     for path in ["~/", "~/nope", "~/api", "~/api/v2/products", "~/health", "~/health/nope"] {
         admin.get(path).await.refused(404, "not_found");
     }
+    // What only begins like the API is no more of it than anything else, whoever asks.
+    for path in ["~/api/v12/products", "~/api/v1x", "~/api/v2"] {
+        server.anonymous().get(path).await.refused(404, "not_found");
+    }
     for target in [
         "/api/v1/%ff",
         "/api/v1/products/%ff",

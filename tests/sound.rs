@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use charter_codegen::Sources;
 use charter_runtime::App;
-use charter_runtime::catalog::Catalog;
+use charter_runtime::catalog::{Catalog, sound};
 use charter_runtime::crud::{self, Route};
 
 use crate::support::{Server, on_both};
@@ -40,6 +40,11 @@ async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     }
 }
 
+#[test]
+fn the_pages_of_the_server_are_those_that_the_check_keeps_free() {
+    assert_eq!(charter_codegen::platform_pages(), [sound::TOP, sound::COLLECTION_PAGES, sound::RECORD_PAGES]);
+}
+
 async fn every_name_of_the_description_is_compared_by_the_check(server: Server) {
     let description = server.anonymous().get("/openapi.json").await.ok();
     let mut served = BTreeSet::new();
@@ -65,6 +70,42 @@ async fn every_name_of_the_description_is_compared_by_the_check(server: Server) 
     let plurals = entries.filter(|entry| entry.is_served()).map(|entry| entry.meta.plural);
     let reserved = charter_codegen::platform_plurals();
     assert_eq!(plurals.filter(|plural| reserved.contains(plural)).count(), reserved.len(), "{reserved:?}");
+}
+
+#[test]
+fn a_default_has_a_format_where_the_server_says_so() {
+    let urls = [
+        "https://example.com/x",
+        "HTTPS://a.b:8080/x?y#z",
+        "http://u:p@[::1]:80",
+        "http://10.0.0.1",
+        "http://a:",
+        "http://ä.example",
+    ];
+    let none = [
+        "",
+        "example.com",
+        "ftp://example.com",
+        "https:example.com",
+        "http:///x",
+        "http://:80",
+        "http://a:b",
+        "http://a:70000",
+        "http://[x]",
+        "http://?a",
+        "http://10.0.0.256",
+        "http://u@/x",
+        "http://a/b c",
+        "http://a\nb",
+        " http://a",
+    ];
+    let emails = ["a@example.com", "a.b+c@example", "ä@ö.example"];
+    let no_emails = ["nobody", "a@", "@b", "a@b..c", "a b@c", "a@b@c", "a\u{1}@b.example", "a@b.", ".@."];
+    for text in urls.into_iter().chain(none).chain(emails).chain(no_emails) {
+        assert_eq!(charter_codegen::formats_of(text), (crud::is_url(text), crud::is_email(text)), "{text:?}");
+    }
+    assert!(urls.into_iter().all(crud::is_url) && !none.into_iter().any(crud::is_url));
+    assert!(emails.into_iter().all(crud::is_email) && !no_emails.into_iter().any(crud::is_email));
 }
 
 /// Sound, but for a pattern that swallows the end of what stands around it.
@@ -115,13 +156,57 @@ mod page {
     }
 }
 
+/// Stands where the panel deletes a shelf.
+mod removal {
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "removal", path = "delete", under(resource = "shelf", field = "shelf_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("shelf"), required)]
+        pub shelf_id: i64,
+    }
+}
+
+/// Is of the same type as a shelf, and refers to fields that nothing has.
+mod crate_ {
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "crate", type_name = "Shelf", include(name = "shelves", many = "shelf", by = "crate_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(string(3), exists = "shelf.code")]
+        pub code: Option<String>,
+    }
+}
+
+/// Is asked for a part of a number.
+mod box_ {
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "box", plural = "boxes")]
+    pub struct Model {
+        pub id: i64,
+        #[field(integer, filter("eq", "cont"))]
+        pub size: Option<i32>,
+    }
+}
+
 #[test]
 fn what_no_check_has_seen_refuses_the_start() {
     assert!(Catalog::link(vec![Route::of::<shelf::Entity>()]).is_ok());
     let refused = [
         (vec![Route::of::<label::Entity>()], "the pattern of label.code"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<mark::Entity>()], "/shelfs/{}/restore"),
+        (vec![Route::of::<shelf::Entity>(), Route::of::<removal::Entity>()], "/shelfs/{}/delete"),
         (vec![Route::of::<page::Entity>()], "/docs"),
+        (vec![Route::of::<box_::Entity>()], "`cont` cannot be asked of box.size"),
+        (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "two resources have the type `Shelf`"),
+        (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.crate_id`"),
+        (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.code`"),
     ];
     for (routes, problem) in refused {
         let told = Catalog::link(routes).expect_err(problem);

@@ -83,6 +83,18 @@ pub fn platform_paths() -> &'static [&'static str] {
     platform::PATHS
 }
 
+/// What the server and the panel have beside the API, which nothing else may be called: at the top, behind a collection,
+/// and behind a record.
+pub fn platform_pages() -> [&'static [&'static str]; 3] {
+    [platform::PAGES, check::paths::COLLECTION_PAGES, check::paths::RECORD_PAGES]
+}
+
+/// Whether the check takes a text for a URL, and whether for an e-mail address, to compare with the server.
+pub fn formats_of(text: &str) -> (bool, bool) {
+    use crate::check::patterns::has_format;
+    (has_format(words::Format::Url, text), has_format(words::Format::Email, text))
+}
+
 /// The passes, in their order. What is right may come with warnings.
 fn checked(sources: Sources) -> Result<(Checked<Schema>, Report), Report> {
     let mut problems = Problems::default();

@@ -117,7 +117,7 @@ pub static TYPES: &[TypeWord] = &[
 pub const LONGEST_STRING: u32 = 65_535;
 
 /// The longest word of an `enum`: its column's length.
-pub const LONGEST_WORD: usize = 64;
+pub const LONGEST_WORD: u32 = 64;
 
 /// The most digits of a `decimal`: they fit 64 bits, which is how SQLite keeps them exact.
 pub const MOST_DIGITS: u8 = 18;

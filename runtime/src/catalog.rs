@@ -1,6 +1,7 @@
 //! The resources of an application, linked: every name that metadata mentions is looked up once, at the start.
 
-mod sound;
+mod links;
+pub mod sound;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -11,9 +12,6 @@ use crate::meta::{
     ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
 };
 use crate::record::Shape;
-
-/// So many references are followed to find out whether a record is there.
-const DEEPEST: usize = 4;
 
 /// All resources of an application.
 #[derive(Debug)]
@@ -87,9 +85,11 @@ impl Catalog {
             if by_plural.insert(meta.plural, index).is_some() {
                 problems.push(format!("two resources have the plural `{}`", meta.plural));
             }
-            by_type.insert(meta.type_name, index);
-            let derived = link_derived(meta, &metas, &mut problems);
-            check_references(meta, &metas, &mut problems);
+            if by_type.insert(meta.type_name, index).is_some() {
+                problems.push(format!("two resources have the type `{}`", meta.type_name));
+            }
+            let derived = links::derived(meta, &metas, &mut problems);
+            links::check(meta, &metas, &mut problems);
             let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();
             let shown = |shape: Shown| {
                 let wanted =
@@ -98,7 +98,7 @@ impl Catalog {
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
             let mut tables = Vec::new();
-            let standing = standing(meta, &metas, "t", 1, &mut tables);
+            let standing = links::standing(meta, &metas, "t", 1, &mut tables);
             let standing = standing.map(|text| Arc::new(Standing { text, tables }));
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
@@ -291,107 +291,4 @@ pub fn snake_case(name: &str) -> String {
         snake.push(c.to_ascii_lowercase());
     }
     snake
-}
-
-/// The condition that no record is deleted that `meta`'s records cannot be without: a required reference to a deleted
-/// record hides the record that has it, and so on from there. Nothing when no reference leads to what is kept deleted.
-///
-/// The text is SQL on `alias`. `depth` names the tables within, and ends what refers in a circle; `tables` gathers them.
-fn standing(
-    meta: &ResourceMeta,
-    metas: &HashMap<&str, &'static ResourceMeta>,
-    alias: &str,
-    depth: usize,
-    tables: &mut Vec<&'static str>,
-) -> Option<String> {
-    let mut conditions = Vec::new();
-    for field in meta.fields.iter().filter(|f| !f.nullable && depth <= DEEPEST) {
-        let Kind::Ref { resource } = field.kind else { continue };
-        let Some(target) = metas.get(resource) else { continue };
-        let (inner, table, name) = (format!("s{depth}"), target.table, field.name);
-        let deleted = target.soft_delete.then(|| format!("{inner}.\"deleted_at\" IS NULL"));
-        let further = standing(target, metas, &inner, depth + 1, tables);
-        let required: Vec<String> = deleted.into_iter().chain(further).collect();
-        if !required.is_empty() {
-            let required = required.join(" AND ");
-            tables.push(table);
-            conditions.push(format!(
-                "EXISTS (SELECT 1 FROM \"{table}\" AS {inner} WHERE {inner}.\"id\" = {alias}.\"{name}\" AND {required})"
-            ));
-        }
-    }
-    if conditions.is_empty() { None } else { Some(conditions.join(" AND ")) }
-}
-
-fn link_derived(
-    meta: &'static ResourceMeta,
-    metas: &HashMap<&str, &'static ResourceMeta>,
-    problems: &mut Vec<String>,
-) -> HashMap<&'static str, Source> {
-    let mut sources = HashMap::new();
-    for field in meta.fields {
-        let Kind::Derived { via, field: target } = field.kind else { continue };
-        let source = meta.fields.iter().find(|f| f.name == via).and_then(|via_field| match via_field.kind {
-            Kind::Code { values } if target == "label" => {
-                Some(Source { labels: Some(values), ..Source::own(via_field) })
-            }
-            Kind::Ref { resource } => {
-                let other = metas.get(resource)?;
-                let found =
-                    other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
-                Some(Source::through(via, other, found))
-            }
-            _ => None,
-        });
-        match source {
-            Some(source) => drop(sources.insert(field.name, source)),
-            None => problems
-                .push(format!("{}.{} is derived from `{via}.{target}`, which is not there", meta.name, field.name)),
-        }
-    }
-    sources
-}
-
-fn check_references(
-    meta: &'static ResourceMeta,
-    metas: &HashMap<&str, &'static ResourceMeta>,
-    problems: &mut Vec<String>,
-) {
-    let mut named: Vec<&str> = Vec::new();
-    for field in meta.fields {
-        match field.kind {
-            Kind::Ref { resource } | Kind::RefList { resource } | Kind::Embedded { resource, .. } => {
-                named.push(resource)
-            }
-            Kind::PolymorphicType { type_names } => {
-                for name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name)) {
-                    let who = meta.name;
-                    problems.push(format!("{who} refers to the type `{name}`, which the application does not have"));
-                }
-            }
-            _ => {}
-        }
-        for rule in field.rules {
-            if let crate::meta::Rule::Exists { resource, .. } = rule {
-                named.push(resource);
-            }
-        }
-    }
-    named.extend(meta.under.map(|under| under.resource));
-    for include in meta.includes {
-        match include.target {
-            IncludeTarget::Many { resource, .. } => named.push(resource),
-            IncludeTarget::One { via } if !meta.fields.iter().any(|f| f.name == via) => {
-                problems
-                    .push(format!("{} includes `{}` through `{via}`, which is not a field", meta.name, include.name));
-            }
-            _ => {}
-        }
-    }
-    for name in named {
-        if !metas.contains_key(name) {
-            problems
-                .push(format!("{} refers to the resource `{name}`, which the application does not have", meta.name));
-        }
-    }
 }

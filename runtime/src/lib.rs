@@ -30,6 +30,7 @@ pub mod header;
 pub mod idempotency;
 pub mod index;
 mod lasting;
+mod lately;
 mod mac;
 pub mod meta;
 pub mod network;

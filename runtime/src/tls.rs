@@ -1,7 +1,8 @@
-//! TLS as a client: whom this server trusts when it connects to others.
+//! This server as a client: whom it trusts when it connects to others, and what it never does there.
 
 use std::sync::{Arc, LazyLock};
 
+use reqwest::{Client, ClientBuilder, redirect, retry};
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::error::{Error, Result};
@@ -20,7 +21,23 @@ pub fn authorities() -> Arc<RootCertStore> {
     ROOTS.clone()
 }
 
-/// What a client needs that trusts these authorities.
+/// What every client of this server is: it trusts these authorities, goes by no proxy, and does nothing that it is not told
+/// to. Over HTTP/2 the other end could send megabytes before they are refused.
+///
+/// # Errors
+/// When TLS cannot be set up.
+pub fn client(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
+    Ok(Client::builder()
+        .tls_backend_preconfigured(trusting(roots)?)
+        .user_agent(concat!("Charter/", env!("CARGO_PKG_VERSION")))
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        .referer(false)
+        .http1_only())
+}
+
+/// What TLS needs that trusts these authorities.
 ///
 /// # Errors
 /// When TLS cannot be set up.

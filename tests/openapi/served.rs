@@ -1,6 +1,6 @@
 //! Where the description is found: over HTTP without a token, as a page, and on the command line.
 
-use charter_runtime::openapi::PATH;
+use charter_runtime::openapi::path;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ fn the_reference_page_loads_nothing_from_elsewhere() {
         assert!(scripts == page.text.matches("<script src=\"/docs/").count() && scripts > 0, "{}", page.text);
         assert!(page.text.contains("<link rel=\"icon\" href=\"data:,\">") && policy.contains("img-src 'self' data:"));
         let begin = server.anonymous().get("~/docs/begin.js").await.text;
-        assert!(begin.contains(&format!("\"{PATH}\"")) && policy.contains("connect-src 'self';"), "{begin}");
+        assert!(begin.contains(&format!("\"{}\"", path())) && policy.contains("connect-src 'self';"), "{begin}");
         assert!(!begin.contains("://"), "an address of another server: {begin}");
         for path in page.text.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             let script = server.anonymous().get(&format!("~{path}")).await;

@@ -108,7 +108,7 @@ fn values(field: &Field, problems: &mut Problems) {
             problems.push(Diagnostic::new(Code::Values, word.span, message, "empty, or with spaces around it"));
         }
         let length = word.value.chars().count();
-        if matches!(field.kind, Kind::Enum(_)) && length > LONGEST_WORD {
+        if matches!(field.kind, Kind::Enum(_)) && length > LONGEST_WORD as usize {
             let message = format!("a word of an `enum` has at most {LONGEST_WORD} characters, and this has {length}");
             let problem = Diagnostic::new(Code::Values, word.span, message, "too long");
             problems.push(problem.help("what people read of it may be longer: choose a shorter word"));

@@ -7,14 +7,14 @@ use crate::source::Span;
 use crate::words::{ActionOn, Operation};
 
 /// What stands behind a collection for many writes, and behind a record that was deleted or has files. `tests/sound.rs`
-/// holds these, and what follows, to the paths that are served.
+/// holds these to the paths that are served.
 const BULK: &str = "bulk";
 const RESTORE: &str = "restore";
 const ATTACHMENTS: &str = "attachments";
 
-/// Pages of the panel behind a collection, and behind a record.
-const COLLECTION_PAGES: &[&str] = &["new", "views"];
-const RECORD_PAGES: &[&str] = &["edit", "history"];
+/// Pages of the panel behind a collection, and behind a record, which the same tests compare with the panel's.
+pub const COLLECTION_PAGES: &[&str] = &["new", "views"];
+pub const RECORD_PAGES: &[&str] = &["delete", "edit", "history"];
 
 /// A path behind `/api/v1`, or of the panel, which has the same without it.
 #[derive(Debug)]

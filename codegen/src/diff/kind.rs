@@ -2,6 +2,7 @@
 
 use super::{Changes, Effect, lacking, quoted};
 use crate::snapshot::{Field, Kind};
+use crate::types::LONGEST_WORD;
 
 /// `given`: clients send it. `column`: rows hold it.
 pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes: &mut Changes<'_>) {
@@ -57,11 +58,11 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
     }
 }
 
-/// The words of an enum stand in a column of 64 characters.
-fn longer(then: &Kind) -> &'static str {
+/// The words of an enum stand in a column of their own length.
+fn longer(then: &Kind) -> String {
     match then {
-        Kind::String(max) if *max <= 64 => "",
-        _ => ", and one of more than 64 characters stops the migration",
+        Kind::String(max) if *max <= LONGEST_WORD => String::new(),
+        _ => format!(", and one of more than {LONGEST_WORD} characters stops the migration"),
     }
 }
 
@@ -85,7 +86,7 @@ pub fn converts(before: &Kind, after: &Kind) -> Conversion {
         (Kind::StringList(_), Kind::StringList(_)) => Whole,
         (Kind::String(_) | Kind::Enum, Kind::Text) => Whole,
         (Kind::String(then), Kind::String(now)) if then <= now => Whole,
-        (Kind::Enum, Kind::String(max)) if *max >= 64 => Whole,
+        (Kind::Enum, Kind::String(max)) if *max >= LONGEST_WORD => Whole,
         (Kind::String(_) | Kind::Text | Kind::Enum, Kind::String(_) | Kind::Text | Kind::Enum) => Checked,
         (Kind::Integer, Kind::Code) | (Kind::Code, Kind::Integer) => Whole,
         (Kind::Integer | Kind::Code, Kind::BigInt) => Whole,

@@ -6,6 +6,7 @@
 
 use super::step::{Step, Value};
 use super::table::{Column, ColumnKind, Index, IndexKind, Table, foreign_key};
+use crate::types::LONGEST_WORD;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -170,7 +171,7 @@ fn type_name(kind: &ColumnKind, dialect: Dialect) -> String {
     let (sqlite, postgres) = match kind {
         ColumnKind::String(max) => (format!("varchar({max})"), format!("varchar({max}) COLLATE \"C\"")),
         ColumnKind::Text => ("text".into(), "text COLLATE \"C\"".into()),
-        ColumnKind::Word => ("varchar(64)".into(), "varchar(64) COLLATE \"C\"".into()),
+        ColumnKind::Word => return type_name(&ColumnKind::String(LONGEST_WORD), dialect),
         ColumnKind::Integer => ("integer".into(), "integer".into()),
         ColumnKind::Id | ColumnKind::SingletonId | ColumnKind::BigInt => ("bigint".into(), "bigint".into()),
         ColumnKind::Boolean => ("boolean".into(), "bool".into()),

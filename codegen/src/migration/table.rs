@@ -1,6 +1,7 @@
 //! The tables of a snapshot: columns, indexes and references as a database has them.
 
 use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
+use crate::types::LONGEST_WORD;
 
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,7 +144,7 @@ impl ColumnKind {
     pub fn length(&self) -> Option<u32> {
         match self {
             ColumnKind::String(max) => Some(*max),
-            ColumnKind::Word => Some(64),
+            ColumnKind::Word => Some(LONGEST_WORD),
             _ => None,
         }
     }
@@ -231,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_migrations() {
+    fn names_tell_what_they_are_for_within_what_postgresql_keeps() {
         let index = |kind, columns: &[&str]| Index {
             kind,
             columns: columns.iter().map(|column| (*column).to_owned()).collect(),

@@ -55,6 +55,11 @@ fn collisions(resource: &Resource, problems: &mut Problems) {
     }
 }
 
+/// Whether a column is of a kind that a setting asks for: each has a name for it, and no other kind there.
+fn is_asked(kind: &Kind) -> bool {
+    matches!(kind, Kind::Timestamp(_) | Kind::CustomFields | Kind::Unknown)
+}
+
 /// A setting that asks for a column of a certain name and type, and a name that asks for the setting.
 fn asked_column(resource: &Resource, setting: Option<Span>, key: &str, name: &str, ty: &str, problems: &mut Problems) {
     match (setting, resource.column(name)) {
@@ -64,7 +69,7 @@ fn asked_column(resource: &Resource, setting: Option<Span>, key: &str, name: &st
                 format!("the name `{name}` is reserved for `#[resource({key})]`; say that, or rename the field");
             problems.report(column.ident.span(), message);
         }
-        (Some(_), Some(column)) if column.nullable != ty.starts_with("Option") => {
+        (Some(_), Some(column)) if column.nullable != ty.starts_with("Option") || !is_asked(&column.kind) => {
             problems.report(column.ident.span(), format!("this column is `pub {name}: {ty}`"));
         }
         _ => {}

@@ -34,6 +34,17 @@ mod wrong {
     }
 }
 
+mod mistyped {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "mistyped", soft_delete)]
+    pub struct Model {
+        pub id: i64,
+        pub deleted_at: Option<Uuid>,
+    }
+}
+
 mod memo {
     use super::*;
 

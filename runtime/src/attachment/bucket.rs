@@ -14,7 +14,7 @@ use object_store::path::Path;
 use object_store::signer::{Method, SignedUrlOptions, Signer};
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use reqwest::header::CONTENT_LENGTH;
-use reqwest::{Body, Client, ClientBuilder, Response, redirect, retry};
+use reqwest::{Body, Client, ClientBuilder, Response};
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
@@ -162,15 +162,7 @@ pub fn away(problem: &str) -> Error {
 
 /// A client without limits of time.
 fn client() -> Result<ClientBuilder> {
-    Ok(Client::builder()
-        .tls_backend_preconfigured(tls::trusting(tls::authorities())?)
-        .user_agent(concat!("Charter/", env!("CARGO_PKG_VERSION")))
-        .no_proxy()
-        .redirect(redirect::Policy::none())
-        .retry(retry::never())
-        .referer(false)
-        .http1_only()
-        .connect_timeout(Duration::from_secs(5)))
+    Ok(tls::client(tls::authorities())?.connect_timeout(Duration::from_secs(5)))
 }
 
 /// A file, a piece at a time.

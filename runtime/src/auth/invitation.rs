@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use super::secret::{digest, random};
 use super::{password, session};
 use crate::context::{Context, State};
-use crate::db::Sql;
+use crate::db::{Connection, Dialect, Sql};
 use crate::error::Result;
 
 const LASTS: TimeDelta = TimeDelta::days(7);
@@ -19,7 +19,7 @@ const CHARACTERS: usize = 40;
 /// When the database fails.
 pub async fn create(context: &Context<'_>, user_id: i64) -> Result<String> {
     let (dialect, secret) = (context.state().db.dialect(), random(CHARACTERS)?);
-    end(context, user_id).await?;
+    end(context.state().db.dialect(), context.db(), user_id).await?;
     let mut sql =
         Sql::new(dialect, "INSERT INTO \"user_invitations\" (\"user_id\", \"digest\", \"expires_at\") VALUES (");
     sql.bind(user_id).push(", ").bind(hex::encode(digest(&secret))).push(", ").bind(context.now() + LASTS).push(")");
@@ -27,14 +27,14 @@ pub async fn create(context: &Context<'_>, user_id: i64) -> Result<String> {
     Ok(secret)
 }
 
-/// Ends the links of a user, in the context's transaction.
+/// Ends the links of a user, in a transaction.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn end(context: &Context<'_>, user_id: i64) -> Result<()> {
-    let mut sql = Sql::new(context.state().db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
+pub async fn end(dialect: Dialect, transaction: &Connection, user_id: i64) -> Result<()> {
+    let mut sql = Sql::new(dialect, "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
     sql.bind(user_id);
-    sql.run(context.db()).await.map(drop)
+    sql.run(transaction).await.map(drop)
 }
 
 /// The address of a link.

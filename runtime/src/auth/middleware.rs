@@ -15,6 +15,7 @@ use super::{Principal, Secret, role, token, user};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
+use crate::lately::Lately;
 use crate::server::{Usage, origin};
 
 /// A revoked token stops on other nodes within this time; on the node that revoked it at once, and at once everywhere for
@@ -22,7 +23,7 @@ use crate::server::{Usage, origin};
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// `last_used_at` is written at most so often.
 const NOTED: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
-/// More tokens than this are not remembered at once.
+/// More tokens than this are not known at once.
 const MOST: usize = 10_000;
 
 /// The callers of the tokens seen lately, by the tokens' digests; and who is signed in.
@@ -34,7 +35,7 @@ pub struct TokenCache {
 
 #[derive(Debug, Default)]
 struct Memory {
-    callers: HashMap<[u8; 32], (Arc<Principal>, Instant)>,
+    callers: Lately<[u8; 32], Arc<Principal>>,
     /// The tokens that were valid when they were last read, also after the callers were forgotten.
     known: HashSet<[u8; 32]>,
     /// The tokens that are being read for the first time, so that many requests at once read and count one once.
@@ -54,8 +55,7 @@ impl TokenCache {
 
     fn get(&self, digest: &[u8; 32], now: Instant) -> Remembered {
         let memory = self.lock();
-        let fresh = memory.callers.get(digest).filter(|(_, until)| *until > now);
-        let fresh = fresh.map(|(caller, _)| caller.clone());
+        let fresh = memory.callers.get(digest, now).cloned();
         Remembered { fresh, known: memory.known.contains(digest), cleared: memory.cleared }
     }
 
@@ -74,19 +74,16 @@ impl TokenCache {
         memory.callers.remove(digest);
     }
 
-    fn put(&self, digest: [u8; 32], caller: &Arc<Principal>, until: Instant, cleared: u64) {
+    fn put(&self, digest: [u8; 32], caller: &Arc<Principal>, until: Instant, now: Instant, cleared: u64) {
         let mut memory = self.lock();
         if memory.cleared != cleared {
             return;
-        }
-        if memory.callers.len() >= MOST {
-            memory.callers.clear();
         }
         if memory.known.len() >= MOST {
             memory.known.clear();
         }
         memory.known.insert(digest);
-        memory.callers.insert(digest, (caller.clone(), until));
+        memory.callers.put(digest, caller.clone(), until, now);
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -151,7 +148,7 @@ pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bo
                 }
             }
             let (caller, until) = found?;
-            state.tokens.put(digest, &caller, until, cleared);
+            state.tokens.put(digest, &caller, until, state.clock.instant(), cleared);
             caller
         }
     };
@@ -284,13 +281,13 @@ pub(super) async fn of_user(state: &State, user: user::Model) -> Result<Principa
         true => Vec::new(),
         false => role::Entity::find().filter(role::Column::Id.is_in(role_ids.clone())).all(state.db.reader()).await?,
     };
-    let permissions =
-        roles.into_iter().filter_map(|r| serde_json::from_value::<Vec<String>>(r.permissions).ok()).flatten();
+    let permissions = roles.into_iter().map(|role| serde_json::from_value::<Vec<String>>(role.permissions));
+    let permissions = permissions.collect::<Result<Vec<_>, _>>().map_err(Error::internal)?;
     Ok(Principal {
         user_id: Some(user.id),
         is_admin: user.is_admin,
         is_active: user.is_active,
-        permissions: permissions.collect(),
+        permissions: permissions.into_iter().flatten().collect(),
         role_ids,
         ..Principal::default()
     })

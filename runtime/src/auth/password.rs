@@ -7,7 +7,7 @@ use argon2::{Argon2, PasswordHasher, PasswordVerifier};
 use sea_orm::EntityTrait;
 use tokio::sync::Semaphore;
 
-use super::{session, user};
+use super::{invitation, session, user};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
@@ -85,9 +85,7 @@ pub(super) async fn store(
     if sql.run(transaction).await? == 0 {
         return Ok(false);
     }
-    let mut links = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"user_id\" = ");
-    links.bind(made.user_id);
-    links.run(transaction).await?;
+    invitation::end(state.db.dialect(), transaction, made.user_id).await?;
     session::end_all(state, transaction, made.user_id).await?;
     Ok(true)
 }

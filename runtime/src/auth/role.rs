@@ -58,7 +58,8 @@ impl Behaviour for Entity {
             for field in entry.meta.fields.iter().filter(of_roles) {
                 let holders = Condition::Overlaps { field, ids: vec![role.id] };
                 let without = |row: &QueryResult| {
-                    let mut ids: Vec<i64> = serde_json::from_value(row.try_get("", field.name)?).unwrap_or_default();
+                    let mut ids: Vec<i64> =
+                        serde_json::from_value(row.try_get("", field.name)?).map_err(Error::internal)?;
                     ids.retain(|id| *id != role.id);
                     Ok(serde_json::json!(ids).into())
                 };

@@ -1,6 +1,5 @@
 //! Who is signed in to the panel: a secret in a cookie, whose digest is stored, and which is changed every hour.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use super::{Principal, user};
 use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
+use crate::lately::Lately;
 
 const CHARACTERS: usize = 43;
 /// A session ends when it was not used for so long, and at last.
@@ -29,8 +29,6 @@ const NOTED: TimeDelta = TimeDelta::minutes(5);
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// A request waits so long for its secret to be changed, and goes on with the one that it has.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// More than this are not remembered at once.
-const MOST: usize = 10_000;
 
 /// A user in a browser.
 #[derive(Debug)]
@@ -64,7 +62,7 @@ pub struct SessionCache(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
-    users: HashMap<[u8; 32], (Arc<SignedIn>, Instant)>,
+    users: Lately<[u8; 32], Arc<SignedIn>>,
     cleared: u64,
 }
 
@@ -77,19 +75,15 @@ impl SessionCache {
 
     fn get(&self, digest: &[u8; 32], now: Instant) -> (Option<Arc<SignedIn>>, u64) {
         let memory = self.lock();
-        let fresh = memory.users.get(digest).filter(|(_, until)| *until > now);
-        (fresh.map(|(user, _)| user.clone()), memory.cleared)
+        (memory.users.get(digest, now).cloned(), memory.cleared)
     }
 
-    fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, until: Instant, cleared: u64) {
+    fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, until: Instant, now: Instant, cleared: u64) {
         let mut memory = self.lock();
         if memory.cleared != cleared {
             return;
         }
-        if memory.users.len() >= MOST {
-            memory.users.clear();
-        }
-        memory.users.insert(digest, (user.clone(), until));
+        memory.users.put(digest, user.clone(), until, now);
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -173,7 +167,7 @@ pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option
             let used_at = now.max(row.rotated_at + TimeDelta::milliseconds(1));
             note(state.clone(), row, used_at);
         }
-        state.tokens.sessions.put(key, &user, begun + REMEMBERED, cleared);
+        state.tokens.sessions.put(key, &user, begun + REMEMBERED, state.clock.instant(), cleared);
     }
     Ok(Some(Found { user, renewed }))
 }

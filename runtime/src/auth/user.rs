@@ -99,7 +99,7 @@ impl Behaviour for Entity {
             let deactivated = before.is_active && !is_active(draft, before);
             // Who has the old inbox has no way in.
             if deactivated || email.as_ref().is_some_and(|email| before.email != *email) {
-                invitation::end(context, before.id).await?;
+                invitation::end(context.state().db.dialect(), context.db(), before.id).await?;
             }
             if deactivated {
                 session::end_all(context.state(), context.db(), before.id).await?;

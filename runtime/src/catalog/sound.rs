@@ -4,14 +4,21 @@ use std::collections::HashMap;
 
 use super::{Catalog, Entry};
 use crate::crud::{compile_pattern, paths};
-use crate::meta::{ActionOutput, FieldMeta, ResourceMeta, Rule};
+use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, ResourceMeta, Rule};
+use crate::query::{Predicate, filterable};
 
 /// What stands at the top beside the API: pages, files, and what monitors ask for.
-const TOP: [&str; 5] = ["api", "docs", "files", "health", "panel"];
+pub const TOP: &[&str] = &["api", "docs", "files", "health", "panel"];
 
-/// Pages of the panel, whose paths are the API's: behind a collection, and behind a record.
-const COLLECTION_PAGES: [&str; 2] = ["new", "views"];
-const RECORD_PAGES: [&str; 2] = ["edit", "history"];
+/// Pages of the panel, whose paths are the API's: behind a collection, and behind a record. The panel asks for each here,
+/// and the check of the YAML has the same, which `tests/sound.rs` compares.
+pub const NEW: &str = "new";
+pub const VIEWS: &str = "views";
+pub const COLLECTION_PAGES: &[&str] = &[NEW, VIEWS];
+pub const DELETE: &str = "delete";
+pub const EDIT: &str = "edit";
+pub const HISTORY: &str = "history";
+pub const RECORD_PAGES: &[&str] = &[DELETE, EDIT, HISTORY];
 
 /// Every problem of the linked resources.
 pub fn problems(catalog: &Catalog) -> Vec<String> {
@@ -28,12 +35,23 @@ pub fn problems(catalog: &Catalog) -> Vec<String> {
                 }
             }
         }
+        problems.extend(meta.fields.iter().filter_map(|field| misfit(entry, field)));
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
             // In a body the input may stand under the action's name.
             problems.push(format!("a parameter of the action `{}` of {} has its name", action.name, meta.plural));
         }
     }
     problems
+}
+
+/// What is wrong with the predicates that a field allows, where they do not fit what it shows.
+fn misfit(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
+    let Filter::Only(allowed) = field.filter else { return None };
+    let source = entry.source(field);
+    let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
+    let fits = |name: &str| Predicate::from_name(name).is_some_and(|predicate| predicate.fits(kind));
+    let misfit = allowed.iter().find(|name| !filterable(kind) || !fits(name))?;
+    Some(format!("`{misfit}` cannot be asked of {}.{}, which allows it by `filter`", entry.meta.name, field.name))
 }
 
 /// The fields of a resource, and the parameters and answers of its actions, each with the place that it has.

@@ -8,7 +8,7 @@ use super::account;
 use crate::app::App;
 use crate::auth::{Principal, invitation, user};
 use crate::context::{Context, State};
-use crate::crud::Transaction;
+use crate::crud::{API, Transaction};
 use crate::error::Result;
 
 /// What the first start shows once.
@@ -42,7 +42,7 @@ pub async fn administrator(state: &Arc<State>) -> Result<Option<Shown>> {
 
 /// What is printed once the server listens.
 pub fn banner(app: &App, state: &Arc<State>, base_url: &str, shown: Option<&Shown>) -> String {
-    let mut text = format!("Serving {base_url}/api/v1/\nThe panel, for people: {base_url}/");
+    let mut text = format!("Serving {base_url}{API}/\nThe panel, for people: {base_url}/");
     if let Some(Shown { token, invitation }) = shown {
         // A list that has something in it: reference data, or the administrator.
         let seeded = app.seeds.iter().map(|(resource, _)| state.catalog.get(resource));
@@ -50,7 +50,7 @@ pub fn banner(app: &App, state: &Arc<State>, base_url: &str, shown: Option<&Show
         text.push_str(&format!(
             "\n\nThis is the first start. The administrator is {}; this token may do everything and is shown this once:\n\n\
              \x20 {token}\n\nTry it:\n\n\
-             \x20 curl -H 'Authorization: Bearer {token}' {base_url}/api/v1/{path}\n\n\
+             \x20 curl -H 'Authorization: Bearer {token}' {base_url}{API}/{path}\n\n\
              To sign in to the panel, set a password here, once and within a week:\n\n\
              \x20 {invitation}\n\n\
              More tokens: {} token create --help\n",

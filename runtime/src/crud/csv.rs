@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use super::include::Related;
+use super::pieces::{Piece, pieces};
 use crate::catalog::Entry;
 use crate::db::Row;
 use crate::error::{Error, Result};
@@ -122,7 +123,7 @@ fn write_json(out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
             let text: String = serde_json::from_slice(json).map_err(Error::internal)?;
             write_text(out, &text);
         }
-        Some(b'[' | b'{') => write_text(out, &String::from_utf8_lossy(&dense(json))),
+        Some(b'[' | b'{') => write_text(out, &dense(&String::from_utf8_lossy(json))),
         _ if json == b"null" => {}
         _ => out.extend_from_slice(json),
     }
@@ -130,18 +131,15 @@ fn write_json(out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
 }
 
 /// JSON without the space that one database leaves between what it holds, and the other does not.
-fn dense(json: &[u8]) -> Vec<u8> {
-    let (mut is_text, mut is_escaped) = (false, false);
-    let mut stays = |byte: u8| {
-        let stays = is_text || !byte.is_ascii_whitespace();
-        (is_text, is_escaped) = match (byte, is_escaped) {
-            (b'"', false) => (!is_text, false),
-            (b'\\', false) => (is_text, is_text),
-            _ => (is_text, false),
-        };
-        stays
-    };
-    json.iter().copied().filter(|byte| stays(*byte)).collect()
+fn dense(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for piece in pieces(json) {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Between(between) => out.extend(between.split_ascii_whitespace()),
+        }
+    }
+    out
 }
 
 /// Writes text, in quotes where it needs them. The empty text has them too, because nothing at all is null.

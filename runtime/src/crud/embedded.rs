@@ -5,7 +5,7 @@
 //! field that is only shown, so that what was read of this record or of another can be sent. They are plain rows; hooks
 //! belong to the record that holds them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use sea_orm::{QueryResult, Value};
@@ -17,8 +17,11 @@ use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind};
-use crate::query::{Condition, read_value};
+use crate::meta::{FieldMeta, Kind, Shown};
+use crate::query::{Condition, MOST_ELEMENTS, read_value};
+
+/// Stored rows by id, in whose order the trail tells of them.
+type Stored = BTreeMap<i64, Arc<QueryResult>>;
 
 /// The embedded records that a write gives for one field.
 #[derive(Debug)]
@@ -26,7 +29,7 @@ pub struct EmbeddedSet {
     field: &'static FieldMeta,
     items: Vec<Item>,
     /// Those that the record has and the write does not give.
-    gone: HashMap<i64, Arc<QueryResult>>,
+    gone: Stored,
 }
 
 #[derive(Debug)]
@@ -39,7 +42,7 @@ struct Item {
 
 impl Item {
     /// Is what changes the stored row of this id, unless there is none or another item is; then it is a new one.
-    fn take(&mut self, id: Option<i64>, stored: &mut HashMap<i64, Arc<QueryResult>>) {
+    fn take(&mut self, id: Option<i64>, stored: &mut Stored) {
         let row = id.and_then(|id| Some((id, stored.remove(&id)?)));
         self.id = row.as_ref().map(|(id, _)| *id);
         self.changes.before = row.map(|(_, row)| row);
@@ -61,6 +64,12 @@ fn target<'c>(catalog: &'c Catalog, field: &FieldMeta) -> Option<(&'c Entry, &'s
     }
 }
 
+/// The fields of an embedded record that are shown: what the one that holds it says already is not.
+pub fn shown(target: &Entry, by: &str) -> impl Iterator<Item = &'static FieldMeta> {
+    let left_out = move |name: &str| name == by || matches!(name, "created_at" | "updated_at");
+    target.meta.fields.iter().filter(move |field| field.shown == Shown::Always && !left_out(field.name))
+}
+
 /// Reads the list of one field. The problems of an item stay with it until it is checked, and are reported under
 /// `participants.0.member_id`.
 pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, changes: &mut Changes) -> Result<()> {
@@ -70,11 +79,11 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
         Given::Nested(json) => serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json).ok(),
         _ => None,
     };
-    let Some(raw) = raw.filter(|raw| raw.len() <= input::MOST_ELEMENTS) else {
-        changes.errors.add(field.name, format!("must be a list of at most {} objects", input::MOST_ELEMENTS));
+    let Some(raw) = raw.filter(|raw| raw.len() <= MOST_ELEMENTS) else {
+        changes.errors.add(field.name, format!("must be a list of at most {MOST_ELEMENTS} objects"));
         return Ok(());
     };
-    let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: HashMap::new() };
+    let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: Stored::new() };
     for (place, raw) in raw.into_iter().enumerate() {
         let Some(body) = Body::nested(raw.get()) else {
             changes.errors.add(format!("{}.{place}", field.name), "must be an object");
@@ -108,7 +117,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
         let mut stored = match id {
             Some(id) => rows(context, entry, by, id).await?,
-            None => HashMap::new(),
+            None => Stored::new(),
         };
         let replaced: Vec<i64> = stored.keys().copied().collect();
         for item in &mut set.items {
@@ -147,9 +156,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
 /// Deletes all that are embedded in a record, which is being deleted.
 pub async fn remove(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     for (target, by) in entry.meta.fields.iter().filter_map(|field| target(context.catalog(), field)) {
-        let mut gone: Vec<_> = rows(context, target, by, id).await?.into_iter().collect();
-        gone.sort_by_key(|(id, _)| *id);
-        for (id, row) in gone {
+        for (id, row) in rows(context, target, by, id).await? {
             store::delete(context, target, id).await?;
             trail::removed(context, target, id, &row).await?;
         }
@@ -227,8 +234,8 @@ fn moves(changes: &Changes) -> bool {
     !changes.meta.soft_delete && references::judged(changes).next().is_some()
 }
 
-async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<HashMap<i64, Arc<QueryResult>>> {
-    let Some(field) = entry.field(by) else { return Ok(HashMap::new()) };
+async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<Stored> {
+    let Some(field) = entry.field(by) else { return Ok(Stored::new()) };
     let found = store::load_all(context, entry, &Condition::equals(field, id)).await?;
     let keyed = found.into_iter().map(|row| Ok((row.try_get::<i64>("", "id")?, Arc::new(row))));
     keyed.collect()

@@ -61,10 +61,21 @@ enum Piece {
 }
 
 impl Format {
+    pub const ALL: [Format; 2] = [Format::Csv, Format::Lines];
+
+    /// By which it is asked for.
     pub fn media_type(self) -> &'static str {
         match self {
-            Format::Csv => "text/csv; charset=utf-8; header=present",
+            Format::Csv => "text/csv",
             Format::Lines => "application/x-ndjson",
+        }
+    }
+
+    /// As the answer says it (RFC 4180, section 3).
+    pub fn content_type(self) -> String {
+        match self {
+            Format::Csv => format!("{}; charset=utf-8; header=present", self.media_type()),
+            Format::Lines => self.media_type().to_owned(),
         }
     }
 
@@ -85,13 +96,15 @@ impl Format {
             let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
             let quality = quality.and_then(|q| q.trim().parse().ok()).unwrap_or(1.0);
             let format = match kind.as_str() {
-                "text/csv" => Format::Csv,
-                "application/x-ndjson" | "application/ndjson" => Format::Lines,
+                "application/ndjson" => Format::Lines,
                 "application/json" | "application/*" | "*/*" => {
                     json = json.max(quality);
                     continue;
                 }
-                _ => continue,
+                _ => match Format::ALL.into_iter().find(|format| format.media_type() == kind) {
+                    Some(format) => format,
+                    None => continue,
+                },
             };
             if quality > best.map_or(0.0, |(known, _)| known) {
                 best = Some((quality, format));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::store;
+use super::{embedded, store};
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::custom_field;
@@ -104,13 +104,15 @@ pub async fn load(
     for field in &shape.embedded {
         if let Kind::Embedded { resource, by } = field.kind {
             let target = context.catalog().get(resource);
-            let left_out = [by, "created_at", "updated_at"];
-            let shown = target
-                .meta
-                .fields
-                .iter()
-                .filter(|f| f.shown == crate::meta::Shown::Always && !left_out.contains(&f.name));
-            let values = many(context, target, target.shape(shown), by, &integers(rows, shape, "id")?, None).await?;
+            let values = many(
+                context,
+                target,
+                target.shape(embedded::shown(target, by)),
+                by,
+                &integers(rows, shape, "id")?,
+                None,
+            )
+            .await?;
             related.embedded.push((field.name.to_string(), values));
         }
     }

@@ -1,23 +1,20 @@
 //! A body against a resource's metadata: every field known, every value read, every problem collected.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use rust_decimal::Decimal;
 use sea_orm::Value;
 
 use super::body::{Body, Given};
 use super::changes::{Changes, stored};
 use super::embedded;
+use super::pieces::check_numbers;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{Definition, merge};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
-use crate::query::{hint, read_value};
-
-/// A list holds at most so many elements.
-pub const MOST_ELEMENTS: usize = 1_000;
+use crate::query::{MOST_ELEMENTS, hint, read_value};
 
 /// Reads a body into changes; problems are collected in `changes.errors`.
 ///
@@ -238,24 +235,6 @@ fn has_null_character(json: &serde_json::Value) -> bool {
             map.iter().any(|(name, value)| name.contains('\0') || has_null_character(value))
         }
         _ => false,
-    }
-}
-
-/// Whether every number in a JSON text is kept as it is: what is read as a binary fraction must come out again. The text
-/// has been read already, and so is not nested without end.
-pub fn check_numbers(json: &str) -> Result<(), String> {
-    if let Ok(list) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json) {
-        return list.iter().try_for_each(|element| check_numbers(element.get()));
-    }
-    if let Ok(object) = serde_json::from_str::<HashMap<String, &serde_json::value::RawValue>>(json) {
-        return object.values().try_for_each(|value| check_numbers(value.get()));
-    }
-    let exact = |text: &str| Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).ok();
-    match serde_json::from_str::<serde_json::Number>(json) {
-        Ok(number) if exact(json).is_none_or(|given| exact(&number.to_string()) != Some(given)) => {
-            Err(format!("holds the number {json}, which has too many digits to be kept exactly; send it as text"))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -7,6 +7,8 @@ use crate::context::State;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
 
+/// What every path of the API begins with.
+pub const API: &str = "/api/v1";
 /// What stands behind a resource's path for many writes. No action of a collection has the name.
 pub const BULK: &str = "bulk";
 
@@ -104,7 +106,7 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
         for place in places(&state.catalog, entry) {
             for Method { name, call, abilities, permission } in methods(&state.catalog, entry, place) {
                 let ability = abilities.join(" or ");
-                let path = format!("/api/v1/{}", path(&state.catalog, entry, place));
+                let path = format!("{API}/{}", path(&state.catalog, entry, place));
                 routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission, call });
             }
         }
@@ -269,5 +271,15 @@ pub fn location(catalog: &Catalog, entry: &Entry, parent: Option<i64>, id: i64) 
     if let (Some(under), Some(parent)) = (entry.meta.under, parent) {
         collection = collection.replace(&format!("{{{}}}", under.field), &parent.to_string());
     }
-    format!("/api/v1/{collection}/{id}")
+    format!("{API}/{collection}/{id}")
+}
+
+/// The parts of a path as the router reads it, to which a slash too many says nothing.
+pub fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
+}
+
+/// Whether a path is the API's.
+pub fn is_of_api(path: &str) -> bool {
+    parts(path).take(2).eq(parts(API))
 }

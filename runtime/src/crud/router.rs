@@ -14,7 +14,7 @@ use super::bulk::{self, Site};
 use super::deprecation::Uses;
 use super::export::Exported;
 use super::list::{self, Asked, Listed};
-use super::route::{Call, Method, Place, methods, path, places};
+use super::route::{API, Call, Method, Place, methods, parts, path, places};
 use super::version::Conditions;
 use super::{Reply, Transaction, apart, create, delete, explain, restore, show, store, update, whole};
 use crate::attachment;
@@ -53,7 +53,7 @@ pub fn router(state: &Arc<State>) -> Router {
         }
     }
     let mut roots = roots.into_iter().peekable();
-    let mut api = Router::with_path("api/v1");
+    let mut api = Router::with_path(API.trim_start_matches('/'));
     while let Some((least, _)) = roots.peek() {
         let (least, mut most) = (least.clone(), String::new());
         let mut those = Vec::with_capacity(GROUP);
@@ -62,7 +62,7 @@ pub fn router(state: &Arc<State>) -> Router {
             those.push(root);
         }
         let is_among = move |request: &mut Request, _: &mut PathState<'_>| {
-            let name = request.uri().path().split('/').filter(|part| !part.is_empty()).nth(2).unwrap_or_default();
+            let name = parts(request.uri().path()).nth(parts(API).count()).unwrap_or_default();
             // What is written with escapes may be any of them.
             name.contains('%') || (least.as_str()..=most.as_str()).contains(&name)
         };
@@ -291,7 +291,7 @@ fn listed(listed: Listed) -> Result<Answer> {
         }
         Listed::Plan(body) => Answer::bytes(explain::MEDIA_TYPE, body),
         Listed::All(format, Exported { file_name, body }) => Answer::stream(StatusCode::OK, body)
-            .with_text("content-type", format.media_type())
+            .with_text("content-type", &format.content_type())
             .with_text(header::DISPOSITION, &format!("attachment; filename=\"{file_name}\"")),
     };
     Ok(answer.with_text(header::VARY, header::ACCEPT))

@@ -150,9 +150,16 @@ fn matches(pattern: &'static str, text: &str) -> bool {
     compile(pattern).is_ok_and(|regex| regex.is_match(text))
 }
 
-/// Written out: a browser would make an address of `https:example.com` too, other programs a path.
-fn is_url(text: &str) -> bool {
-    let is_web = |(scheme, _): (&str, &str)| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+/// Written out: a browser would make an address of `https:example.com` too, other programs a path. What it escapes or leaves
+/// out, space and control characters, stands in no URL (RFC 3986, section 2).
+pub fn is_url(text: &str) -> bool {
+    if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return false;
+    }
+    let is_web = |(scheme, rest): (&str, &str)| {
+        // A browser would look for the host behind a third slash.
+        !rest.starts_with(['/', '\\']) && ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    };
     text.split_once("://").is_some_and(is_web) && url::Url::parse(text).is_ok_and(|url| url.host().is_some())
 }
 
@@ -193,5 +200,6 @@ mod tests {
         assert!(is_url("https://example.com/x") && !is_url("ftp://example.com") && !is_url("example.com"));
         assert!(is_url("HTTPS://example.com") && !is_url("https:example.com") && !is_url("https:/example.com"));
         assert!(!is_url("https://") && !is_url("https:x://example.com"));
+        assert!(!is_url("https://example.com/a b") && !is_url("https://exam\nple.com") && !is_url(" https://a.b"));
     }
 }

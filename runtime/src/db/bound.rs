@@ -1,10 +1,15 @@
 //! Values as SQLite stores them when they are bound, one by one or as a list.
 
-use chrono::SecondsFormat;
+use chrono::{DateTime, SecondsFormat, Utc};
 use sea_orm::Value;
 use serde_json::Value as Json;
 
 use super::Stored;
+
+/// A time as SQLite stores it, which PostgreSQL reads as well.
+pub fn time_text(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::AutoSi, false)
+}
 
 /// What the driver would bind for a value, which may be written into the text; nothing where that is not known here.
 pub(super) fn stored<'v>(value: &'v Value, text: &'v mut String) -> Option<Stored<'v>> {
@@ -15,7 +20,7 @@ pub(super) fn stored<'v>(value: &'v Value, text: &'v mut String) -> Option<Store
         Value::String(Some(value)) => Stored::Text(value.as_bytes()),
         Value::String(None) => Stored::Null,
         Value::ChronoDateTimeUtc(Some(value)) => {
-            *text = value.to_rfc3339_opts(SecondsFormat::AutoSi, false);
+            *text = time_text(*value);
             Stored::Text(text.as_bytes())
         }
         Value::ChronoDate(Some(value)) => {

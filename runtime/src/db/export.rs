@@ -20,14 +20,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::connection::{TransactionPool, adapt};
+use super::limit::STEPS;
 use super::{Connection, Db, Dialect, Sql, Unit, limit, unhurried};
 use crate::error::{Error, Result};
 
 /// So many exports run at once in a process: each has a connection to itself for as long as it takes.
 pub const MOST_EXPORTS: u32 = 2;
-
-/// After so many steps of SQLite's machine it is looked whether anybody still wants the rows.
-const STEPS: i32 = 1_000;
 
 /// A statement that was told to stop is waited for so long.
 const ENDING: Duration = Duration::from_secs(10);

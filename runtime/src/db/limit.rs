@@ -19,8 +19,8 @@ use tokio::time::timeout;
 use super::{ACQUIRE, Connection, Db, Dialect};
 use crate::error::Result;
 
-/// After so many steps of SQLite's machine the clock is looked at: well under a millisecond.
-const STEPS: i32 = 1_000;
+/// After so many steps of SQLite's machine it is looked whether it shall go on: well under a millisecond.
+pub(super) const STEPS: i32 = 1_000;
 
 thread_local! {
     /// When the statement that this thread runs began.

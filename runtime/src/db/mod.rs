@@ -37,6 +37,7 @@ use sea_orm::{
 };
 use tokio::sync::Notify;
 
+pub use bound::time_text;
 use connection::TransactionPool;
 pub use connection::{Announcement, Connection, Pool, Unit};
 use export::Exports;

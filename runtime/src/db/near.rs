@@ -25,7 +25,7 @@ use super::rows::Rows;
 use super::{STATEMENTS, Sql, functions};
 
 /// So many steps are counted at a time, and a statement has so many times as many: about a millisecond.
-const STEPS: i32 = 100;
+const COUNTED: i32 = 100;
 const MOST: u32 = 400;
 
 /// SQLite looks for the name of each value among all of them, without a step.
@@ -79,7 +79,7 @@ struct Reader {
 /// What a statement has taken.
 #[derive(Debug)]
 struct Spent {
-    /// How many times [`STEPS`].
+    /// How many times [`COUNTED`].
     times: AtomicU32,
     slow: Duration,
     opened: Instant,
@@ -223,7 +223,7 @@ impl Reader {
         // It learns of all tables and of what is known of them here, where nobody counts.
         drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
         let counted = spent.clone();
-        connection.progress_handler(STEPS, Some(move || counted.is_over()))?;
+        connection.progress_handler(COUNTED, Some(move || counted.is_over()))?;
         Ok(Reader { connection, spent, version: 0, kept: Vec::new() })
     }
 

@@ -99,7 +99,7 @@ impl Sql {
     /// How often it is asked again while the tables change, which keeps an index of substrings from being opened: a custom field
     /// that is defined makes indexes.
     fn tries(&self) -> usize {
-        if self.dialect == Dialect::Sqlite && self.text.contains("charter_search_") { AGAIN } else { 0 }
+        if self.is_uncounted { AGAIN } else { 0 }
     }
 
     /// What is asked of the database, and how many columns each row has of those that come as one value.

@@ -93,6 +93,23 @@ impl Sql {
         }
     }
 
+    /// Appends a table in parentheses: the rows, each a JSON array, with these columns of these PostgreSQL types.
+    pub fn table(&mut self, rows: Vec<serde_json::Value>, columns: &[(&str, &str)]) -> &mut Sql {
+        let rows = serde_json::Value::from(rows).to_string();
+        self.push("(SELECT ");
+        for (index, (name, kind)) in columns.iter().enumerate() {
+            self.push(if index > 0 { ", " } else { "" });
+            match self.dialect {
+                Dialect::Postgres => self.push(&format!("(j ->> {index})::{kind} AS \"{name}\"")),
+                Dialect::Sqlite => self.push(&format!("\"value\" ->> {index} AS \"{name}\"")),
+            };
+        }
+        match self.dialect {
+            Dialect::Postgres => self.push(" FROM jsonb_array_elements(").bind(rows).push("::jsonb) AS j)"),
+            Dialect::Sqlite => self.push(" FROM json_each(").bind(rows).push("))"),
+        }
+    }
+
     /// Appends a list of values in parentheses, as it stands behind `IN`; PostgreSQL takes none without values.
     pub fn list(&mut self, values: &[Value]) -> &mut Sql {
         if self.dialect == Dialect::Sqlite

@@ -60,13 +60,19 @@ fn is_ended(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "57014" | "9"))
 }
 
+/// How the tables of indexes of substrings of SQLite are called.
+pub(crate) const SEARCH: &str = "charter_search_";
+
 /// What a request is told whose index of substrings has gone meanwhile.
 pub(crate) const INDEXED_ANEW: &str = "What is searched is being indexed anew. Try again in a moment.";
 
 /// Whether an index of substrings of SQLite, or what keeps it, has gone between two statements of a request.
 fn is_lost(error: &DbErr) -> bool {
-    let gone = ["no such table: charter_search_", "no such column: charter_search_"];
-    is_changing(error) || said(error).is_some_and(|error| gone.iter().any(|gone| error.message().starts_with(gone)))
+    let is_gone = |message: &str| {
+        let what = message.strip_prefix("no such table: ").or(message.strip_prefix("no such column: "));
+        what.is_some_and(|what| what.starts_with(SEARCH))
+    };
+    is_changing(error) || said(error).is_some_and(|error| is_gone(error.message()))
 }
 
 /// Whether SQLite could not open an index of substrings, because another connection changed the tables meanwhile, and again

@@ -17,13 +17,14 @@ pub fn bounds(field: &FieldMeta) -> Bounds {
         Some(Scaled::Exact(number)) => Some(number),
         _ => None,
     };
+    let lower = |one: Option<i64>, other: Option<i64>| one.into_iter().chain(other).min();
     let mut bounds = Bounds::default();
     for rule in field.rules {
         match rule {
             Rule::Min(text) => bounds.least = scaled(text).max(bounds.least),
             Rule::Above(text) => bounds.least = scaled(text).map(|number| number + 1).max(bounds.least),
-            Rule::Max(text) => bounds.most = scaled(text).or(bounds.most),
-            Rule::Below(text) => bounds.most = scaled(text).map(|number| number - 1).or(bounds.most),
+            Rule::Max(text) => bounds.most = lower(bounds.most, scaled(text)),
+            Rule::Below(text) => bounds.most = lower(bounds.most, scaled(text).map(|number| number - 1)),
             _ => {}
         }
     }
@@ -146,6 +147,17 @@ mod tests {
                     "{least} {most} {number}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn of_two_bounds_the_narrower_holds_in_either_order() {
+        for rules in [
+            &[Rule::Max("5"), Rule::Below("100"), Rule::Min("2"), Rule::Above("1")],
+            &[Rule::Below("100"), Rule::Max("5"), Rule::Above("1"), Rule::Min("2")],
+        ] {
+            let field = FieldMeta { rules, ..FieldMeta::new("n", Kind::Integer) };
+            assert_eq!(bounds(&field), Bounds { least: Some(2), most: Some(5) });
         }
     }
 

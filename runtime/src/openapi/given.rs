@@ -10,8 +10,9 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::{prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::MOST_ELEMENTS;
+use crate::crud::embedded;
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
+use crate::query::MOST_ELEMENTS;
 
 /// A boolean in words or as a digit.
 pub const BOOLEAN_WORD: &str = "BooleanWord";
@@ -237,7 +238,7 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
         }
         properties.set(meta.name, field(catalog, target.meta.fields, meta, Write::Create, Some(target)));
     }
-    send_back(catalog, target, shown::embedded_fields(target, by), &mut properties);
+    send_back(catalog, target, embedded::shown(target, by), &mut properties);
     if write != Write::Update || required.is_empty() {
         return object(properties, &required);
     }
@@ -284,11 +285,11 @@ fn with_text(schema: Node, field: &FieldMeta) -> Node {
 }
 
 fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
-    let unit = 10_f64.powi(-i32::from(places));
+    let unit = 10_f64.powi(i32::from(places));
     let limit = 10_f64.powi(i32::from(precision - places));
-    // Exact in text; as a number it is read by its digits.
+    // Exact in text; as a number it is read by its digits, and divided it is the nearest to them, where a product is not.
     #[expect(clippy::cast_precision_loss, reason = "bounds of metadata are small")]
-    let scaled = |number: i64| json!(number as f64 * unit);
+    let scaled = |number: i64| json!(number as f64 / unit);
     let bounds = digits::bounds(field);
     let schema = Node::object().with("type", ["string", "number"]).with("format", "decimal");
     let schema = match bounds.least {
@@ -299,7 +300,7 @@ fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
         Some(most) => schema.with("maximum", scaled(most)),
         None => schema.with("exclusiveMaximum", json!(limit)),
     };
-    schema.with("multipleOf", json!(unit)).with_some("pattern", digits::pattern(field))
+    schema.with("multipleOf", scaled(1)).with_some("pattern", digits::pattern(field))
 }
 
 fn list(field: &FieldMeta, items: Node) -> Node {
@@ -313,4 +314,20 @@ fn list(field: &FieldMeta, items: Node) -> Node {
         }
     }
     schema.with("maxItems", most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimals_bound_is_the_number_that_its_text_says() {
+        for (text, number) in [("0.57", 0.57), ("0.29", 0.29), ("1.15", 1.15), ("8.41", 8.41), ("100", 100.0)] {
+            let rules = vec![Rule::Min(text), Rule::Max(text)].leak();
+            let field = FieldMeta { rules, ..FieldMeta::new("rate", Kind::Decimal { precision: 6, places: 2 }) };
+            let schema = serde_json::to_value(decimal(&field, 6, 2)).unwrap();
+            assert_eq!((&schema["minimum"], &schema["maximum"]), (&json!(number), &json!(number)));
+            assert_eq!(schema["multipleOf"], json!(0.01));
+        }
+    }
 }

@@ -21,7 +21,6 @@ mod text;
 
 use bytes::Bytes;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use self::node::Node;
 use self::operation::SCHEMES;
@@ -32,7 +31,9 @@ use crate::error::{Error, Result};
 use crate::header::AUTH_TOKEN;
 
 /// The path of the description.
-pub const PATH: &str = "/api/v1/openapi.json";
+pub fn path() -> String {
+    format!("{}/openapi.json", crud::API)
+}
 
 /// The description as it is sent.
 #[derive(Debug)]
@@ -49,8 +50,8 @@ impl Description {
     /// Never, unless memory runs out: the description is written into memory.
     pub fn of(state: &State) -> Result<Description> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
-        let digest = hex::encode(&Sha256::digest(&json)[..16]);
-        Ok(Description { json: json.into(), etag: format!("\"{digest}\"") })
+        let etag = crud::tag(&json);
+        Ok(Description { json: json.into(), etag })
     }
 }
 

@@ -7,7 +7,7 @@ use super::given::{self, Write};
 use super::node::{Node, reference};
 use super::{bulk, header, parameter, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::{Call, RouteInfo, deprecation, explain};
+use crate::crud::{Call, Format, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
 
 /// The names under which the description has the two ways to send a token.
@@ -357,17 +357,18 @@ fn list(examples: Examples<'_>, entry: &Entry) -> Node {
     let example = json!({ entry.meta.plural: [item], "meta": { "total": 1, "per_page": 20, "page": 1 } });
     let plan = json!({ "plan": { "conditions": "everything", "order": ["id"], "statements": [] } });
     let plan = Node::object().with("schema", reference("schemas", "Plan")).with("example", plan);
-    let all = |said: String, example: String| {
-        let schema = Node::object().with("type", "string").with("description", said);
+    let records = prose::records(entry.meta);
+    let all = |format| {
+        let (said, example) = match format {
+            Format::Csv => ("in CSV (RFC 4180) with a line of titles", "id\r\n1\r\n"),
+            Format::Lines => ("each as JSON on a line of its own", "{\"id\":1}\n"),
+        };
+        let schema = Node::object().with("type", "string").with("description", format!("All {records}, {said}."));
         Node::object().with("schema", schema).with("example", example)
     };
-    let records = prose::records(entry.meta);
-    let csv = all(format!("All {records}, in CSV (RFC 4180) with a line of titles."), "id\r\n1\r\n".into());
-    let lines = all(format!("All {records}, each as JSON on a line of its own."), "{\"id\":1}\n".into());
-    json_content(schema, example)
-        .with("text/csv", csv)
-        .with("application/x-ndjson", lines)
-        .with(explain::MEDIA_TYPE, plan)
+    let content = json_content(schema, example);
+    let content = Format::ALL.into_iter().fold(content, |content, form| content.with(form.media_type(), all(form)));
+    content.with(explain::MEDIA_TYPE, plan)
 }
 
 fn with_secrets(examples: Examples<'_>, entry: &Entry, reveals: &[(&str, &str)]) -> Value {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::node::Node;
-use super::{PATH, header, problem, prose};
+use super::{header, path, problem, prose};
 use crate::attachment::{self, Part};
 use crate::catalog::Catalog;
 use crate::header::*;
@@ -14,7 +14,7 @@ pub const TAG: &str = "Service";
 /// Each path with its `GET`.
 pub fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
     let mut operations = vec![
-        (PATH.to_string(), described()),
+        (path(), described()),
         ("/health/live".into(), health("live", "Whether the process runs", "Answers while the process runs.")),
         (
             "/health/ready".into(),

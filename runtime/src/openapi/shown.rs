@@ -6,10 +6,8 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
+use crate::crud::embedded;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
-
-/// The columns of an embedded record that the record which holds it already tells.
-const LEFT_OUT: [&str; 2] = ["created_at", "updated_at"];
 
 /// The schema of a field of a record, with its description and an example.
 pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
@@ -108,7 +106,7 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
         Kind::Json => any_json(),
         Kind::Uuid => text().with("format", "uuid"),
         Kind::CustomFields => custom_values(),
-        Kind::Embedded { resource, by } => list(embedded(catalog, catalog.get(resource), by)),
+        Kind::Embedded { resource, by } => list(of_embedded(catalog, catalog.get(resource), by)),
     }
 }
 
@@ -131,14 +129,8 @@ fn custom_values() -> Node {
 }
 
 /// An embedded record, without what the one that holds it says.
-fn embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
-    object(catalog, target, embedded_fields(target, by), true)
-}
-
-/// The fields of an embedded record that are shown.
-pub fn embedded_fields(target: &Entry, by: &str) -> impl Iterator<Item = &'static FieldMeta> {
-    let shown = target.meta.fields.iter().filter(move |f| f.shown == Shown::Always && f.name != by);
-    shown.filter(|f| !LEFT_OUT.contains(&f.name))
+fn of_embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
+    object(catalog, target, embedded::shown(target, by), true)
 }
 
 /// An object of some fields of a resource.

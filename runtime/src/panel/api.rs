@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::listing::Listing;
 use crate::auth::Principal;
 use crate::context::State;
-use crate::crud;
+use crate::crud::{self, API};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::server::{Endpoint, Nothing};
@@ -62,7 +62,7 @@ impl Api {
         version: Version,
     ) -> Result<Response> {
         let unreadable = |_| Error::Malformed("The address cannot be read.".into());
-        let mut request = hyper::Request::builder().method(method).uri(format!("/api/v1{path}")).version(version);
+        let mut request = hyper::Request::builder().method(method).uri(format!("{API}{path}")).version(version);
         for (name, value) in headers {
             let name: HeaderName = name.parse().map_err(Error::internal)?;
             let value = HeaderValue::from_str(value);

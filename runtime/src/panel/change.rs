@@ -146,7 +146,7 @@ impl Change {
                 if !text.is_empty() {
                     read_value(field.kind, text)?;
                 }
-                Ok(of_number(field, value))
+                Ok(sent::as_shown(field.kind, value))
             }
             Change::Custom(definition) => {
                 let given = [(definition.name.clone(), crud::Given::Text(text.into()))];
@@ -177,16 +177,5 @@ impl Change {
             input type="hidden" name="_field" value=(self.name());
             @for pair in form.iter().filter(|pair| self.has_input(&pair.name)) { input type="hidden" name=(pair.name) value=(pair.value); }
         }
-    }
-}
-
-/// Codes and ids come from a form as text.
-fn of_number(field: &FieldMeta, value: &Value) -> Value {
-    let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
-    match field.kind {
-        _ if value == "" => Value::Null,
-        Kind::Code { .. } | Kind::Ref { .. } | Kind::Integer | Kind::BigInt => number.map_or(Value::Null, Value::from),
-        Kind::Boolean => value.as_str().map_or(Value::Null, |text| Value::Bool(text == "true")),
-        _ => value.clone(),
     }
 }

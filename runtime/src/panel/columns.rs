@@ -59,7 +59,11 @@ pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
         tell_apart(&mut columns);
         Ok(columns)
     };
-    visit.remembered.columns.get(entry.meta.plural, visit.state.custom_fields_changed.count(), made).await
+    visit
+        .remembered
+        .columns
+        .get(entry.meta.plural, visit.state.custom_fields_changed.count(), &visit.state.clock, made)
+        .await
 }
 
 /// A reference is called as the name that is derived through it: where one chooses among both, it says which it is.

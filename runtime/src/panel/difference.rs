@@ -27,7 +27,7 @@ pub async fn told(
     let mut ours = sent::numbered(&fields, sent);
     for field in &fields {
         if let Some(value) = ours.get_mut(field.name) {
-            *value = typed(field.kind, value);
+            *value = sent::as_shown(field.kind, value);
         }
     }
     // What is never shown is not compared, and not shown here either.
@@ -43,7 +43,7 @@ pub async fn told(
     let custom = definitions.iter().filter_map(|definition| {
         let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
         let name = definition.name.as_str();
-        let (now, ours) = (&now["custom_fields"][name], typed(kind, ours["custom_fields"].get(name)?));
+        let (now, ours) = (&now["custom_fields"][name], sent::as_shown(kind, ours["custom_fields"].get(name)?));
         let shown = |value: &Value| cell::custom(visit, Some(definition), value, Room::Page);
         (!is_same(&ours, now)).then(|| (&definition.label, shown(now), shown(&ours)))
     });
@@ -58,18 +58,6 @@ pub async fn told(
 
 fn one(label: &str, now: &Markup, ours: &Markup) -> Markup {
     html! { li { (label) ": now " strong { (now) } ", yours " strong { (ours) } } }
-}
-
-/// What a form sent as text, as the API shows it.
-fn typed(kind: Kind, value: &Value) -> Value {
-    let Some(text) = value.as_str() else { return value.clone() };
-    let number = || text.trim().parse::<i64>().map(Value::from).unwrap_or_else(|_| value.clone());
-    match kind {
-        _ if text.is_empty() => Value::Null,
-        Kind::Code { .. } | Kind::Integer | Kind::BigInt => number(),
-        Kind::Boolean => Value::Bool(text == "true"),
-        _ => value.clone(),
-    }
 }
 
 /// Whether both are the same in a form. Of the records that belong in one, what the form has of them counts.

@@ -15,6 +15,7 @@ use super::title::{self, Titles};
 use super::tools::Tool;
 use super::visit::Visit;
 use super::{deleted, filter, page, plot, see, tools, views, words};
+use crate::crud::{API, Format};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, Predicate};
@@ -165,8 +166,9 @@ impl List<'_> {
                 details .menu {
                     summary { "Export" }
                     ul {
-                        @for (form, name) in [("text/csv", "CSV"), ("application/x-ndjson", "Lines of JSON")] {
-                            li { button type="button" data-export=(form) data-address={ "/panel/api" (exported(&all)) } data-name=(entry.meta.plural) { (name) } }
+                        @for format in Format::ALL {
+                            @let name = match format { Format::Csv => "CSV", Format::Lines => "Lines of JSON" };
+                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (exported(&all)) } data-name=(entry.meta.plural) { (name) } }
                         }
                         li { button type="button" data-copy=(curl(visit, asked)) { "Copy as curl" } }
                     }
@@ -311,5 +313,5 @@ fn exported(address: &str) -> String {
 /// The request of the API that answers what is seen.
 pub fn curl(visit: &Visit<'_>, path: &str) -> String {
     let quoted = path.replace('\'', "%27");
-    format!("curl -g -H \"Authorization: Bearer $TOKEN\" '{}/api/v1{quoted}'", visit.state.base_url())
+    format!("curl -g -H \"Authorization: Bearer $TOKEN\" '{}{API}{quoted}'", visit.state.base_url())
 }

@@ -1,21 +1,18 @@
 //! What every page of a list needs and what seldom changes, remembered while this process does not change it.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::columns::Column;
+use crate::clock::Clock;
 use crate::error::Result;
+use crate::lately::Lately;
 
 /// What other processes change is seen within this time.
 const REMEMBERED: Duration = Duration::from_secs(5);
-/// From so many on those go that are over.
-const MANY: usize = 256;
-/// More than this are not remembered at once.
-const MOST: usize = 10_000;
 
 /// What is remembered for pages.
 #[derive(Debug, Default)]
@@ -31,14 +28,13 @@ type OfUser = (Option<i64>, Vec<i64>, &'static str);
 
 /// Values as they were read lately.
 #[derive(Debug)]
-pub struct Memory<K, V>(Mutex<HashMap<K, Kept<V>>>);
+pub struct Memory<K, V>(Mutex<Lately<K, Kept<V>>>);
 
 #[derive(Debug)]
 struct Kept<V> {
     value: Arc<V>,
     /// How often what it was read from had changed before.
     changes: u64,
-    until: Instant,
 }
 
 impl<K, V> Default for Memory<K, V> {
@@ -52,29 +48,25 @@ impl<K: Eq + Hash, V> Memory<K, V> {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub async fn get(&self, key: K, changes: u64, read: impl Future<Output = Result<V>>) -> Result<Arc<V>> {
-        let known = self
-            .lock()
-            .get(&key)
-            .filter(|kept| kept.changes == changes && kept.until > Instant::now())
-            .map(|kept| kept.value.clone());
+    pub async fn get(
+        &self,
+        key: K,
+        changes: u64,
+        clock: &Clock,
+        read: impl Future<Output = Result<V>>,
+    ) -> Result<Arc<V>> {
+        let known =
+            self.lock().get(&key, clock.instant()).filter(|kept| kept.changes == changes).map(|k| k.value.clone());
         if let Some(value) = known {
             return Ok(value);
         }
         let value = Arc::new(read.await?);
-        let mut all = self.lock();
-        if all.len() >= MANY {
-            let now = Instant::now();
-            all.retain(|_, kept| kept.until > now);
-        }
-        if all.len() >= MOST {
-            all.clear();
-        }
-        all.insert(key, Kept { value: value.clone(), changes, until: Instant::now() + REMEMBERED });
+        let now = clock.instant();
+        self.lock().put(key, Kept { value: value.clone(), changes }, now + REMEMBERED, now);
         Ok(value)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<K, Kept<V>>> {
+    fn lock(&self) -> MutexGuard<'_, Lately<K, Kept<V>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,17 +78,21 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_known_is_read_again_after_a_change_alone() {
-        let memory = Memory::<&str, i32>::default();
+        let (memory, clock) = (Memory::<&str, i32>::default(), Clock::default());
         for (key, changes, read, expected) in
             [("a", 0, 1, 1), ("a", 0, 2, 1), ("b", 0, 3, 3), ("a", 1, 4, 4), ("b", 0, 5, 3)]
         {
             assert_eq!(
-                *memory.get(key, changes, async { Ok(read) }).await.expect("it is read"),
+                *memory.get(key, changes, &clock, async { Ok(read) }).await.expect("it is read"),
                 expected,
                 "{key} {read}"
             );
         }
-        assert!(memory.get("c", 0, async { Err(Error::NotFound) }).await.is_err());
-        assert_eq!(*memory.get("c", 0, async { Ok(6) }).await.expect("it is read"), 6, "what failed is not known");
+        assert!(memory.get("c", 0, &clock, async { Err(Error::NotFound) }).await.is_err());
+        assert_eq!(
+            *memory.get("c", 0, &clock, async { Ok(6) }).await.expect("it is read"),
+            6,
+            "what failed is not known"
+        );
     }
 }

@@ -61,7 +61,9 @@ use salvo::{Request, Router, async_trait};
 
 use crate::attachment::Location;
 use crate::auth::session::{self, Found};
+use crate::catalog::sound::{DELETE, EDIT, HISTORY, NEW, VIEWS};
 use crate::context::State;
+use crate::crud::{BULK, RESTORE};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::server::{Answer, Answers, Endpoint, Nothing};
@@ -212,18 +214,18 @@ impl Panel {
                     (false, []) if place.is_list() => list::answer(visit, &place).await,
                     (false, []) if place.is_edited() => form::edit(visit, &place).await,
                     (false, []) => record::answer(visit, &place).await,
-                    (false, ["new"]) if place.is_list() => form::new(visit, &place).await,
-                    (false, ["edit"]) if !place.is_list() => form::edit(visit, &place).await,
-                    (false, ["history"]) if !place.is_list() => history::answer(visit, &place).await,
+                    (false, [NEW]) if place.is_list() => form::new(visit, &place).await,
+                    (false, [EDIT]) if !place.is_list() => form::edit(visit, &place).await,
+                    (false, [HISTORY]) if !place.is_list() => history::answer(visit, &place).await,
                     (true, []) if place.is_list() => form::create(visit, &place, &form).await,
                     (true, []) => form::update(visit, &place, &form).await,
-                    (true, ["delete"]) if !place.is_list() => record::delete(visit, &place, &form).await,
-                    (true, ["restore"]) if !place.is_list() && place.entry.meta.keeps_deleted() => {
+                    (true, [DELETE]) if !place.is_list() => record::delete(visit, &place, &form).await,
+                    (true, [RESTORE]) if !place.is_list() && place.entry.meta.keeps_deleted() => {
                         deleted::restore(visit, &place, &form).await
                     }
-                    (true, ["views"]) if place.is_list() => views::save_or_clone(visit, &place, &form).await,
-                    (true, ["bulk"]) if place.is_list() => bulk::answer(visit, &place, &form).await,
-                    (true, [path, id, "delete"]) if !place.is_list() => files::delete(visit, &place, path, id).await,
+                    (true, [VIEWS]) if place.is_list() => views::save_or_clone(visit, &place, &form).await,
+                    (true, [BULK]) if place.is_list() => bulk::answer(visit, &place, &form).await,
+                    (true, [path, id, DELETE]) if !place.is_list() => files::delete(visit, &place, path, id).await,
                     (_, [name]) => action::run(visit, &place, name, &form).await,
                     _ => Err(Error::NotFound),
                 }

@@ -63,6 +63,18 @@ pub fn read(
     Ok(record)
 }
 
+/// What a form sent as text, as the API shows it; what is no number stays as it was written.
+pub fn as_shown(kind: Kind, value: &Value) -> Value {
+    let Some(text) = value.as_str() else { return value.clone() };
+    let number = || text.trim().parse::<i64>().map_or_else(|_| value.clone(), Value::from);
+    match kind {
+        _ if text.is_empty() => Value::Null,
+        Kind::Code { .. } | Kind::Ref { .. } | Kind::Integer | Kind::BigInt => number(),
+        Kind::Boolean => Value::Bool(text == "true"),
+        _ => value.clone(),
+    }
+}
+
 fn of_kind(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> Value {
     match (kind, value) {
         (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => Value::String(zone::utc(zone, &text)),

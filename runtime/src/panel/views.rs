@@ -157,7 +157,12 @@ async fn seen(visit: &Visit<'_>, plural: &'static str) -> Result<Arc<Vec<Value>>
         }
     };
     // A list is a list without its views; but what was refused for a moment is not remembered.
-    Ok(visit.remembered.views.get(key, visit.state.views_changed.count(), read).await.unwrap_or_default())
+    Ok(visit
+        .remembered
+        .views
+        .get(key, visit.state.views_changed.count(), &visit.state.clock, read)
+        .await
+        .unwrap_or_default())
 }
 
 /// What is on screen, as a form sends it.

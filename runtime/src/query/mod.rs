@@ -31,7 +31,7 @@ pub use plan::{
     Count, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner,
     too_many_values,
 };
-pub use predicate::{Predicate, Reads, TABLE};
+pub use predicate::{Predicate, Reads, TABLE, filterable};
 pub use request::{Pair, Request, Term, Values, decode};
 pub use sql::{KEEPING, write_condition, write_kept};
 pub use suggest::{hint, suggest};

@@ -167,12 +167,14 @@ impl<'a> Planner<'a> {
                 let exact = [Predicate::Eq, Predicate::NotEq, Predicate::In, Predicate::NotIn].contains(&predicate);
                 let spell = |text: &String| if exact { declared.spell(text).to_string() } else { text.clone() };
                 let spelled: Vec<String> = texts.iter().map(spell).collect();
-                let test = match test(kind, predicate, &spelled, custom.compared_as().is_text())? {
+                let test = test(kind, predicate, &spelled, custom.compared_as().is_text())?;
+                let test = match test {
                     Test::Compare(comparison, value) => Test::Compare(comparison, in_json(value)),
                     Test::Among { values, negated } => {
                         Test::Among { values: values.into_iter().map(in_json).collect(), negated }
                     }
-                    other => other,
+                    // They hold no value that JSON could spell otherwise.
+                    Test::Like { .. } | Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => test,
                 };
                 Ok(Condition::Test { target, test })
             }

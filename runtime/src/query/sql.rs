@@ -4,6 +4,7 @@ use super::condition::{Condition, Place, Target, Test};
 use super::custom;
 use crate::catalog::Source;
 use crate::db::{Dialect, Sql};
+use crate::error::SEARCH;
 
 /// Writes a condition as one boolean expression.
 pub fn write_condition(sql: &mut Sql, condition: &Condition) {
@@ -29,7 +30,7 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
                 .push(" MATCH CASE WHEN ");
             write_kept(sql, index);
             // One that lost its triggers meanwhile would find too little: to ask for a column that it has not is an error.
-            sql.push(" THEN ").bind(expression.as_str()).push(" ELSE 'charter_search_gone : x' END)");
+            sql.push(" THEN ").bind(expression.as_str()).push(&format!(" ELSE '{SEARCH}gone : x' END)"));
         }
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {

@@ -2,12 +2,9 @@
 
 use crate::catalog::Entry;
 use crate::db::{Connection, Dialect, Sql};
-use crate::error::Result;
+use crate::error::{Result, SEARCH};
 use crate::index::hash;
 use crate::query::KEEPING;
-
-/// What the names begin with of the indexes, and of their triggers.
-const PREFIX: &str = "charter_search_";
 
 /// What the names of the triggers end in while the index is being made.
 const MAKE: [&str; 3] = ["making_delete", "making_insert", "making_update"];
@@ -36,7 +33,7 @@ impl Index {
         let meta = entry.meta;
         let mut index = Index { table: meta.table, name: "x".into(), columns: meta.search };
         let statements = format!("{} {}", index.table_text(), index.triggers(Upto::End).join(" "));
-        index.name = format!("{PREFIX}{}_{:08x}", meta.table, hash(&statements));
+        index.name = format!("{SEARCH}{}_{:08x}", meta.table, hash(&statements));
         (!meta.search.is_empty()).then_some(index)
     }
 
@@ -135,7 +132,7 @@ pub(super) async fn names(connection: &Connection, table: Option<&str>) -> Resul
 
 /// The table of an index, by its name: what stands between `charter_search_` and a fingerprint.
 fn table_of(index: &str) -> Option<&str> {
-    let (table, print) = index.strip_prefix(PREFIX)?.rsplit_once('_')?;
+    let (table, print) = index.strip_prefix(SEARCH)?.rsplit_once('_')?;
     (print.len() == 8).then_some(table)
 }
 

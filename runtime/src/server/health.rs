@@ -10,6 +10,7 @@ use super::endpoint::only_get;
 use super::{Answer, Answers};
 use crate::auth::authenticate;
 use crate::context::State;
+use crate::crud;
 use crate::error::{Error, Result};
 
 /// 200 while the process runs.
@@ -70,7 +71,7 @@ pub struct Nothing;
 #[async_trait]
 impl Answers for Nothing {
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
-        if request.uri().path().starts_with("/api/v1") {
+        if crud::is_of_api(request.uri().path()) {
             authenticate(state, request).await?;
         }
         Err(Error::NotFound)

@@ -131,7 +131,7 @@ pub fn router(state: &Arc<State>) -> Router {
         .push(panel::router(state));
     // Megabytes for anyone who asks, without a turn at the gate: they would be compressed anew for each.
     let described = Router::new()
-        .push(endpoint(openapi::PATH, Router::new().goal(Endpoint::new(state.clone(), Described))))
+        .push(endpoint(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), Described))))
         .push(page("docs/viewer.js", Page::Viewer));
     Router::new().hoop(RequestId::new()).push(health).push(files).push(described).push(texts)
 }

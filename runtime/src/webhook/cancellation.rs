@@ -11,7 +11,7 @@ use crate::error::Result;
 /// [`cancel_rest`] finds. To be called in the transaction that disables it, or one that holds it while it is disabled.
 pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64, now: DateTime<Utc>) -> Result<bool> {
     let mut room = MOST_DELIVERIES as u64;
-    for turn in [Turn::First, Turn::Retry] {
+    for turn in Turn::ALL {
         let mut sql =
             Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'cancelled', \"finished_at\" = ");
         sql.bind(now).push(" WHERE \"id\" IN (SELECT \"id\" FROM \"webhook_deliveries\" WHERE \"status\" = 'pending'");

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
+use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::json;
 
 use super::cancellation::cancel;
 use super::delivery::Claim;
 use super::exchange::Outcome;
 use super::schedule::{RETRIES, Streak, delay};
-use crate::db::{Connection, Db, Dialect, Sql};
+use crate::db::{Connection, Db, Dialect, Sql, time_text};
 use crate::error::Result;
 
 /// An attempt that has ended.
@@ -87,8 +87,8 @@ async fn attempt(db: &Db, finished: &[Finished], lock: Lock) -> Result<bool> {
                 attempt.claim.id,
                 next.status,
                 next.retries,
-                stored(next.due_at.unwrap_or(attempt.at)),
-                next.due_at.is_none().then(|| stored(attempt.at)),
+                time_text(next.due_at.unwrap_or(attempt.at)),
+                next.due_at.is_none().then(|| time_text(attempt.at)),
             ]));
         }
         logs.push(log(attempt, next_attempt_at));
@@ -194,10 +194,6 @@ fn next(attempt: &Finished, row: &Row, is_active: bool, chance: f64) -> Next {
     }
 }
 
-fn stored(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::AutoSi, false)
-}
-
 /// A number from 0 to 1, for what is added to a delay.
 fn chance() -> f64 {
     getrandom::u32().map_or(0.0, |number| f64::from(number) / f64::from(u32::MAX))
@@ -217,28 +213,11 @@ fn log(attempt: &Finished, next_attempt_at: Option<DateTime<Utc>>) -> serde_json
         clean(&outcome.error),
         u32::try_from(outcome.duration.as_millis()).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs()),
         // As they are shown, so that a filter by what is shown finds them.
-        next_attempt_at.map(|at| stored(at.trunc_subsecs(0))),
-        stored(at.trunc_subsecs(0)),
+        next_attempt_at.map(|at| time_text(at.trunc_subsecs(0))),
+        time_text(at.trunc_subsecs(0)),
         claim.attempt.url,
-        stored(claim.attempt.at),
+        time_text(claim.attempt.at),
     ])
-}
-
-/// Writes ` FROM` the rows of a JSON array of arrays, as `o` with these columns of these PostgreSQL types.
-fn from_rows(sql: &mut Sql, rows: Vec<serde_json::Value>, columns: &[(&str, &str)]) {
-    let rows = serde_json::Value::from(rows).to_string();
-    sql.push(" FROM (SELECT ");
-    for (index, (name, kind)) in columns.iter().enumerate() {
-        sql.push(if index > 0 { ", " } else { "" });
-        match sql.dialect {
-            Dialect::Postgres => sql.push(&format!("(j ->> {index})::{kind} AS \"{name}\"")),
-            Dialect::Sqlite => sql.push(&format!("\"value\" ->> {index} AS \"{name}\"")),
-        };
-    }
-    match sql.dialect {
-        Dialect::Postgres => sql.push(" FROM jsonb_array_elements(").bind(rows).push("::jsonb) AS j) AS o"),
-        Dialect::Sqlite => sql.push(" FROM json_each(").bind(rows).push(")) AS o"),
-    };
 }
 
 async fn write_deliveries(dialect: Dialect, transaction: &Connection, rows: Vec<serde_json::Value>) -> Result<()> {
@@ -253,7 +232,7 @@ async fn write_deliveries(dialect: Dialect, transaction: &Connection, rows: Vec<
         ("due_at", "timestamptz"),
         ("finished_at", "timestamptz"),
     ];
-    from_rows(&mut sql, rows, &columns);
+    sql.push(" FROM ").table(rows, &columns).push(" AS o");
     sql.push(" WHERE \"webhook_deliveries\".\"id\" = o.\"id\"");
     sql.run(transaction).await.map(drop)
 }
@@ -276,7 +255,7 @@ async fn write_logs(dialect: Dialect, transaction: &Connection, rows: Vec<serde_
     let names: Vec<String> = columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
     let names = names.join(", ");
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_logs\" ({names}) SELECT {names}"));
-    from_rows(&mut sql, rows, &columns);
+    sql.push(" FROM ").table(rows, &columns).push(" AS o");
     sql.run(transaction).await.map(drop)
 }
 

@@ -45,13 +45,27 @@ impl Claim {
 }
 
 impl Turn {
-    /// As the partial indexes have it, so that they serve.
+    /// Both, in their order.
+    pub(super) const ALL: [Turn; 2] = [Turn::First, Turn::Retry];
+
+    /// Of the delivery `d`, as the partial indexes have it, so that they serve.
     pub(super) fn condition(self) -> &'static str {
         match self {
             Turn::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
             Turn::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",
         }
     }
+
+    /// Writes that the delivery `d` is due in this turn, and nobody holds it.
+    pub(super) fn write_due(self, sql: &mut Sql, now: DateTime<Utc>) {
+        sql.push(self.condition()).push(" AND d.\"due_at\" <= ").bind(now).push(" AND ");
+        write_free(sql, now);
+    }
+}
+
+/// Writes that nobody holds the delivery `d`.
+fn write_free(sql: &mut Sql, now: DateTime<Utc>) {
+    sql.push("(d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now).push(")");
 }
 
 /// How much may be claimed.
@@ -160,21 +174,11 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
 /// Deliveries that are due, as far as there is room: first those of webhooks that have the fewest attempts running, so that
 /// nobody's backlog takes every slot; of these the oldest. Other processes may see the same ones.
 async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
-    let running: Vec<_> = room.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
-    let mut sql = Sql::new(db.dialect(), "WITH r AS (SELECT ");
-    let running = serde_json::Value::from(running).to_string();
-    match db.dialect() {
-        Dialect::Postgres => {
-            sql.push("(j ->> 0)::bigint AS \"webhook_id\", (j ->> 1)::bigint AS \"count\" FROM jsonb_array_elements(");
-            sql.bind(running).push("::jsonb) AS j");
-        }
-        Dialect::Sqlite => {
-            sql.push("\"value\" ->> 0 AS \"webhook_id\", \"value\" ->> 1 AS \"count\" FROM json_each(");
-            sql.bind(running).push(")");
-        }
-    }
+    let running = room.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
+    let mut sql = Sql::new(db.dialect(), "WITH r AS ");
+    sql.table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
     sql.push(
-        "), due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
+        ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
               + COALESCE(r.\"count\", 0) AS \"place\", ",
     );
     sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - FAILING).push(" THEN ").bind(number(room.failing));
@@ -188,10 +192,9 @@ async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result
     } else {
         "\"webhook_deliveries\" d ON d.\"id\" IN (SELECT d.\"id\""
     });
-    sql.push(" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = w.\"id\" AND ").push(turn.condition());
-    sql.push(" AND d.\"due_at\" <= ").bind(now);
-    sql.push(" AND (d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now);
-    sql.push(") ORDER BY d.\"due_at\" LIMIT ").bind(number(room.each));
+    sql.push(" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = w.\"id\" AND ");
+    turn.write_due(&mut sql, now);
+    sql.push(" ORDER BY d.\"due_at\" LIMIT ").bind(number(room.each));
     sql.push(if lateral { ") d" } else { ")" });
     sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"place\" <= \"most\" ORDER BY \"place\", \"due_at\" LIMIT ");
     sql.bind(number(room.slots));
@@ -226,10 +229,11 @@ async fn lease(db: &Db, ids: &[i64], turn: Option<Turn>, now: DateTime<Utc>) -> 
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
     sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
     sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").among("d.\"id\"", ids);
-    if let Some(turn) = turn {
-        sql.push(" AND ").push(turn.condition()).push(" AND d.\"due_at\" <= ").bind(now);
+    sql.push(" AND ");
+    match turn {
+        Some(turn) => turn.write_due(&mut sql, now),
+        None => write_free(&mut sql, now),
     }
-    sql.push(" AND (d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now).push(")");
     if db.dialect() == Dialect::Postgres {
         sql.push(" FOR UPDATE SKIP LOCKED");
     }

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use super::delivery::Claim;
+use super::delivery::{Claim, Turn};
 use super::exchange::Outcome;
 use crate::clock::Clock;
 use crate::db::{Db, Sql};
@@ -117,11 +117,10 @@ impl Metrics {
         }
         let mut sql = Sql::new(db.dialect(), "SELECT COUNT(*) AS \"due\", MIN(\"due_at\") AS \"oldest\", ");
         sql.push("(SELECT COUNT(*) FROM \"events\" WHERE \"fanned_out_at\" IS NULL) AS \"waiting\" FROM (");
-        for (index, turn) in ["= 0", "> 0"].into_iter().enumerate() {
+        for (index, turn) in Turn::ALL.into_iter().enumerate() {
             sql.push(if index > 0 { " UNION ALL " } else { "" });
-            sql.push("SELECT \"due_at\" FROM \"webhook_deliveries\" WHERE \"status\" = 'pending' AND \"retries\" ");
-            sql.push(turn).push(" AND \"due_at\" <= ").bind(now);
-            sql.push(" AND (\"lease_until\" IS NULL OR \"lease_until\" <= ").bind(now).push(")");
+            sql.push("SELECT d.\"due_at\" FROM \"webhook_deliveries\" d WHERE ");
+            turn.write_due(&mut sql, now);
         }
         sql.push(") AS d");
         let row = sql.one(db.reader()).await?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use reqwest::header::RETRY_AFTER;
-use reqwest::{Client, Response, redirect, retry};
+use reqwest::{Client, Response};
 use rustls::RootCertStore;
 
 use super::address::{Place, Policy, Refusal};
@@ -76,16 +76,8 @@ impl Sender {
     /// When TLS cannot be set up.
     pub fn with(policy: Policy, lookup: Lookup, limits: Limits, roots: Arc<RootCertStore>) -> Result<Sender> {
         let names = Names::new(policy.clone(), lookup, limits.lookup);
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls::trusting(roots)?)
+        let client = tls::client(roots)?
             .dns_resolver(Arc::new(names.clone()))
-            .user_agent(concat!("Charter/", env!("CARGO_PKG_VERSION")))
-            .no_proxy()
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .referer(false)
-            // Over HTTP/2 a receiver could send megabytes before they are refused.
-            .http1_only()
             .connect_timeout(limits.connect)
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_PER_HOST)

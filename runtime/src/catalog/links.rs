@@ -1,0 +1,120 @@
+//! Where the names that metadata mentions lead: what a derived field shows, what a record cannot be without, and which
+//! names lead nowhere. A derive sees one struct alone, and of structs written by hand no check of YAML has seen any.
+
+use std::collections::HashMap;
+
+use super::Source;
+use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
+
+/// So many references are followed to find out whether a record is there.
+const DEEPEST: usize = 4;
+
+/// The resources of an application, by name.
+type Metas<'m> = HashMap<&'m str, &'static ResourceMeta>;
+
+/// The condition that no record is deleted that `meta`'s records cannot be without: a required reference to a deleted
+/// record hides the record that has it, and so on from there. Nothing when no reference leads to what is kept deleted.
+///
+/// The text is SQL on `alias`. `depth` names the tables within, and ends what refers in a circle; `tables` gathers them.
+pub fn standing(
+    meta: &ResourceMeta,
+    metas: &Metas<'_>,
+    alias: &str,
+    depth: usize,
+    tables: &mut Vec<&'static str>,
+) -> Option<String> {
+    let mut conditions = Vec::new();
+    for field in meta.fields.iter().filter(|f| !f.nullable && depth <= DEEPEST) {
+        let Kind::Ref { resource } = field.kind else { continue };
+        let Some(target) = metas.get(resource) else { continue };
+        let (inner, table, name) = (format!("s{depth}"), target.table, field.name);
+        let deleted = target.soft_delete.then(|| format!("{inner}.\"deleted_at\" IS NULL"));
+        let further = standing(target, metas, &inner, depth + 1, tables);
+        let required: Vec<String> = deleted.into_iter().chain(further).collect();
+        if !required.is_empty() {
+            let required = required.join(" AND ");
+            tables.push(table);
+            conditions.push(format!(
+                "EXISTS (SELECT 1 FROM \"{table}\" AS {inner} WHERE {inner}.\"id\" = {alias}.\"{name}\" AND {required})"
+            ));
+        }
+    }
+    if conditions.is_empty() { None } else { Some(conditions.join(" AND ")) }
+}
+
+/// Where each derived field has its value from.
+pub fn derived(
+    meta: &'static ResourceMeta,
+    metas: &Metas<'_>,
+    problems: &mut Vec<String>,
+) -> HashMap<&'static str, Source> {
+    let mut sources = HashMap::new();
+    for field in meta.fields {
+        let Kind::Derived { via, field: target } = field.kind else { continue };
+        let source = meta.fields.iter().find(|f| f.name == via).and_then(|via_field| match via_field.kind {
+            Kind::Code { values } if target == "label" => {
+                Some(Source { labels: Some(values), ..Source::own(via_field) })
+            }
+            Kind::Ref { resource } => {
+                let other = metas.get(resource)?;
+                let found =
+                    other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
+                Some(Source::through(via, other, found))
+            }
+            _ => None,
+        });
+        match source {
+            Some(source) => drop(sources.insert(field.name, source)),
+            None => problems
+                .push(format!("{}.{} is derived from `{via}.{target}`, which is not there", meta.name, field.name)),
+        }
+    }
+    sources
+}
+
+/// Reports each name of a resource that leads to no resource, or to no field of one.
+pub fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &mut Vec<String>) {
+    let who = meta.name;
+    let mut resources: Vec<&str> = meta.under.iter().map(|under| under.resource).collect();
+    // Fields of others, each with the resource that must have it.
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    for field in meta.fields {
+        match field.kind {
+            Kind::Ref { resource } | Kind::RefList { resource } => resources.push(resource),
+            Kind::Embedded { resource, by } => fields.push((resource, by)),
+            Kind::PolymorphicType { type_names } => {
+                for name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name)) {
+                    problems.push(format!("{who} refers to the type `{name}`, which the application does not have"));
+                }
+            }
+            _ => {}
+        }
+        fields.extend(field.rules.iter().filter_map(|rule| match rule {
+            Rule::Exists { resource, field } => Some((*resource, *field)),
+            _ => None,
+        }));
+    }
+    for include in meta.includes {
+        match include.target {
+            IncludeTarget::Many { resource, by } => fields.push((resource, by)),
+            IncludeTarget::One { via } if !has(meta, via) => {
+                problems.push(format!("{who} includes `{}` through `{via}`, which is not a field", include.name));
+            }
+            _ => {}
+        }
+    }
+    resources.extend(fields.iter().map(|(resource, _)| resource));
+    for name in resources.into_iter().filter(|name| !metas.contains_key(name)) {
+        problems.push(format!("{who} refers to the resource `{name}`, which the application does not have"));
+    }
+    for (resource, field) in fields {
+        if metas.get(resource).is_some_and(|other| !has(other, field)) {
+            problems.push(format!("{who} refers to `{resource}.{field}`, which is not a field"));
+        }
+    }
+}
+
+/// Whether a resource keeps the values of such a field.
+fn has(meta: &ResourceMeta, name: &str) -> bool {
+    meta.fields.iter().any(|field| field.name == name && field.is_column())
+}

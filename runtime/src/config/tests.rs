@@ -1,0 +1,67 @@
+//! Which settings are read, which win, and what is told of the others.
+
+use super::*;
+
+fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Config, String> {
+    let command = clap::Command::new("charter").args(SETTINGS.iter().map(Setting::argument));
+    let matches = command.get_matches_from(std::iter::once(&"charter").chain(arguments));
+    Config::read(&matches, environment.iter().map(|(n, v)| (n.to_string(), v.to_string())))
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_default() {
+    let config =
+        read(&["--listen", "127.0.0.1:1"], &[("CHARTER_LISTEN", "127.0.0.1:2"), ("CHARTER_LOG", "debug")]).unwrap();
+    assert_eq!((config.listen.as_str(), config.log.as_str(), config.database_pool), ("127.0.0.1:1", "debug", 8));
+    assert_eq!(config.database_url, "sqlite://./data/charter.db");
+}
+
+#[test]
+fn an_unknown_or_malformed_setting_is_told_by_name() {
+    let problem = read(
+        &[],
+        &[("CHARTER_LISTN", "x"), ("CHARTER_BODY_LIMIT", "many"), ("CHARTER_DATABASE_URL", "mysql://u:secret@h")],
+    );
+    let problem = problem.unwrap_err();
+    assert!(problem.contains("CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"), "{problem}");
+    assert!(problem.contains("body-limit must be a whole number") && problem.contains("database-url"), "{problem}");
+    assert!(!problem.contains("secret@"), "{problem}");
+}
+
+#[test]
+fn what_can_be_no_address_is_told_before_anything_is_opened() {
+    let problem = |name: &str, value: &str| read(&[], &[(name, value)]).map(drop).unwrap_err();
+    for (name, values, told) in [
+        (
+            "CHARTER_DATABASE_URL",
+            &["sqlite://", "sqlite://?mode=rwc", "postgres://u:p@h:port/db", "mysql://h"][..],
+            "database-url",
+        ),
+        ("CHARTER_BASE_URL", &["https://exa mple.com", "https://x/y", "ftp://x", "example.com"], "base-url"),
+        ("CHARTER_ADMIN_EMAIL", &["nope", "a@b@c", "@example.com"], "admin-email"),
+        ("CHARTER_LISTEN", &["127.0.0.1:18602\u{fffd}"], "CHARTER_LISTEN must be UTF-8"),
+    ] {
+        for value in values {
+            assert!(problem(name, value).contains(told), "{name}={value}: {}", problem(name, value));
+        }
+    }
+    let config = read(&[], &[("CHARTER_BASE_URL", "HTTPS://Records.example.com:443/")]).unwrap();
+    assert_eq!(config.base_url.as_deref(), Some("https://records.example.com"), "it is compared");
+    assert!(read(&[], &[("CHARTER_DATABASE_URL", "postgres://u:p@h/db?sslmode=disable")]).is_ok());
+}
+
+#[test]
+fn where_webhooks_may_lead_is_read_as_a_list() {
+    let policy = |http: &str, networks: &str| {
+        let environment = [("CHARTER_WEBHOOK_ALLOW_HTTP", http), ("CHARTER_WEBHOOK_ALLOW_NETWORKS", networks)];
+        read(&[], &environment).map(|config| config.webhook_policy)
+    };
+    assert_eq!(policy("", "").unwrap(), Policy::default());
+    let allowed = policy("true", "10.0.0.0/8, ::1").unwrap();
+    let networks: Vec<String> = allowed.networks.iter().map(Network::to_string).collect();
+    assert_eq!((allowed.allow_http, networks), (true, vec!["10.0.0.0/8".into(), "::1/128".into()]));
+    let problem = policy("yes", "10.0.0.0/8,example.com,1.2.3.4/33").unwrap_err();
+    for part in ["webhook-allow-http must be", "`example.com` is not a network", "`1.2.3.4/33` is not"] {
+        assert!(problem.contains(part), "{problem}");
+    }
+}
