@@ -21,6 +21,8 @@ on_both!(
     refusals_are_those_of_the_list,
     an_export_is_of_one_moment_and_few_run_at_once,
     what_breaks_off_does_not_look_like_an_end,
+    what_was_revoked_gives_no_more_records,
+    who_reads_too_slowly_holds_no_connection,
     what_nobody_waits_for_any_more_is_not_looked_for,
 );
 
@@ -286,6 +288,43 @@ async fn an_export_is_of_one_moment_and_few_run_at_once(server: Server) {
     let skus = until_free(&csv, "/products?q[id_lt]=3&fields=sku").await;
     assert_eq!(skus.status(200).text.lines().count(), 3, "no line is empty: {}", skus.text);
     assert_eq!(until_free(&csv, "/currencies?fields=id").await.status(200).text.lines().count(), 179);
+}
+
+async fn what_was_revoked_gives_no_more_records(server: Server) {
+    fill(&server).await;
+    let (admin, csv) = (server.admin(), server.able(&["products:read", "tokens:read"]).await.with("accept", CSV));
+    let token = admin.get("/tokens?sort=-id&per_page=1").await.records("tokens").remove(0);
+    let path = format!("/tokens/{}", token["id"]);
+    for is_gone in [false, true] {
+        let mut stream = csv.begin("/products").await;
+        let mut bytes = head(&mut stream).await;
+        match is_gone {
+            true => admin.delete(&path).await.deleted(),
+            false => drop(admin.put(&path, json!({ "abilities": ["tokens:read"] })).await.record("token")),
+        };
+        server.state.clock.turn(Duration::from_secs(11));
+        // It may end in a reset.
+        let _ = stream.read_to_end(&mut bytes).await;
+        assert!(bytes.starts_with(b"HTTP/1.1 200") && !bytes.ends_with(b"\r\n0\r\n\r\n"), "{is_gone}");
+        if !is_gone {
+            admin.put(&path, json!({ "abilities": token["abilities"] })).await.record("token");
+        }
+    }
+}
+
+async fn who_reads_too_slowly_holds_no_connection(server: Server) {
+    fill(&server).await;
+    let csv = server.admin().with("accept", CSV);
+    let mut stream = csv.begin("/products").await;
+    let mut bytes = head(&mut stream).await;
+    // As if it had read nothing for so long, which is more than any answer of this length has.
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        server.state.clock.turn(Duration::from_secs(3_600));
+    }
+    let _ = stream.read_to_end(&mut bytes).await;
+    assert!(!bytes.ends_with(b"\r\n0\r\n\r\n"));
+    until_free(&csv, "/currencies?fields=id").await.status(200);
 }
 
 async fn what_nobody_waits_for_any_more_is_not_looked_for(server: Server) {

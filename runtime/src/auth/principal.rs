@@ -27,6 +27,13 @@ impl Principal {
         Principal { is_admin: true, is_active: true, abilities: vec!["*".into()], ..Principal::default() }
     }
 
+    /// Whether nothing was taken from it that another, who it was before, could do.
+    pub fn may_as_much_as(&self, before: &Principal) -> bool {
+        (self.is_admin || !before.is_admin)
+            && (self.is_admin || before.permissions.is_subset(&self.permissions))
+            && before.abilities.iter().all(|ability| self.has_ability(ability))
+    }
+
     pub fn has_ability(&self, ability: &str) -> bool {
         self.abilities.iter().any(|held| held == "*" || held == ability)
     }

@@ -72,7 +72,7 @@ impl Behaviour for Entity {
         check_abilities(context, draft);
         if let Some(limit) = caller.expires_at
             && draft.model.expires_at.try_as_ref().copied().flatten().is_none_or(|at| at > limit)
-            && draft.before.as_ref().is_none_or(|token| Some(&token.expires_at) != draft.model.expires_at.try_as_ref())
+            && grants(draft)
         {
             draft.error("expires_at", "must not be later than that of your own token");
         }
@@ -98,6 +98,15 @@ impl Behaviour for Entity {
         context.state().tokens.clear();
         Ok(())
     }
+}
+
+/// Whether a token is new, or will hold longer or do more than before.
+fn grants(draft: &Draft<Entity>) -> bool {
+    let Some(before) = &draft.before else { return true };
+    let held = abilities(Some(&before.abilities));
+    let given = abilities(draft.model.abilities.try_as_ref());
+    let does_more = given.iter().any(|ability| !held.contains(ability) && !held.iter().any(|held| held == "*"));
+    does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
 }
 
 /// A token grants known abilities only, and only those that the caller's own token holds.

@@ -25,7 +25,7 @@ use crate::view;
     name = "invite",
     on = "record",
     reveal(name = "invitation_url", description = "The link, which is shown this once and never again."),
-    description = "Answers the user with `invitation_url`: a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends."
+    description = "Answers the user with `invitation_url`: a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends. A token that ends itself is refused."
 ))]
 pub struct Model {
     pub id: i64,
@@ -145,6 +145,9 @@ impl Behaviour for Entity {
         context.caller().need_ability("*")?;
         if !context.caller().is_admin {
             return Err(Error::AdministratorsOnly);
+        }
+        if context.caller().expires_at.is_some() {
+            return Err(Error::Forbidden("A token that ends invites nobody: a password would outlast it.".into()));
         }
         let Some(user) = draft.before.as_ref().filter(|user| user.is_active) else {
             return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));

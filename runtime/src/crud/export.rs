@@ -1,7 +1,7 @@
 //! A whole list in one answer, however long it is: `GET /<path>` with `Accept: text/csv` or `application/x-ndjson`.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::csv::Csv;
 use super::include;
 use super::page::{self, Reading};
-use crate::auth::Principal;
+use crate::auth::{Principal, still};
 use crate::context::{Context, State};
 use crate::custom_field;
 use crate::db::{Connection, Row, Sql, Takes};
@@ -22,9 +22,10 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::meta::IncludeMeta;
 use crate::query::Request;
 use crate::record::{Shape, write_record};
+use crate::server::time_for;
 
-/// A client that takes nothing for so long is given up: an export holds a connection, and a moment of the database.
-const STALL: Duration = Duration::from_secs(60);
+/// Whoever exports is looked for so often: what was revoked meanwhile gives no more records.
+const LOOK: Duration = Duration::from_secs(10);
 /// The answer begins with the first block, so that what fails at once has its status, and a database that is away. It does not
 /// wait longer.
 const PATIENCE: Duration = Duration::from_secs(6);
@@ -174,6 +175,8 @@ pub async fn export(
         written,
         records: 0,
         bytes: 0,
+        waited: Duration::ZERO,
+        looked: context.state().clock.instant(),
         sender,
     };
     let request_id = context.request_id().unwrap_or("-").to_string();
@@ -222,7 +225,12 @@ struct Writer {
     /// What is not sent yet.
     written: Vec<u8>,
     records: u64,
-    bytes: u64,
+    bytes: usize,
+    /// How long it waited for its client, which has no more time than for any answer: an export holds a connection, and a
+    /// moment of the database.
+    waited: Duration,
+    /// When it was looked whether its caller still may have the records.
+    looked: Instant,
     sender: mpsc::Sender<Piece>,
 }
 
@@ -246,7 +254,7 @@ impl Writer {
             }
         };
         // Nobody may wait for it.
-        let _ = timeout(STALL, self.sender.send(last)).await;
+        let _ = timeout(time_for(0), self.sender.send(last)).await;
     }
 
     async fn send(&mut self) -> Result<()> {
@@ -254,11 +262,28 @@ impl Writer {
             return Ok(());
         }
         let piece = Bytes::from(std::mem::take(&mut self.written));
-        self.bytes += piece.len() as u64;
-        match timeout(STALL, self.sender.send(Piece::Bytes(piece))).await {
+        let (begun, left) = (self.state.clock.instant(), time_for(self.bytes).saturating_sub(self.waited));
+        self.bytes += piece.len();
+        let sent = timeout(left, self.sender.send(Piece::Bytes(piece))).await;
+        self.waited += self.state.clock.instant() - begun;
+        match sent {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Error::Unavailable("the client has gone".into())),
-            Err(_) => Err(Error::Unavailable("the client takes nothing any more".into())),
+            Err(_) => Err(Error::Unavailable("the client is too slow".into())),
+        }
+    }
+
+    /// Whether the caller still may have what it began to read.
+    async fn look(&mut self) -> Result<()> {
+        let now = self.state.clock.instant();
+        if now < self.looked + LOOK {
+            return Ok(());
+        }
+        self.looked = now;
+        if still(&self.state, &self.caller).await?.may_as_much_as(&self.caller) {
+            Ok(())
+        } else {
+            Err(Error::Unavailable("the caller may do less than before".into()))
         }
     }
 }
@@ -266,6 +291,7 @@ impl Writer {
 #[async_trait]
 impl Takes for Writer {
     async fn take(&mut self, connection: &Connection, rows: Vec<QueryResult>) -> Result<usize> {
+        self.look().await?;
         let context = Context::new(&self.state, &self.caller, connection);
         let entry = context.catalog().get(self.resource);
         let rows: Vec<Row<'_>> = rows.iter().map(Row::from).collect();

@@ -7,6 +7,9 @@ use crate::catalog::{Entry, Source, snake_case};
 use crate::custom_field::Declared;
 use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
 
+/// No name of a field is longer, with that of a relation before it: what is longer need not be looked up.
+const LONGEST: usize = 200;
+
 impl<'a> Planner<'a> {
     /// The fields that a parameter names: `name_or_sku` is two, unless a field has that very name.
     pub(super) fn names(self, name: &str) -> Vec<&str> {
@@ -98,7 +101,8 @@ impl<'a> Planner<'a> {
     pub(super) fn unknown_predicate(self, key: &str) -> String {
         let names = predicate::TABLE.iter().map(|row| row.1);
         // The longest name of a field that the key begins with tells where the predicate should begin.
-        let mut begins = key.match_indices('_').map(|(at, _)| key.split_at(at));
+        let begins = key.match_indices('_').map(|(at, _)| key.split_at(at));
+        let mut begins = begins.take_while(|(name, _)| name.len() <= LONGEST).collect::<Vec<_>>().into_iter();
         match begins.rfind(|(name, _)| self.resolve(name).is_ok()) {
             Some((_, written)) => {
                 let written = &written[1..];

@@ -21,7 +21,7 @@ pub(crate) use form::pairs_to_json as form_to_json;
 pub use gate::{Gate, Turn};
 pub(crate) use health::Nothing;
 pub use origin::origin;
-pub use pending::Pending;
+pub use pending::{Pending, time_for};
 pub use rate_limit::{RateLimit, Usage};
 /// What mounted paths are made of, in the version that the server is.
 pub use salvo;

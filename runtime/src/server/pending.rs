@@ -18,6 +18,11 @@ const MOST: usize = 256 << 20;
 const LEAST_TIME: Duration = Duration::from_secs(60);
 const EACH_SECOND: usize = 32 << 10;
 
+/// How long a client has for so many bytes.
+pub fn time_for(bytes: usize) -> Duration {
+    LEAST_TIME + Duration::from_secs((bytes / EACH_SECOND) as u64)
+}
+
 /// The room for them.
 #[derive(Debug, Clone, Default)]
 pub struct Pending(Arc<Mutex<Waiting>>);
@@ -77,7 +82,7 @@ impl Pending {
             return bytes;
         }
         let number = waiting.next;
-        let time = LEAST_TIME + Duration::from_secs((bytes.len() / EACH_SECOND) as u64);
+        let time = time_for(bytes.len());
         let debt = Debt { bytes: bytes.len(), due: Instant::now() + time, connection: connection.clone() };
         waiting.next += 1;
         waiting.bytes += bytes.len();

@@ -14,6 +14,7 @@ on_both!(
     only_an_administrator_makes_tokens_for_another_user,
     an_expiry_lies_in_the_future,
     a_token_grants_nothing_beyond_its_own_end,
+    a_token_that_ends_makes_none_stronger_that_does_not,
     a_token_stronger_than_ones_own_cannot_be_changed,
     name_and_abilities_are_required,
     the_value_and_its_digest_are_never_written_by_clients,
@@ -136,6 +137,24 @@ async fn a_token_grants_nothing_beyond_its_own_end(server: Server) {
     client.put(&path(&limited), json!({ "expires_at": "" })).await.invalid("expires_at");
     client.put(&path(&limited), json!({ "expires_at": "3000-01-01T00:00:00Z" })).await.invalid("expires_at");
     client.put(&path(&limited), json!({ "expires_at": "2998-01-01T00:00:00Z" })).await.record("token");
+}
+
+async fn a_token_that_ends_makes_none_stronger_that_does_not(server: Server) {
+    let admin = server.admin();
+    let weak = created(&admin, &["products:read"]).await;
+    let body = json!({ "name": "x", "abilities": ["*"], "expires_at": "2999-01-01T00:00:00Z" });
+    let limited = server.client(value(&admin.post("/tokens", body).await.created("token")));
+    limited.put(&path(&weak), json!({ "abilities": ["*"] })).await.invalid("expires_at");
+    limited.put(&path(&weak), json!({ "abilities": ["products:read", "members:read"] })).await.invalid("expires_at");
+    limited.put(&path(&weak), json!({ "name": "mine" })).await.record("token");
+    let ending = json!({ "abilities": ["*"], "expires_at": "2999-01-01T00:00:00Z" });
+    limited.put(&path(&weak), ending).await.record("token");
+    // Less, and no longer, is no grant.
+    let strong = created(&admin, &["products:read", "members:read"]).await;
+    limited.put(&path(&strong), json!({ "abilities": ["members:read"] })).await.record("token");
+    // A password lasts.
+    limited.post("/users/1/invite", json!({})).await.refused(403, "permission_missing");
+    admin.post("/users/1/invite", json!({})).await.record("user");
 }
 
 async fn a_token_stronger_than_ones_own_cannot_be_changed(server: Server) {
