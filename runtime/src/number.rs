@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 /// A decimal custom field has at most so many places and, like every decimal here, 18 digits in all.
 pub const CUSTOM_PLACES: u32 = 8;
+/// Its digits in all, which 64 bits hold.
+pub const CUSTOM_DIGITS: u32 = 18;
 
 /// A number seen from a column with a fixed number of places: the value times 10^places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ mod carried;
 mod conformance;
 mod cursor;
 mod custom;
+mod custom_types;
 pub(crate) mod every_list;
 mod explain;
 mod export;

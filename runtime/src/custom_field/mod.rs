@@ -12,34 +12,15 @@ use sea_orm::Value;
 pub use value::{merge, shown};
 
 use crate::context::Context;
-use crate::db::{Sql, fold};
+use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Kind, TimestampForm};
-use crate::number::CUSTOM_PLACES;
+use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 use crate::query::condition::CustomKind;
 use crate::record::{Cell, write_timestamp};
 
 /// The declared custom fields of one entity type, by name.
-pub type CustomFieldTypes = HashMap<String, Declared>;
-
-/// What requests need to know of a custom field to ask about it.
-#[derive(Debug, Clone)]
-pub struct Declared {
-    pub of_type: CustomFieldType,
-    choices: Vec<String>,
-}
-
-impl Declared {
-    /// A value as records have it: a choice in its own case. Records may have one that can no longer be chosen, which is
-    /// asked for as it is.
-    pub fn spell<'t>(&'t self, text: &'t str) -> &'t str {
-        if self.of_type != CustomFieldType::Choice || self.choices.iter().any(|choice| choice == text) {
-            return text;
-        }
-        let folded = fold(text.trim());
-        self.choices.iter().find(|choice| fold(choice.trim()) == folded).map_or(text, String::as_str)
-    }
-}
+pub type CustomFieldTypes = HashMap<String, CustomFieldType>;
 
 /// What values a custom field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +58,7 @@ impl CustomFieldType {
             CustomFieldType::String | CustomFieldType::Choice => Kind::String { max: 255 },
             CustomFieldType::Text => Kind::Text,
             CustomFieldType::Integer => Kind::BigInt,
-            CustomFieldType::Decimal => Kind::Decimal { precision: 18, places: CUSTOM_PLACES as u8 },
+            CustomFieldType::Decimal => Kind::Decimal { precision: CUSTOM_DIGITS as u8, places: CUSTOM_PLACES as u8 },
             CustomFieldType::Boolean => Kind::Boolean,
             CustomFieldType::Date => Kind::Date,
             CustomFieldType::Timestamp => Kind::Timestamp { form: TimestampForm::Millis },
@@ -92,7 +73,8 @@ impl CustomFieldType {
             CustomFieldType::Boolean => CustomKind::Boolean,
             CustomFieldType::Date | CustomFieldType::Timestamp => CustomKind::Time,
             CustomFieldType::Text => CustomKind::LongText,
-            CustomFieldType::String | CustomFieldType::Choice => CustomKind::Text,
+            CustomFieldType::Choice => CustomKind::Choice,
+            CustomFieldType::String => CustomKind::Text,
         }
     }
 }
@@ -115,16 +97,15 @@ pub fn in_json(value: Value) -> Value {
 /// # Errors
 /// When the database fails.
 pub async fn load_types(context: &Context<'_>, entity_type: &str) -> Result<CustomFieldTypes> {
-    let text = "SELECT \"name\", \"field_type\", \"choices\" FROM \"custom_fields\" WHERE \"entity_type\" = ";
+    let text = "SELECT \"name\", \"field_type\" FROM \"custom_fields\" WHERE \"entity_type\" = ";
     let mut sql = Sql::new(context.state().db.dialect(), text);
     sql.bind(entity_type);
-    let rows = context.read(sql.of_columns(3)).await?;
+    let rows = context.read(sql.of_columns(2)).await?;
     let mut types = CustomFieldTypes::with_capacity(rows.len());
     for row in rows.iter() {
         let text = |position| Ok::<_, Error>(Cell::new(row, position)?.text()?.unwrap_or_default());
         let Some(of_type) = CustomFieldType::from_name(text(1)?) else { continue };
-        let choices = Cell::new(row, 2)?.json()?.and_then(|text| serde_json::from_str(text).ok());
-        types.insert(text(0)?.to_string(), Declared { of_type, choices: choices.unwrap_or_default() });
+        types.insert(text(0)?.to_string(), of_type);
     }
     Ok(types)
 }

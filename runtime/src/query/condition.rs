@@ -46,6 +46,8 @@ pub enum Target {
 pub enum CustomKind {
     /// Text of at most 255 characters.
     Text,
+    /// One of some texts, compared without regard to case.
+    Choice,
     /// Text of any length, ordered by its first 255 characters.
     LongText,
     Integer,
@@ -58,7 +60,12 @@ pub enum CustomKind {
 impl CustomKind {
     /// Whether it is ordered and searched without regard to case, and blank when it is empty.
     pub fn is_text(self) -> bool {
-        matches!(self, CustomKind::Text | CustomKind::LongText)
+        matches!(self, CustomKind::Text | CustomKind::Choice | CustomKind::LongText)
+    }
+
+    /// As what it is ordered: choices as any text, of which some may differ in case alone.
+    pub fn ordered_as(self) -> CustomKind {
+        if self == CustomKind::Choice { CustomKind::Text } else { self }
     }
 }
 

@@ -8,7 +8,7 @@ use sea_orm::Value;
 use super::condition::{Comparison, CustomKind, Place, Test};
 use super::sql::write_test;
 use crate::db::{Dialect, Sql};
-use crate::number::CUSTOM_PLACES;
+use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 
 /// The column that holds the values.
 const COLUMN: &str = "\"custom_fields\"";
@@ -28,6 +28,9 @@ pub struct IndexKeys {
 /// may have been made anew with another type. Of a text these are the first [`INDEXED`] characters. `table` is the
 /// alias with its point, or nothing in an index.
 pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
+    if kind == CustomKind::Choice {
+        return format!("charter_fold({})", key(dialect, table, name, kind.ordered_as()));
+    }
     match (kind.is_text() || kind == CustomKind::Time, dialect) {
         // "C" is the order of code points; SQLite has no other.
         (true, Dialect::Postgres) => {
@@ -41,13 +44,13 @@ pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> Strin
 /// The whole value. Names of custom fields are snake_case words (checked when they are defined), so they need no
 /// escape.
 fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
-    let places = CUSTOM_PLACES;
+    let (whole, places) = (CUSTOM_DIGITS - CUSTOM_PLACES, CUSTOM_PLACES);
     let column = format!("{table}{COLUMN}");
     match dialect {
         Dialect::Postgres => {
             let (json, text) = (format!("({column} -> '{name}')"), format!("({column} ->> '{name}')"));
             match kind {
-                CustomKind::Text | CustomKind::LongText | CustomKind::Time => {
+                CustomKind::Text | CustomKind::Choice | CustomKind::LongText | CustomKind::Time => {
                     format!("(CASE jsonb_typeof({json}) WHEN 'string' THEN {text} END COLLATE \"C\")")
                 }
                 CustomKind::Boolean => {
@@ -57,7 +60,7 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
                 CustomKind::Integer => format!("(CASE jsonb_typeof({json}) WHEN 'number' THEN {json}::numeric END)"),
                 CustomKind::Decimal => {
                     format!(
-                        "(CASE WHEN {text} ~ '^-?[0-9]{{1,18}}([.][0-9]{{1,{places}}})?$' THEN {text}::numeric END)"
+                        "(CASE WHEN {text} ~ '^-?[0-9]{{1,{whole}}}([.][0-9]{{1,{places}}})?$' THEN {text}::numeric END)"
                     )
                 }
             }
@@ -66,7 +69,7 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
             let kind_of = format!("json_type({column}, '$.\"{name}\"')");
             let value = format!("({column} ->> '$.\"{name}\"')");
             match kind {
-                CustomKind::Text | CustomKind::LongText | CustomKind::Time => {
+                CustomKind::Text | CustomKind::Choice | CustomKind::LongText | CustomKind::Time => {
                     format!("(CASE {kind_of} WHEN 'text' THEN {value} END)")
                 }
                 CustomKind::Boolean => format!("(CASE {kind_of} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)"),
@@ -82,7 +85,7 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
 /// The indexes that answer what is asked of a custom field of this kind: its comparisons, and its order either way. The
 /// id comes last and ascends in both, so that many equal values, or many records without one, need no sorting.
 pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys> {
-    let key = key(dialect, "", name, kind);
+    let key = key(dialect, "", name, kind.ordered_as());
     // NULL is the smallest value, as in the order of a list.
     let (up, down) = match dialect {
         Dialect::Postgres => (" NULLS FIRST", " DESC NULLS LAST"),
@@ -95,7 +98,10 @@ pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys>
     };
     if kind.is_text() {
         let folded = format!("charter_fold({key})");
-        vec![keys('e', &[&key], up), keys('a', &[&folded, &key], up), keys('d', &[&folded, &key], down)]
+        // Those that are compared without regard to case are found by the folded text.
+        let exact = (kind != CustomKind::Choice).then(|| keys('e', &[&key], up));
+        let ordered = [keys('a', &[&folded, &key], up), keys('d', &[&folded, &key], down)];
+        exact.into_iter().chain(ordered).collect()
     } else {
         vec![keys('a', &[&key], up), keys('d', &[&key], down)]
     }
@@ -103,6 +109,8 @@ pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys>
 
 /// Writes what is asked of a custom field, so that an index can answer it.
 pub fn write_custom_test(sql: &mut Sql, name: &str, kind: CustomKind, test: &Test) {
+    // Parts of texts are folded as they are looked for.
+    let kind = if matches!(test, Test::Like { .. }) { kind.ordered_as() } else { kind };
     let key = key(sql.dialect, "t.", name, kind);
     if kind == CustomKind::LongText && !is_decided_by_key(test) {
         return write_test(sql, &whole(sql.dialect, "t.", name, kind), test);
@@ -161,7 +169,7 @@ pub fn is_stretch(kind: CustomKind, test: &Test) -> bool {
 /// A comparison that holds of every value, and is NULL of NULL: so it changes nothing about a negation around it.
 fn smallest(dialect: Dialect, kind: CustomKind) -> &'static str {
     match (kind, dialect) {
-        (CustomKind::Text | CustomKind::LongText | CustomKind::Time, _) => " >= ''",
+        (CustomKind::Text | CustomKind::Choice | CustomKind::LongText | CustomKind::Time, _) => " >= ''",
         (CustomKind::Boolean, Dialect::Postgres) => " >= FALSE",
         (CustomKind::Boolean, Dialect::Sqlite) => " >= 0",
         (CustomKind::Integer | CustomKind::Decimal, Dialect::Postgres) => " > '-Infinity'",

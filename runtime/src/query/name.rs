@@ -4,7 +4,7 @@ use super::plan::Planner;
 use super::predicate;
 use super::suggest::hint;
 use crate::catalog::{Entry, Source, snake_case};
-use crate::custom_field::Declared;
+use crate::custom_field::CustomFieldType;
 use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
 
 /// No name of a field is longer, with that of a relation before it: what is longer need not be looked up.
@@ -22,7 +22,7 @@ impl<'a> Planner<'a> {
     }
 
     /// What a name in `q` or `sort` means: a field, a field of a related record, or a custom field.
-    pub(super) fn resolve(self, name: &str) -> Result<Named<'a>, String> {
+    pub(super) fn resolve(self, name: &str) -> Result<Named, String> {
         if let Some(custom) = name.strip_prefix("cf.") {
             if !self.entry.meta.custom_fields {
                 return Err(format!("{} have no custom fields", self.entry.meta.plural));
@@ -31,7 +31,7 @@ impl<'a> Planner<'a> {
                 return Err(format!("the custom fields of {} cannot be asked about", self.entry.meta.plural));
             }
             return match self.custom.get(custom) {
-                Some(declared) => Ok(Named::Custom(custom.to_string(), declared)),
+                Some(of_type) => Ok(Named::Custom(custom.to_string(), *of_type)),
                 None => Err(format!(
                     "names an unknown custom field `{custom}`{}",
                     hint(custom, self.custom.keys().map(String::as_str))
@@ -153,9 +153,9 @@ fn embedded(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static FieldM
 }
 
 /// What a name turned out to be.
-pub(super) enum Named<'a> {
+pub(super) enum Named {
     Field(&'static FieldMeta, Source),
-    Custom(String, &'a Declared),
+    Custom(String, CustomFieldType),
 }
 
 /// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.

@@ -275,7 +275,7 @@ fn form(order: &Order) -> Form {
     let source: &Source = match &order.target {
         Target::Custom { kind, .. } => {
             return match kind {
-                CustomKind::Text | CustomKind::LongText | CustomKind::Time => Form::Text,
+                CustomKind::Text | CustomKind::Choice | CustomKind::LongText | CustomKind::Time => Form::Text,
                 CustomKind::Integer | CustomKind::Decimal => Form::Number,
                 CustomKind::Boolean => Form::Boolean,
             };

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use super::condition::{Condition, Target, Test};
 use super::name::{Named, include_names};
 use super::order::{Ranking, is_ordered};
-use super::predicate::{self, Predicate};
+use super::predicate::{self, Predicate, Reads};
 use super::question::{label_test, read_texts, test};
 use super::request::{Request, Term};
 use super::suggest::hint;
 use crate::catalog::{Catalog, Entry, Source};
-use crate::custom_field::{CustomFieldTypes, in_json};
+use crate::custom_field::{CustomFieldType, CustomFieldTypes, in_json};
+use crate::db::fold;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
 
@@ -158,16 +159,15 @@ impl<'a> Planner<'a> {
 
     fn condition(self, name: &str, predicate: Predicate, texts: &[String]) -> Result<Condition, String> {
         match self.resolve(name)? {
-            Named::Custom(name, declared) => {
-                let custom = declared.of_type;
+            Named::Custom(name, custom) => {
                 let (kind, target) = (custom.kind(), Target::Custom { name: name.clone(), kind: custom.compared_as() });
                 if !predicate.fits(kind) {
                     return Err(not_allowed(&format!("cf.{name}"), predicate, |asked| asked.fits(kind)));
                 }
-                let exact = [Predicate::Eq, Predicate::NotEq, Predicate::In, Predicate::NotIn].contains(&predicate);
-                let spell = |text: &String| if exact { declared.spell(text).to_string() } else { text.clone() };
-                let spelled: Vec<String> = texts.iter().map(spell).collect();
-                let test = test(kind, predicate, &spelled, custom.compared_as().is_text())?;
+                let whole = custom == CustomFieldType::Choice && predicate.reads() != Reads::Text;
+                let folded = |text: &String| if whole { fold(text.trim()) } else { text.clone() };
+                let texts: Vec<String> = texts.iter().map(folded).collect();
+                let test = test(kind, predicate, &texts, custom.compared_as().is_text())?;
                 let test = match test {
                     Test::Compare(comparison, value) => Test::Compare(comparison, in_json(value)),
                     Test::Among { values, negated } => {
@@ -202,8 +202,9 @@ impl<'a> Planner<'a> {
     pub fn order(self, sort: &str) -> Option<Order> {
         let (name, descending) = sort.strip_prefix('-').map_or((sort, false), |name| (name, true));
         match self.resolve(name).ok()? {
-            Named::Custom(name, declared) => {
-                Some(Order { target: Target::Custom { name, kind: declared.of_type.compared_as() }, descending })
+            Named::Custom(name, custom) => {
+                let kind = custom.compared_as().ordered_as();
+                Some(Order { target: Target::Custom { name, kind }, descending })
             }
             // Only the resource's own fields: a related record's are reached by a derived field.
             Named::Field(field, source)
