@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, Route};
-use crate::db::{Connection, Db, Dialect, Lock};
+use crate::db::{Beside, Db, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::lasting::Lasting;
 use crate::server::{Gate, Mount, Pending, RateLimit};
@@ -28,9 +28,6 @@ pub struct Demo {
     pub counts: &'static [(&'static str, u64)],
     pub fill: Fill,
 }
-
-/// How long a process that starts waits before it asks for the lock again.
-const START_PAUSE: Duration = Duration::from_millis(50);
 
 /// So often a minute one may try to sign in: from one address, from it to one account, and to one account from everywhere.
 const SIGN_INS_OF_ADDRESS: u32 = 30;
@@ -171,24 +168,7 @@ impl App {
     /// Waits until no other process prepares the same database.
     pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
         match state.db.dialect() {
-            Dialect::Postgres => {
-                // Asked for again and again: a statement that waits for it would be waited for in turn, by the holder
-                // that makes an index beside others. Behind a pooler a transaction that waits would also keep a
-                // connection, which the holder may need.
-                let mut is_told = false;
-                loop {
-                    let guard = state.db.begin_unhurried().await?;
-                    if Lock::Start.try_hold(&guard).await? {
-                        return Ok(StartLock::Transaction(Box::new(guard)));
-                    }
-                    drop(guard);
-                    if !is_told {
-                        tracing::info!("waiting for another process that prepares the database");
-                        is_told = true;
-                    }
-                    tokio::time::sleep(START_PAUSE).await;
-                }
-            }
+            Dialect::Postgres => Ok(StartLock::Transaction(Box::new(Lock::Start.hold_beside(&state.db).await?))),
             Dialect::Sqlite => {
                 let path = state.config.data_dir.join("start.lock");
                 let locked = tokio::task::spawn_blocking(move || {
@@ -228,8 +208,8 @@ impl App {
 
 /// Held while a process prepares the database; the end of the process releases it too.
 pub(crate) enum StartLock {
-    /// An advisory lock of this transaction.
-    Transaction(Box<Connection>),
+    /// An advisory lock of PostgreSQL.
+    Transaction(Box<Beside>),
     /// A lock on a file of the data folder, which the processes of one SQLite database share.
     File(std::fs::File),
 }
@@ -237,7 +217,7 @@ pub(crate) enum StartLock {
 impl StartLock {
     pub(crate) async fn release(self) -> Result<()> {
         match self {
-            StartLock::Transaction(guard) => guard.commit().await,
+            StartLock::Transaction(held) => held.release().await,
             StartLock::File(file) => file.unlock().map_err(Error::internal),
         }
     }

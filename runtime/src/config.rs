@@ -76,7 +76,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "database-pool",
         default: "8",
-        about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more",
+        about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more, and so has a start on PostgreSQL",
     },
     Setting { flag: "body-limit", default: "1048576", about: "Bytes of a body, JSON or a form; more is 413" },
     Setting {

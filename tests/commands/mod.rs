@@ -5,6 +5,7 @@ mod doctor;
 mod from_db;
 mod manage;
 mod serve;
+mod start;
 mod usage;
 mod webhook;
 

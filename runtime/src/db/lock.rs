@@ -1,10 +1,16 @@
 //! The advisory locks of PostgreSQL: what is done by one transaction at a time, whichever process it is of. SQLite has one
 //! writer at a time anyway.
 
-use sea_orm::{ConnectionTrait, DbBackend};
+use std::time::Duration;
 
-use super::{Connection, Dialect, Sql};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionOptions};
+
+use super::connection::{Pool, TransactionPool, Unit};
+use super::{Connection, Db, Dialect, Sql, limit};
 use crate::error::Result;
+
+/// How long a process that starts waits before it asks for the lock again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What one does after the other. The numbers are the names in ASCII, to be read in `pg_locks`, and stay as they are:
 /// processes of two versions may run at once.
@@ -50,8 +56,56 @@ impl Lock {
         Ok(row.map_or(Ok(false), |row| row.try_get("", "held"))?)
     }
 
+    /// Waits for it on a connection beside the pool, and has it until what is answered is released. Whoever holds it goes
+    /// on with the pool, and may need all of that.
+    ///
+    /// It is asked for again and again: a statement that waits for it would be waited for in turn, by the holder that
+    /// makes an index beside others. Behind a pooler a transaction that waits would also keep a connection, which the
+    /// holder may need.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn hold_beside(self, db: &Db) -> Result<Beside> {
+        let connections = db.migrating();
+        let pool = TransactionPool::new(Pool { connections: connections.clone(), limit: None }, 1);
+        let mut is_told = false;
+        loop {
+            let begun = pool.begin(TransactionOptions::default()).await?;
+            let mut transaction = Connection::Transaction(Unit::begun(pool.clone(), begun, db.announcement()));
+            limit::lift(Dialect::Postgres, &mut transaction).await?;
+            if self.try_hold(&transaction).await? {
+                return Ok(Beside { transaction, connections });
+            }
+            drop(transaction);
+            if !is_told {
+                tracing::info!("waiting for another process that prepares the database");
+                is_told = true;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// What [`Lock::try_hold`] asks, for a connection beside the pool: one row of one boolean.
     pub fn question(self) -> String {
         format!("SELECT pg_try_advisory_xact_lock({}) AS \"held\"", self as i64)
+    }
+}
+
+/// A lock, the transaction that has it, and the connections that this is one of.
+#[derive(Debug)]
+pub struct Beside {
+    transaction: Connection,
+    connections: DatabaseConnection,
+}
+
+impl Beside {
+    /// Lets others have the lock.
+    ///
+    /// # Errors
+    /// When it was lost meanwhile.
+    pub async fn release(self) -> Result<()> {
+        let released = self.transaction.commit().await;
+        self.connections.close().await?;
+        released
     }
 }

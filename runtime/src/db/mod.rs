@@ -45,7 +45,7 @@ pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
 pub use given::{GIVEN, Given, PLACE};
 pub use limit::LIFTED;
-pub use lock::Lock;
+pub use lock::{Beside, Lock};
 use near::Near;
 pub use packed::{PackedRow, Stored};
 pub use rows::{Row, Rows, SharedRow};
