@@ -14,6 +14,7 @@ on_both!(
     users_and_tokens_are_created_and_revoked,
     a_token_is_printed_alone_on_standard_output,
     an_expired_token_is_not_created,
+    a_user_who_is_deactivated_is_not_invited,
     the_demo_data_can_be_made_again,
     lists_come_as_json,
     several_may_migrate_at_once,
@@ -86,10 +87,24 @@ fn an_expired_token_is_not_created(program: Program) {
     let create =
         ["token", "create", "--user", "a@example.com", "--name", "x", "--ability", "products:read", "--expires-at"];
     program.done(&[&create[..], &["2999-01-01T00:00:00Z"]].concat());
-    for bad in ["2020-01-01T00:00:00Z", "tomorrow"] {
+    for bad in ["2020-01-01T00:00:00Z", "tomorrow", "", " "] {
         let said = program.run(&[&create[..], &[bad]].concat());
         assert!(said.code == 1 && said.err.contains("expires_at") && said.out.is_empty(), "{said:?}");
     }
+    assert_eq!(program.list(&["token", "list"]).len(), 1);
+}
+
+fn a_user_who_is_deactivated_is_not_invited(program: Program) {
+    let serving = program.serve_first(&[]);
+    let admin = token(&serving.banner);
+    let id = program.done(&["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+    assert!(program.done(&["user", "invite", "ada@example.com"]).contains("/panel/invitation/"));
+    blocking(async {
+        let client = Client::new(serving.address()).bearing(&admin);
+        client.put(&format!("/users/{}", id.trim()), json!({ "is_active": false })).await.ok();
+    });
+    let said = program.run(&["user", "invite", "ada@example.com"]);
+    assert!(said.code == 1 && said.err.contains("The user is deactivated") && said.out.is_empty(), "{said:?}");
 }
 
 fn the_demo_data_can_be_made_again(program: Program) {

@@ -66,6 +66,10 @@ pub async fn set_password(state: &Arc<State>, matches: &ArgMatches) -> Result<()
 
 pub async fn invite(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let user = by_email(state, matches, "email").await?;
+    // As over HTTP: nobody could use it.
+    if !user.is_active {
+        return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));
+    }
     output::line(&invitation(state, user.id).await?)?;
     Ok(())
 }
@@ -83,11 +87,16 @@ pub async fn invitation(state: &Arc<State>, user_id: i64) -> Result<String> {
 pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let user = by_email(state, matches, "user").await?;
     let abilities: Vec<&String> = matches.get_many::<String>("ability").into_iter().flatten().collect();
+    let expires_at = matches.get_one::<String>("expires-at");
+    // In a record a blank is no value: a variable that is not set would give a token that never ends.
+    if expires_at.is_some_and(|time| time.trim().is_empty()) {
+        return Err(Error::invalid("expires_at", "must be a time, and is empty"));
+    }
     let fields = json!({
         "name": matches.get_one::<String>("name"),
         "user_id": user.id,
         "abilities": abilities,
-        "expires_at": matches.get_one::<String>("expires-at"),
+        "expires_at": expires_at,
     });
     let (_, record) = create_alone(state, "token", &fields).await?;
     output::line(record["token"]["value"].as_str().unwrap_or_default())?;
