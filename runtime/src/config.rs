@@ -307,14 +307,46 @@ fn wrong_database(url: &str) -> Option<String> {
             SqliteConnectOptions::from_str(url).err().map(unread)
         }
         Some(("sqlite", _)) => Some("database-url must name a file behind sqlite://".into()),
-        Some(("postgres" | "postgresql", _)) if Url::parse(url).is_ok() => {
-            PgConnectOptions::from_str(url).err().map(unread)
-        }
-        Some(("postgres" | "postgresql", _)) => {
-            Some("database-url must be a URL such as postgres://user@host/database".into())
-        }
+        Some(("postgres" | "postgresql", _)) => match Url::parse(url) {
+            Ok(parsed) => unknown_parameter(&parsed).or_else(|| PgConnectOptions::from_str(url).err().map(unread)),
+            Err(_) => Some("database-url must be a URL such as postgres://user@host/database".into()),
+        },
         _ => Some("database-url must begin with sqlite:// or postgres://".into()),
     }
+}
+
+/// What the driver of PostgreSQL reads of a URL's parameters.
+const POSTGRES_PARAMETERS: [&str; 18] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
+
+/// A parameter that the driver does not know. It would go on without it, as without TLS for `sslmod=require`, and log its
+/// value, which may be a password.
+fn unknown_parameter(url: &Url) -> Option<String> {
+    let is_known = |name: &str| {
+        let is_option = name.strip_prefix("options[").is_some_and(|rest| rest.ends_with(']'));
+        is_option || POSTGRES_PARAMETERS.contains(&name)
+    };
+    let unknown = url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name))?;
+    let hint = crate::query::hint(&unknown, POSTGRES_PARAMETERS);
+    Some(format!("database-url has the parameter `{}`, which is none{hint}", unknown.escape_debug()))
 }
 
 fn networks(flag: &str, text: &str, problems: &mut Vec<String>) -> Vec<Network> {

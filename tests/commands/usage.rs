@@ -62,6 +62,12 @@ fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
         ("CHARTER_BASE_URL", "https://user:hush@x.example.com", "https://records.example.com, and no more"),
         ("CHARTER_BASE_URL", "https://x.example.com/?a=b", "https://records.example.com, and no more"),
         ("CHARTER_DATABASE_URL", "postgres://user:hush@host/db?sslmode=foo", "database-url cannot be read"),
+        (
+            "CHARTER_DATABASE_URL",
+            "postgres://user@host/db?passwd=hush",
+            "database-url has the parameter `passwd`, which is none; did you mean `password`?",
+        ),
+        ("CHARTER_DATABASE_URL", "postgres://user@host/db?connect_timeout=hush", "`connect_timeout`, which is none"),
         ("CHARTER_DATABASE_URL", "sqlite://charter.db?nonsense=1", "database-url cannot be read"),
         ("CHARTER_LOG", "inof", "`inof` is none of error, warn, info, debug, trace and off"),
         ("CHARTER_LOG", "charter_runtime=debug,loud", "`loud` is none of"),

@@ -51,6 +51,33 @@ fn what_can_be_no_address_is_told_before_anything_is_opened() {
 }
 
 #[test]
+fn a_parameter_of_postgresql_that_nobody_reads_is_told_by_its_name_alone() {
+    let url = |parameters: &str| format!("postgres://u@h/db?{parameters}");
+    let read = |parameters: &str| read(&[], &[("CHARTER_DATABASE_URL", &url(parameters))]).map(drop);
+    for (parameters, told) in [
+        ("sslmod=SEKRET", "the parameter `sslmod`, which is none; did you mean `sslmode`?"),
+        ("sslmode=require&passwd=SEKRET", "the parameter `passwd`, which is none; did you mean `password`?"),
+        ("options[statement_timeout=SEKRET", "the parameter `options[statement_timeout`, which is none"),
+        ("%0aSEKRET", r"the parameter `\nSEKRET`"),
+    ] {
+        let problem = read(parameters).unwrap_err();
+        assert!(problem.contains(told) && problem.lines().count() == 1, "{problem}");
+        assert!(!problem.contains("=SEKRET") && !problem.contains("/db"), "{problem}");
+    }
+    // All that the driver reads, so that it stays what it knows.
+    let values = [("ssl-mode", "prefer"), ("sslmode", "prefer"), ("hostaddr", "127.0.0.1"), ("host", "/tmp")];
+    let numbers = ["port", "statement-cache-capacity"];
+    let value = |name: &str| match values.iter().find(|(known, _)| *known == name) {
+        Some((_, value)) => value,
+        None if numbers.contains(&name) => "5432",
+        None => "x",
+    };
+    let known: Vec<String> = POSTGRES_PARAMETERS.iter().map(|name| format!("{name}={}", value(name))).collect();
+    read(&known.join("&")).unwrap();
+    read("options[statement_timeout]=1s&options[a]=b").unwrap();
+}
+
+#[test]
 fn where_webhooks_may_lead_is_read_as_a_list() {
     let policy = |http: &str, networks: &str| {
         let environment = [("CHARTER_WEBHOOK_ALLOW_HTTP", http), ("CHARTER_WEBHOOK_ALLOW_NETWORKS", networks)];
