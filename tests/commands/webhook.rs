@@ -59,3 +59,13 @@ fn a_secret_that_is_none_ends_it() {
     let said = Program::new(Database::Sqlite).run(&["webhook", "listen", "--port", "0", "--secret", "hush"]);
     assert!(said.code == 1 && said.err.contains("whsec_") && !said.err.contains("hush"), "{said:?}");
 }
+
+#[test]
+fn settings_that_do_not_apply_to_it_do_not_stop_it() {
+    let program = Program::new(Database::Sqlite);
+    let mut command = program.command(&["webhook", "listen", "--port", "0"]);
+    command.env("CHARTER_BODY_LIMIT", "x").env("CHARTER_LISTN", "x");
+    let listening = Serving::start(command, "A server reaches it");
+    listening.signal("INT");
+    assert_eq!(listening.end().code, 0);
+}

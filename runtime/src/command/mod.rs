@@ -36,6 +36,12 @@ impl App {
     /// Runs the command line of the process.
     pub fn main(self) -> ExitCode {
         let matches = command(&self).get_matches();
+        // It is no part of the service: no setting applies to it, and it needs neither a database nor a data folder.
+        if let Some(("webhook", matches)) = matches.subcommand()
+            && let Some(("listen", matches)) = matches.subcommand()
+        {
+            return to_the_end(listen::run(matches));
+        }
         let config = match Config::read(&matches, environment()) {
             Ok(config) => config,
             Err(problems) => {
@@ -44,20 +50,25 @@ impl App {
             }
         };
         log::init(&config);
-        let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                eprintln!("the runtime did not start: {error}");
-                return ExitCode::from(FAILED);
-            }
-        };
-        match runtime.block_on(run(self, config, &matches)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                // Where standard error is gone too the code tells alone.
-                let _ = writeln!(std::io::stderr(), "{}", told(&error));
-                ExitCode::from(FAILED)
-            }
+        to_the_end(run(self, config, &matches))
+    }
+}
+
+/// Runs a command, and tells of its failure on standard error.
+fn to_the_end(command: impl Future<Output = Result<()>>) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("the runtime did not start: {error}");
+            return ExitCode::from(FAILED);
+        }
+    };
+    match runtime.block_on(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Where standard error is gone too the code tells alone.
+            let _ = writeln!(std::io::stderr(), "{}", told(&error));
+            ExitCode::from(FAILED)
         }
     }
 }
@@ -170,13 +181,6 @@ pub fn command(app: &App) -> Command {
 }
 
 async fn run(app: App, mut config: Config, matches: &ArgMatches) -> Result<()> {
-    // It is no part of the service: it needs neither a database nor a data folder.
-    if let Some(("webhook", matches)) = matches.subcommand() {
-        return match matches.subcommand() {
-            Some(("listen", matches)) => listen::run(matches).await,
-            _ => Err(Error::Internal("no such command".into())),
-        };
-    }
     config.prepare()?;
     // Who gave another command waits for its end.
     let state = match matches.subcommand() {
