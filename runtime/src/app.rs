@@ -171,12 +171,14 @@ impl App {
             Dialect::Postgres => Ok(StartLock::Transaction(Box::new(Lock::Start.hold_beside(&state.db).await?))),
             Dialect::Sqlite => {
                 let path = state.config.data_dir.join("start.lock");
+                let problem = format!("the lock of a start, {}", path.display());
                 let locked = tokio::task::spawn_blocking(move || {
                     std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
                     let file = std::fs::File::create(path)?;
                     file.lock().map(|()| file)
                 });
-                Ok(StartLock::File(locked.await.map_err(Error::internal)?.map_err(Error::internal)?))
+                let locked = locked.await.map_err(Error::internal)?;
+                Ok(StartLock::File(locked.map_err(|error| Error::Internal(format!("{problem}: {error}")))?))
             }
         }
     }

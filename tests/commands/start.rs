@@ -1,6 +1,9 @@
 //! What a start needs, and what it says where that is missing.
 
+use serde_json::Value;
+
 use super::{on_both, status, token};
+use crate::support::Database;
 use crate::support::program::{Program, Serving};
 
 on_both!(it_starts_and_obeys_commands_with_the_smallest_pool);
@@ -20,4 +23,37 @@ fn it_starts_and_obeys_commands_with_the_smallest_pool(program: Program) {
     }
     serving.signal("TERM");
     assert_eq!(serving.end().code, 0);
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_with_its_path() {
+    let program = Program::new(Database::Sqlite);
+    let file = program.path().join("no/such/folder.db").display().to_string();
+    let said = program.run(&["migrate", "--database-url", &format!("sqlite://{file}")]);
+    assert!(said.code == 1 && said.err.contains(&file), "{said:?}");
+    // Whoever runs the tests may write everywhere, but not a folder where a file is.
+    let taken = program.path().join("taken");
+    std::fs::write(&taken, "").expect("the folder can be written");
+    let said = program.run(&["migrate", "--data-dir", &taken.display().to_string()]);
+    assert!(said.code == 1 && said.err.contains(&format!("the data folder {}", taken.display())), "{said:?}");
+}
+
+#[test]
+fn a_log_of_json_ends_in_json_when_the_server_fails() {
+    let program = Program::new(Database::Sqlite);
+    let file = program.path().join("no/such/folder.db").display().to_string();
+    let url = format!("sqlite://{file}");
+    for arguments in [&[][..], &["serve"]] {
+        let said = program.run(&[arguments, &["--log-format", "json", "--database-url", &url]].concat());
+        let last = said.err.lines().last().map(serde_json::from_str::<Value>);
+        let Some(Ok(last)) = last else { panic!("{said:?}") };
+        assert_eq!((said.code, last["level"].as_str()), (1, Some("ERROR")), "{said:?}");
+        assert!(last["fields"]["cause"].as_str().is_some_and(|cause| cause.contains(&file)), "{last}");
+        // Whoever turns the log off is told all the same.
+        let silent = ["--log-format", "json", "--log", "off", "--database-url", &url];
+        assert!(program.run(&[arguments, &silent].concat()).err.contains(&file));
+    }
+    // A person reads what a command says.
+    let said = program.run(&["migrate", "--log-format", "json", "--database-url", &url]);
+    assert!(said.err.lines().last().is_some_and(|last| !last.starts_with('{') && last.contains(&file)), "{said:?}");
 }

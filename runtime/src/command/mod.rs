@@ -40,7 +40,7 @@ impl App {
         if let Some(("webhook", matches)) = matches.subcommand()
             && let Some(("listen", matches)) = matches.subcommand()
         {
-            return to_the_end(listen::run(matches));
+            return to_the_end(listen::run(matches), false);
         }
         let config = match Config::read(&matches, environment()) {
             Ok(config) => config,
@@ -50,12 +50,14 @@ impl App {
             }
         };
         log::init(&config);
-        to_the_end(run(self, config, &matches))
+        // Whoever reads the log of a server reads its end there too.
+        let logged = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
+        to_the_end(run(self, config, &matches), logged)
     }
 }
 
-/// Runs a command, and tells of its failure on standard error.
-fn to_the_end(command: impl Future<Output = Result<()>>) -> ExitCode {
+/// Runs a command, and tells of its failure on standard error, or in the log that is there.
+fn to_the_end(command: impl Future<Output = Result<()>>, logged: bool) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -66,8 +68,12 @@ fn to_the_end(command: impl Future<Output = Result<()>>) -> ExitCode {
     match runtime.block_on(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Where standard error is gone too the code tells alone.
-            let _ = writeln!(std::io::stderr(), "{}", told(&error));
+            if logged && tracing::enabled!(tracing::Level::ERROR) {
+                tracing::error!(cause = told(&error), "the server ended");
+            } else {
+                // Where standard error is gone too the code tells alone.
+                let _ = writeln!(std::io::stderr(), "{}", told(&error));
+            }
             ExitCode::from(FAILED)
         }
     }

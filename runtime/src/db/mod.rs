@@ -118,8 +118,11 @@ impl Db {
                 "an SQLite database in memory cannot be shared by its connections: name a file".into(),
             ));
         }
-        let options = SqliteConnectOptions::from_str(url)
-            .map_err(connect_error)?
+        let options = SqliteConnectOptions::from_str(url).map_err(connect_error)?;
+        let path = options.get_filename().to_path_buf();
+        // SQLite does not say which file it cannot open.
+        let unopened = |error| DbErr::Conn(sea_orm::RuntimeErr::Internal(format!("{}: {error}", path.display())));
+        let options = options
             .create_if_missing(true)
             .foreign_keys(true)
             .journal_mode(SqliteJournalMode::Wal)
@@ -145,7 +148,7 @@ impl Db {
                 })
         };
         // What stands in it is its owner's alone, whatever the folder is; SQLite gives the other files the same rights.
-        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(options.get_filename());
+        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         // The writer opens first: it makes the file and switches it to WAL before a reader looks.
         let begun = Instant::now();
         let writer = loop {
@@ -155,14 +158,13 @@ impl Db {
                 Err(error) if is_busy(&error) && begun.elapsed() < ACQUIRE => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
-                connected => break connected.map_err(connect_error)?,
+                connected => break connected.map_err(unopened)?,
             }
         };
         let writer = unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer));
-        let path = options.get_filename().to_path_buf();
         let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
-        let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(connect_error)?;
+        let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(unopened)?;
         let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
         Ok(Db {
             reader: Connection::Pool(unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader))),
