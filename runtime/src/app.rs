@@ -1,5 +1,8 @@
 //! An application: its resources, its migrations, its reference data; and how it is opened.
 
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -170,15 +173,9 @@ impl App {
         match state.db.dialect() {
             Dialect::Postgres => Ok(StartLock::Transaction(Box::new(Lock::Start.hold_beside(&state.db).await?))),
             Dialect::Sqlite => {
-                let path = state.config.data_dir.join("start.lock");
-                let problem = format!("the lock of a start, {}", path.display());
-                let locked = tokio::task::spawn_blocking(move || {
-                    std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
-                    let file = std::fs::File::create(path)?;
-                    file.lock().map(|()| file)
-                });
-                let locked = locked.await.map_err(Error::internal)?;
-                Ok(StartLock::File(locked.map_err(|error| Error::Internal(format!("{problem}: {error}")))?))
+                let Some(database) = state.db.file().map(Path::to_path_buf) else { return Ok(StartLock::File(None)) };
+                let locked = tokio::task::spawn_blocking(move || lock_beside(&database));
+                Ok(StartLock::File(locked.await.map_err(Error::internal)??))
             }
         }
     }
@@ -212,16 +209,30 @@ impl App {
 pub(crate) enum StartLock {
     /// An advisory lock of PostgreSQL.
     Transaction(Box<Beside>),
-    /// A lock on a file of the data folder, which the processes of one SQLite database share.
-    File(std::fs::File),
+    /// A lock on a file beside the database, which all who open that share; none where there can be none.
+    File(Option<File>),
 }
 
 impl StartLock {
     pub(crate) async fn release(self) -> Result<()> {
         match self {
             StartLock::Transaction(held) => held.release().await,
-            StartLock::File(file) => file.unlock().map_err(Error::internal),
+            StartLock::File(file) => file.map_or(Ok(()), |file| file.unlock()).map_err(Error::internal),
         }
+    }
+}
+
+/// Waits for the lock on a file beside this database. A folder in which nothing can be made takes no journal of SQLite either:
+/// nobody prepares anything there.
+fn lock_beside(database: &Path) -> Result<Option<File>> {
+    // Links lead to the one file that there is.
+    let path = database.canonicalize().unwrap_or_else(|_| database.to_path_buf()).with_added_extension("start.lock");
+    let told = |error: std::io::Error| Error::Internal(format!("the lock of a start, {}: {error}", path.display()));
+    // One that another user made can be read and locked.
+    match File::open(&path).or_else(|_| File::create(&path)) {
+        Ok(file) => file.lock().map(|()| Some(file)).map_err(told),
+        Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => Ok(None),
+        Err(error) => Err(told(error)),
     }
 }
 

@@ -57,3 +57,29 @@ fn a_log_of_json_ends_in_json_when_the_server_fails() {
     let said = program.run(&["migrate", "--log-format", "json", "--database-url", &url]);
     assert!(said.err.lines().last().is_some_and(|last| !last.starts_with('{') && last.contains(&file)), "{said:?}");
 }
+
+/// Each has a data folder of its own, and all have one database, by several names.
+#[test]
+fn processes_start_at_once_on_one_file_whatever_their_data_folders() {
+    let program = Program::new(Database::Sqlite);
+    let (file, link) = (program.path().join("charter.db"), program.path().join("link.db"));
+    std::os::unix::fs::symlink(&file, &link).expect("the folder can be written");
+    let urls =
+        [program.url().to_string(), "sqlite://charter.db".into(), format!("sqlite://{}?mode=rwc", link.display())];
+    let serving: Vec<Serving> = std::thread::scope(|scope| {
+        let starts = urls.iter().enumerate().map(|(number, url)| {
+            let command = program.command(&["--data-dir", &format!("data{number}"), "--database-url", url]);
+            scope.spawn(|| Serving::start(command, "Serving "))
+        });
+        let starts: Vec<_> = starts.collect();
+        starts.into_iter().map(|start| start.join().expect("it starts")).collect()
+    });
+    for serving in &serving {
+        assert_eq!(status(serving, "", "~/health/ready"), 200);
+        serving.signal("TERM");
+    }
+    let said: Vec<_> = serving.into_iter().map(Serving::end).collect();
+    assert!(said.iter().all(|said| said.code == 0), "{said:?}");
+    let first = said.iter().filter(|said| said.out.contains("This is the first start")).count();
+    assert_eq!(first, 1, "one of them makes the administrator: {said:?}");
+}

@@ -20,7 +20,7 @@ mod statement;
 mod together;
 
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -258,6 +258,11 @@ impl Db {
     /// How to reach PostgreSQL outside of the pool, for what takes longer than a request or holds a session.
     pub fn postgres_options(&self) -> Option<&PgConnectOptions> {
         self.options.as_ref()
+    }
+
+    /// SQLite's file.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
     pub fn dialect(&self) -> Dialect {
