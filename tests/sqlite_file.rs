@@ -16,6 +16,11 @@ fn what_is_acknowledged_after_sqlite_ended_a_transaction_by_itself_is_kept() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_or_opened_is_503() {
+    run(Database::Sqlite, neither_written_nor_opened);
+}
+
+#[test]
 fn a_file_that_is_gone_is_not_ready() {
     run(Database::Sqlite, not_ready_without_its_file);
 }
@@ -30,6 +35,27 @@ async fn not_ready_without_its_file(server: Server) {
     server.anonymous().get("~/health/ready").await.refused(503, "unavailable");
     std::fs::rename(&aside, &path).expect("it is put back");
     server.anonymous().get("~/health/ready").await.status(200);
+}
+
+/// SQLite says the same of a file that it may only read, and of one for which the process has no descriptor left.
+async fn neither_written_nor_opened(server: Server) {
+    let client = server.admin();
+    let product = json!({ "name": "Lamp" });
+    server.sql("PRAGMA query_only = ON").await;
+    client.post("/products", product.clone()).await.refused(503, "unavailable");
+    client.get("/products").await.ok();
+    server.sql("PRAGMA query_only = OFF").await;
+    client.post("/products", product).await.created("product");
+    // An export opens a connection of its own.
+    let path = std::path::PathBuf::from(server.state.config.database_url.trim_start_matches("sqlite://"));
+    let aside = path.with_extension("aside");
+    std::fs::rename(&path, &aside).expect("it is moved");
+    std::fs::create_dir(&path).expect("the folder can be written");
+    let export = server.admin().with("accept", "text/csv");
+    export.get("/products").await.refused(503, "unavailable");
+    std::fs::remove_dir(&path).expect("the folder can be written");
+    std::fs::rename(&aside, &path).expect("it is put back");
+    export.get("/products").await.status(200);
 }
 
 async fn refused_for_want_of_room(server: Server) {

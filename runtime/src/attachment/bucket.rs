@@ -22,6 +22,7 @@ use tokio::sync::Semaphore;
 use super::link::LIFETIME;
 use super::location::Location;
 use super::presentation::Presentation;
+use super::spool::failed;
 use crate::error::{Error, Result};
 use crate::tls;
 
@@ -122,7 +123,7 @@ impl Bucket {
     async fn put(&self, file: &std::path::Path, to: &Path, size: u64) -> Result<Result<(), Problem>> {
         let within = ANSWERS + Duration::from_secs(size / SECOND);
         let url = self.objects.signed_url(Method::PUT, to, within + ANSWERS).await.map_err(Error::internal)?;
-        let file = File::open(file).await.map_err(Error::internal)?;
+        let file = File::open(file).await.map_err(failed)?;
         let request = self.client.put(url).header(CONTENT_LENGTH, size).timeout(within);
         let problem = match request.body(Body::wrap_stream(pieces(file))).send().await {
             Ok(answer) if answer.status().is_success() => return Ok(Ok(())),

@@ -4,7 +4,7 @@
 //! storage that is then refused, and the bytes can be looked at twice.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use super::bucket::away;
 use crate::error::{Error, Result};
 use crate::lasting::apart;
 
@@ -83,5 +84,41 @@ pub async fn on_disk<T: Send + 'static>(
     disk: &Arc<Semaphore>,
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T> {
-    apart(disk, work).await?.map_err(Error::internal)
+    apart(disk, work).await?.map_err(failed)
+}
+
+/// What an operating system says in a number alone, the same on all of them: a disk that fails, and no file more that the
+/// machine, or the process, may open.
+const NUMBERED: [i32; 3] = [5, 23, 24];
+
+/// A disk that has no room, cannot be written or fails, and files that cannot be opened for their number, are what may be over
+/// later; all else is a fault of the server.
+pub fn failed(error: std::io::Error) -> Error {
+    let named =
+        matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem);
+    if named || error.raw_os_error().is_some_and(|number| NUMBERED.contains(&number)) {
+        return away(&error.to_string());
+    }
+    Error::internal(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_full_or_fails_is_told_from_a_fault_of_the_server() {
+        let full = File::options().write(true).open("/dev/full").and_then(|mut file| file.write_all(b"x"));
+        assert!(matches!(failed(full.unwrap_err()), Error::Unavailable(_)));
+        // A quota, a disk that was mounted to be read, one that fails, and no more files to open.
+        for number in [122, 30, 5, 23, 24] {
+            let error = failed(io::Error::from_raw_os_error(number));
+            assert!(matches!(error, Error::Unavailable(_)), "{number}: {error}");
+        }
+        for kind in [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::AlreadyExists] {
+            assert!(matches!(failed(kind.into()), Error::Internal(_)), "{kind}");
+        }
+    }
 }

@@ -47,7 +47,9 @@ impl From<DbErr> for Error {
         };
         if away {
             tracing::warn!(%error, "the database is away");
-            Error::Unavailable("The database cannot be reached, or has no room. Try again in a moment.".into())
+            Error::Unavailable(
+                "The database cannot be reached or written, or has no room. Try again in a moment.".into(),
+            )
         } else {
             Error::Internal(error.to_string())
         }
@@ -132,11 +134,12 @@ fn is_away(error: &sea_orm::SqlxError) -> bool {
 
 /// PostgreSQL's classes of a connection that fails (08, also a pooler's word for it), of what is used up (53), of an
 /// intervention such as a shutdown or a limit of idle sessions (57P), a standby that takes no writes (25006); SQLite's
-/// full and failing disk (13, 10 with what it was doing above the byte).
+/// full and failing disk, a file that cannot be written, and one that cannot be opened, as where no more may be (13, 10, 8, 14,
+/// with what it was doing above the byte).
 fn is_of_the_database(code: &str) -> bool {
     match code.len() {
         5 => ["08", "53", "57P"].iter().any(|class| code.starts_with(class)) || code == "25006",
-        _ => code.parse::<i32>().is_ok_and(|code| matches!(code & 0xff, 10 | 13)),
+        _ => code.parse::<i32>().is_ok_and(|code| matches!(code & 0xff, 8 | 10 | 13 | 14)),
     }
 }
 
@@ -147,8 +150,10 @@ mod tests {
     #[test]
     fn what_fails_as_a_whole_is_told_from_what_a_statement_did() {
         // A pooler without its server, no connection left, no disk, a shutdown, an idle session, a standby; SQLite's full
-        // disk, its failing disk, and the same while it wrote.
-        for code in ["08006", "08P01", "53300", "53100", "57P01", "57P05", "25006", "13", "10", "778"] {
+        // disk, its failing disk, and the same while it wrote; a file that is only read, and one that cannot be opened.
+        for code in
+            ["08006", "08P01", "53300", "53100", "57P01", "57P05", "25006", "13", "10", "778", "8", "1032", "14"]
+        {
             assert!(is_of_the_database(code), "{code}");
         }
         for code in ["57014", "23505", "42P01", "22001", "40001", "25P02", "1", "5", "9", "19", "2067"] {
