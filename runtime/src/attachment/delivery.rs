@@ -53,7 +53,7 @@ pub async fn find(state: &Arc<State>, target: &str) -> Result<Delivery> {
         part,
         uuid,
         size: state.attachments.size(part, uuid).await?,
-        presentation: Presentation::of(&media_type, &attachment.original_name),
+        presentation: Presentation::of(part, &media_type, &attachment.original_name),
         tag: format!("\"{uuid}-{}\"", part.name()),
     })
 }

@@ -25,6 +25,25 @@ pub fn clean(given: &str) -> String {
     format!("{stem}{ending}")
 }
 
+/// The endings of images, each under the type whose files have it. A type's first one is the usual one.
+const IMAGES: [(&str, &[&str]); 4] =
+    [("image/jpeg", &["jpg", "jpeg"]), ("image/png", &["png"]), ("image/gif", &["gif"]), ("image/webp", &["webp"])];
+
+/// The name of an image that was made of another: with an ending of its own type.
+pub fn of_image(original: &str, media_type: &str) -> String {
+    let endings =
+        |wanted: &str| IMAGES.iter().find(|(known, _)| *known == wanted).map_or(&[][..], |(_, endings)| endings);
+    let (stem, ending) = original.rsplit_once('.').unwrap_or((original, ""));
+    let is_one_of = |endings: &[&str]| endings.iter().any(|known| known.eq_ignore_ascii_case(ending));
+    let own = endings(media_type);
+    if is_one_of(own) {
+        return original.into();
+    }
+    // What stands behind a point is part of the name where it is no image's ending.
+    let stem = if IMAGES.iter().any(|(_, endings)| is_one_of(endings)) { stem } else { original };
+    own.first().map_or_else(|| stem.into(), |ending| format!("{stem}.{ending}"))
+}
+
 /// Characters that are not seen, or that make a name read otherwise than it is.
 fn is_harmful(c: char) -> bool {
     c.is_control()
@@ -73,6 +92,19 @@ mod tests {
             ("dir/", "file"),
         ] {
             assert_eq!(clean(given), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn an_image_that_was_made_of_another_has_its_own_ending() {
+        for (original, media_type, expected) in [
+            ("x.png", "image/jpeg", "x.jpg"),
+            ("x.JPEG", "image/jpeg", "x.JPEG"),
+            ("x.WebP", "image/png", "x.png"),
+            ("scan 2026.11.25", "image/jpeg", "scan 2026.11.25.jpg"),
+            ("photo", "image/jpeg", "photo.jpg"),
+        ] {
+            assert_eq!(of_image(original, media_type), expected);
         }
     }
 

@@ -1,5 +1,6 @@
 //! How a file goes out: the two headers that say what it is, and whether it is shown in place or saved.
 
+use super::storage::Part;
 use super::{file_name, media_type};
 
 /// What an answer with a file says of it, whoever sends that answer.
@@ -12,10 +13,14 @@ pub struct Presentation {
 }
 
 impl Presentation {
-    /// Of a file of this type, which is saved under this name.
-    pub fn of(media_type: &str, original_name: &str) -> Presentation {
+    /// Of what was uploaded under this name, or of its thumbnail, whose type is another.
+    pub fn of(part: Part, media_type: &str, original_name: &str) -> Presentation {
+        let name = match part {
+            Part::File => original_name.to_string(),
+            Part::Thumb => file_name::of_image(original_name, media_type),
+        };
         let shown = if media_type::is_shown(media_type) { "inline" } else { "attachment" };
-        let disposition = file_name::disposition(shown, original_name);
+        let disposition = file_name::disposition(shown, &name);
         Presentation { media_type: media_type::header(media_type), disposition }
     }
 }

@@ -91,7 +91,7 @@ fn computed<'a>(
             };
             let uuid = Cell::new(row, uuid)?.uuid()?.ok_or_else(|| missing("uuid"))?;
             let name = Cell::new(row, name)?.text()?.ok_or_else(|| missing("original_name"))?;
-            let presentation = Presentation::of(media_type, name);
+            let presentation = Presentation::of(part, media_type, name);
             let link = context.state().attachments.link(&base_url, part, uuid, context.now(), presentation).await?;
             let mut value = Vec::with_capacity(link.len() + 2);
             write_text(&mut value, &link);

@@ -84,6 +84,14 @@ async fn an_image_has_a_thumbnail(server: Server) {
     let attachment = form.send(&server.admin()).await.created("attachment");
     let (_, thumb) = thumbnail(&attachment).await;
     assert_eq!((thumb.width(), thumb.height()), (10, 20));
+    // It is a JPEG, and whoever saves it gets one by its name too.
+    let answer = server.anonymous().get(&path(&attachment["thumb_url"])).await;
+    answer.status(200);
+    let saved = "inline; filename=\"a.jpg\"; filename*=UTF-8''a.jpg";
+    assert_eq!(
+        [answer.header("content-type"), answer.header("content-disposition")],
+        [Some("image/jpeg"), Some(saved)]
+    );
 }
 
 /// A JPEG that says, in its EXIF, that it lies on its side.
