@@ -50,6 +50,9 @@ async fn json_is_told_by_its_content_type_or_by_none(server: Server) {
         Some("application/json; charset=utf-8"),
         Some("APPLICATION/JSON"),
         Some("application/json; charset=UTF-8"),
+        Some("application/json; charset=UTF8"),
+        Some("application/json; charset=\"utf8\""),
+        Some("application/json; charset=us-ascii"),
         Some("application/vnd.api+json"),
         None,
     ] {

@@ -192,7 +192,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
         "unsupported_media_type",
         415,
         "The body is neither JSON (`application/json`, `application/vnd.api+json`, or no `Content-Type`) nor a form, or that of \
-         an upload not `multipart/form-data`.",
+         an upload not `multipart/form-data`; or it is in another encoding than UTF-8, or compressed.",
     ),
     (
         "range_not_satisfiable",

@@ -277,6 +277,9 @@ fn media_type(request: &Request) -> Result<Option<Mime>, &'static str> {
     }
     let Some(said) = header("content-type").filter(|said| !said.is_empty()) else { return Ok(None) };
     let mime: Mime = said.parse().map_err(|_| UNSUPPORTED)?;
-    let readable = mime.get_param("charset").is_none_or(|charset| charset == "utf-8" || charset == "us-ascii");
+    let readable = mime.get_param("charset").is_none_or(|charset| {
+        // `utf8` is no registered name, and what many say.
+        ["utf-8", "utf8", "us-ascii"].iter().any(|known| charset.as_str().eq_ignore_ascii_case(known))
+    });
     if readable { Ok(Some(mime)) } else { Err("Send the body in UTF-8.") }
 }
