@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 use crate::support::{Client, Database, Server, on_both, postgres, run};
@@ -14,6 +14,7 @@ on_both!(
     many_first_requests_with_a_valid_token_are_not_taken_for_guesses,
     every_answer_that_is_counted_says_how_the_caller_stands,
     health_is_not_limited,
+    a_request_of_http_1_1_says_once_for_which_host_it_is,
     a_server_that_stops_takes_no_connections,
     a_server_that_stops_answers_what_is_under_way,
     two_nodes_share_a_database,
@@ -88,6 +89,28 @@ async fn every_answer_that_is_counted_says_how_the_caller_stands(server: Server)
 }
 
 /// A server that stops refuses new connections at once, though what is under way takes long.
+/// RFC 9112, section 3.2.
+async fn a_request_of_http_1_1_says_once_for_which_host_it_is(server: Server) {
+    let asked = async |path: &str, version: &str, hosts: &str| {
+        let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
+        let request = format!("GET {path} {version}\r\n{hosts}connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("the server answers");
+        answer
+    };
+    for path in ["/health/live", "/api/v1/products", "/docs", "/nope"] {
+        for hosts in ["", "host: test\r\nhost: test\r\n"] {
+            let answer = asked(path, "HTTP/1.1", hosts).await;
+            assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("malformed_request"), "{path}: {answer}");
+        }
+    }
+    for (version, hosts) in [("HTTP/1.1", "host:\r\n"), ("HTTP/1.0", "")] {
+        let answer = asked("/health/live", version, hosts).await;
+        assert!(answer.starts_with(&format!("{version} 200")), "{answer}");
+    }
+}
+
 async fn a_server_that_stops_takes_no_connections(server: Server) {
     let other = server.configured(|_| {}).await;
     let address = other.address;

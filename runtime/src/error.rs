@@ -154,8 +154,8 @@ pub const CODES: &[(&str, u16, &str)] = &[
     (
         "malformed_request",
         400,
-        "The body (JSON or a form), the query string, `If-Match` or `If-None-Match` cannot be read; or an export was \
-         asked for over HTTP/1.0.",
+        "The body (JSON or a form), the query string, `If-Match` or `If-None-Match` cannot be read; an export was asked \
+         for over HTTP/1.0; or a request of HTTP/1.1 has no `Host`, or several.",
     ),
     ("unauthenticated", 401, "No token was sent."),
     ("invalid_token", 401, "The token is unknown, expired or revoked."),

@@ -63,6 +63,8 @@ impl Api {
     ) -> Result<Response> {
         let unreadable = |_| Error::Malformed("The address cannot be read.".into());
         let mut request = hyper::Request::builder().method(method).uri(format!("{API}{path}")).version(version);
+        // As every request of HTTP/1.1 has one.
+        request = request.header("host", "panel");
         for (name, value) in headers {
             let name: HeaderName = name.parse().map_err(Error::internal)?;
             let value = HeaderValue::from_str(value);

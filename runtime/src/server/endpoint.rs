@@ -73,6 +73,7 @@ impl<A: Answers> Handler for Endpoint<A> {
         let limit = if unhurried { Duration::MAX } else { self.state.config.request_timeout };
         let turn = Turn::at(&self.state.gate, !request.method().is_safe());
         let work = async {
+            headers::need_host(request)?;
             if self.inner.takes_turns() {
                 turn.begin().await?;
                 request.extensions_mut().insert(turn.clone());

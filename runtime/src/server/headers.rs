@@ -15,6 +15,18 @@ pub fn request_id(request: &Request) -> Option<String> {
     request.headers().get(header::REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_string)
 }
 
+/// Whether a request of HTTP/1.1 says once for which host it is (RFC 9112, section 3.2): two that read it on its way could each
+/// take it for another's.
+///
+/// # Errors
+/// 400.
+pub fn need_host(request: &Request) -> Result<()> {
+    if request.version() == Version::HTTP_11 && request.headers().get_all("host").iter().count() != 1 {
+        return Err(Error::Malformed("A request of HTTP/1.1 has one `Host`.".into()));
+    }
+    Ok(())
+}
+
 /// `Accept`, where it asks for all of a list.
 ///
 /// # Errors
