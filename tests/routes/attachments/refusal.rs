@@ -13,6 +13,7 @@ on_both!(
     a_field_that_is_not_there_is_told,
     a_body_that_is_no_form_is_refused,
     a_broken_form_is_refused,
+    a_name_with_what_no_header_may_have_is_refused,
     an_upload_needs_the_ability_of_what_it_hangs_on,
     what_was_refused_leaves_nothing,
 );
@@ -122,6 +123,18 @@ async fn a_broken_form_is_refused(server: Server) {
     form.send(&server.admin()).await.refused(400, "malformed_request");
     send(vec![b'-'; 2 << 20]).await.refused(400, "malformed_request");
     assert!(stored(&server).is_empty());
+}
+
+/// The others, which a header may have, are left out of the name.
+async fn a_name_with_what_no_header_may_have_is_refused(server: Server) {
+    let member = member(&server).await;
+    for control in ["\u{1}", "\0", "\u{1b}", "\u{7f}"] {
+        let form = Form::default().on(&member).file(&format!("a{control}b.txt"), b"a");
+        form.send(&server.admin()).await.refused(400, "malformed_request");
+    }
+    assert!(stored(&server).is_empty());
+    let form = Form::default().on(&member).file("a\tb\u{85}c\u{202e}.txt", b"a");
+    assert_eq!(form.send(&server.admin()).await.created("attachment")["original_name"], "abc.txt");
 }
 
 async fn an_upload_needs_the_ability_of_what_it_hangs_on(server: Server) {
