@@ -51,6 +51,20 @@ fn tables_that_change_places_are_told_with_the_line_of_each() {
 }
 
 #[test]
+fn indexes_that_change_names_are_told_by_them() {
+    let resource = |name: &str, table: &str, field: &str, former: &str| {
+        format!(
+            "# resources/{name}.yaml\nresource: {name}\ntable: {table}\nfields:\n  {field}: {{ type: string(9), nullable: \
+             true, unique: true{former} }}\n"
+        )
+    };
+    let before = resource("one", "a", "b_c", "") + &resource("two", "m_n", "o", "");
+    let after = resource("one", "m", "n_o", ", renamed_from: b_c") + &resource("two", "a_b", "c", ", renamed_from: o");
+    let told = &refused(&before, &after)[0];
+    assert!(told.starts_with("a_b_c_key, m_n_o_key: they take each other's names"), "{told}");
+}
+
+#[test]
 fn a_type_without_a_way_to_the_next_is_told_as_that() {
     let text = PRODUCT.replace("type: integer", "type: string(20)");
     let told = "product.size: its type was `integer` and is `string(20)`, and there is no way from the one to the other, so \

@@ -90,7 +90,7 @@ struct Planner {
     /// Each with what it is called, and where.
     renamed_tables: Vec<(Step, Refusal)>,
     renamed_columns: Vec<(Step, Refusal)>,
-    renamed_indexes: Vec<Step>,
+    renamed_indexes: Vec<(Step, Refusal)>,
     created: Vec<Step>,
     added: Vec<Step>,
     changed: Vec<Step>,
@@ -112,6 +112,7 @@ impl Planner {
         let mut refused = self.refused;
         let renamed_tables = in_turn(self.renamed_tables, &mut refused);
         let renamed_columns = in_turn(self.renamed_columns, &mut refused);
+        let renamed_indexes = in_turn(self.renamed_indexes, &mut refused);
         let whole = [
             self.dropped_indexes,
             self.released,
@@ -119,7 +120,7 @@ impl Planner {
             self.dropped,
             renamed_tables,
             renamed_columns,
-            self.renamed_indexes,
+            renamed_indexes,
             self.created,
             self.added,
             self.changed,
@@ -174,7 +175,7 @@ impl Planner {
             let step = Step::RenameTable { from, to, singleton, referring };
             self.renamed_tables.push((step, Refusal::of_resource(after, &after.name)));
         }
-        self.indexes(then, now, &gone, &names);
+        self.indexes(after, (then, now), &gone, &names);
     }
 
     /// A column that keeps its values, perhaps under another name or in another type.
@@ -245,7 +246,13 @@ impl Planner {
     }
 
     /// The indexes of a table that is kept: those that stay over the same columns are renamed with them.
-    fn indexes(&mut self, then: &Table, now: &Table, gone: &BTreeSet<String>, names: &[(String, String)]) {
+    fn indexes(
+        &mut self,
+        resource: &Resource,
+        (then, now): (&Table, &Table),
+        gone: &BTreeSet<String>,
+        names: &[(String, String)],
+    ) {
         let renamed = |index: &Index| {
             let name = |column: &String| names.iter().find(|(from, _)| from == column).map(|(_, to)| to.clone());
             let columns: Option<Vec<String>> = index.columns.iter().map(name).collect();
@@ -260,8 +267,9 @@ impl Planner {
             };
             let (from, to) = (index.name(&then.name), stays.name(&now.name));
             if from != to {
+                let called = Refusal::of_resource(resource, &from);
                 let step = Step::RenameIndex { table: now.name.clone(), index: stays.clone(), from, to };
-                self.renamed_indexes.push(step);
+                self.renamed_indexes.push((step, called));
             }
             kept.push(stays);
         }
@@ -355,6 +363,8 @@ fn in_turn(mut renames: Vec<(Step, Refusal)>, refused: &mut Vec<Refusal>) -> Vec
     let names = |(step, _): &(Step, Refusal)| match step {
         Step::RenameTable { from, to, .. } => (String::new(), from.clone(), to.clone()),
         Step::RenameColumn { table, from, to, .. } => (table.clone(), from.clone(), to.clone()),
+        // No two tables have an index of one name.
+        Step::RenameIndex { from, to, .. } => (String::new(), from.clone(), to.clone()),
         _ => unreachable!("only renames are put in turn"),
     };
     let mut ordered = Vec::new();

@@ -1,11 +1,16 @@
 //! Names that must not meet: those of indexes, and those of the platform's tables.
 
+use charter_codegen::migration::Plan;
+use charter_codegen::snapshot::Snapshot;
+use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;
 
 use crate::database::{Database, on_both};
+use crate::steps;
 
 on_both! {
     an_index_made_anew_is_passed_over_and_another_of_its_name_is_not
+    an_index_takes_the_name_that_another_table_leaves
     the_check_of_the_yaml_knows_every_table_of_the_platform
 }
 
@@ -26,6 +31,30 @@ async fn an_index_made_anew_is_passed_over_and_another_of_its_name_is_not(databa
     // Neither is a table that has the name.
     Table::on(&manager, "things_a_idx").create([id()]).await.unwrap();
     assert!(table.index(&["a"]).await.is_err());
+}
+
+/// One table is called as another was, and its index as the other's.
+async fn an_index_takes_the_name_that_another_table_leaves(database: Database) {
+    let tables = |article: &str, story: &str| {
+        let resource = |name: &str, table: &str| {
+            let head = format!("# resources/{name}.yaml\nresource: {name}\ntable: {table}\n");
+            head + "fields:\n  title: { type: string(9), nullable: true, unique: true }\n"
+        };
+        let yaml = resource("article", article) + &resource("story", story);
+        snapshot(Sources::from_example(&yaml)).unwrap_or_else(|report| panic!("{}", report.render()))
+    };
+    let manager = SchemaManager::new(&database.connection);
+    let (before, after) = (tables("texts", "tales"), tables("tales", "yarns"));
+    steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
+    let begun = database.tables().await;
+    let plan = Plan::between(&before, &after);
+    steps::up(&manager, &plan).await.unwrap();
+    let reached = database.tables().await;
+    for (table, index) in [("tales", "tales_title_key"), ("yarns", "yarns_title_key")] {
+        assert!(reached.iter().any(|line| line.contains(table) && line.contains(index)), "{index}: {reached:#?}");
+    }
+    steps::down(&manager, &plan).await.unwrap();
+    assert_eq!(database.tables().await, begun);
 }
 
 /// The migrator of the platform alone, as an application without resources runs it.
