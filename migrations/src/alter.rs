@@ -88,26 +88,30 @@ impl Table<'_> {
     /// # Errors
     /// When a row holds a value that the new column cannot: nothing is cut or rounded.
     pub async fn change(&self, from: Column, to: Column) -> Result<(), DbErr> {
-        self.look_for_misfits(&from, &to).await?;
-        match self.database() {
-            DbBackend::Sqlite => {
-                self.look_for_dangling(&to).await?;
-                let definition = to.text(self.name, DbBackend::Sqlite);
-                self.edit(|text| sqlite::with_column(text, &to.name, |_| definition.clone())).await?;
-                match to.converted_on_sqlite(&from) {
-                    Some(converted) => {
-                        self.run(&format!("UPDATE \"{}\" SET \"{}\" = {converted}", self.name, to.name)).await
-                    }
-                    None => Ok(()),
-                }
-            }
-            _ => {
-                for statement in changes_on_postgres(self.name, &from, &to) {
-                    self.run(&statement).await?;
-                }
-                self.refer(&from, &to).await
-            }
+        if self.database() == DbBackend::Sqlite {
+            return self.change_on_sqlite(&from, &to).await;
         }
+        self.change_on_postgres(&from, &to).await?;
+        self.refer(&from, &to).await
+    }
+
+    async fn change_on_sqlite(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
+        self.look_for_misfits(from, to).await?;
+        self.look_for_dangling(to).await?;
+        // Before the text, from which a row that is older than the column has its value.
+        if let Some(value) = to.written_on_sqlite(from) {
+            self.run(&format!("UPDATE \"{}\" SET \"{}\" = {value}", self.name, to.name)).await?;
+        }
+        let definition = to.text(self.name, DbBackend::Sqlite);
+        self.edit(|text| sqlite::with_column(text, &to.name, |_| definition.clone())).await
+    }
+
+    async fn change_on_postgres(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
+        self.look_for_misfits(from, to).await?;
+        for statement in changes_on_postgres(self.name, from, to) {
+            self.run(&statement).await?;
+        }
+        Ok(())
     }
 
     /// Gives each row that has no value in this column one, batch by batch.

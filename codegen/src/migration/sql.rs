@@ -231,7 +231,7 @@ fn scaled(number: &str, places: usize) -> String {
 fn require(table: &str, column: &Column, dialect: Dialect) -> Vec<String> {
     let name = &column.name;
     match dialect {
-        Sqlite => rewrite(table, &column.nullable(), column),
+        Sqlite => change_on_sqlite(table, &column.nullable(), column),
         Postgres => vec![
             format!(
                 "ALTER TABLE \"{table}\" ADD CONSTRAINT \"charter_required\" CHECK (\"{name}\" IS NOT NULL) NOT VALID"
@@ -289,8 +289,9 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     statements
 }
 
+/// Rows are written before the text is: one that is older than the column does not hold it, and has its value from there.
 fn change_on_sqlite(table: &str, from: &Column, to: &Column) -> Vec<String> {
-    let mut statements = rewrite(table, from, to);
+    let mut statements = Vec::new();
     let name = &to.name;
     let factor = match (&from.kind, &to.kind) {
         (ColumnKind::Integer | ColumnKind::BigInt, ColumnKind::Decimal(_, places)) => i32::from(*places),
@@ -301,7 +302,10 @@ fn change_on_sqlite(table: &str, from: &Column, to: &Column) -> Vec<String> {
     if factor != 0 {
         let (sign, power) = (if factor > 0 { '*' } else { '/' }, 10i64.pow(factor.unsigned_abs()));
         statements.push(format!("UPDATE \"{table}\" SET \"{name}\" = \"{name}\" {sign} {power}"));
+    } else if default(from, Sqlite) != default(to, Sqlite) {
+        statements.push(format!("UPDATE \"{table}\" SET \"{name}\" = \"{name}\""));
     }
+    statements.extend(rewrite(table, from, to));
     statements
 }
 

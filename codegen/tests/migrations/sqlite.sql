@@ -14,13 +14,14 @@ CREATE TABLE "text" ( "id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "article_
 ALTER TABLE "articles" ADD COLUMN "colour" varchar(20) NULL;
 ALTER TABLE "articles" ADD COLUMN "custom_fields" jsonb_text NOT NULL DEFAULT '{}';
 ALTER TABLE "articles" ADD COLUMN "part_of" bigint NULL CONSTRAINT "articles_part_of_fkey" REFERENCES "articles" ("id") ON DELETE RESTRICT;
+UPDATE "articles" SET "count" = "count";
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '"count" integer NULL', '"count" bigint NULL DEFAULT 0') WHERE type = 'table' AND name = 'articles';
 PRAGMA writable_schema = RESET;
+UPDATE "articles" SET "weight" = "weight" * 100;
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '"weight" bigint NOT NULL DEFAULT 0', '"weight" bigint NOT NULL DEFAULT 15000') WHERE type = 'table' AND name = 'articles';
 PRAGMA writable_schema = RESET;
-UPDATE "articles" SET "weight" = "weight" * 100;
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '"name" varchar(50) NOT NULL', '"name" varchar(80) NOT NULL') WHERE type = 'table' AND name = 'makers';
 PRAGMA writable_schema = RESET;

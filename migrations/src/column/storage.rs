@@ -118,8 +118,17 @@ impl Column {
         }
     }
 
+    /// What each row of SQLite is written with before the column stops being `from`: the value as it is stored from now on,
+    /// or the value that the row has. One that is older than the column does not hold it, and reads the default instead,
+    /// which would be another as soon as the default is.
+    pub(crate) fn written_on_sqlite(&self, from: &Column) -> Option<String> {
+        let default = |column: &Column| column.default_text(DbBackend::Sqlite);
+        let another = || (default(from) != default(self)).then(|| format!("\"{}\"", self.name));
+        self.converted_on_sqlite(from).or_else(another)
+    }
+
     /// The values of a column on SQLite that was `from` before, where they are stored in another way.
-    pub(crate) fn converted_on_sqlite(&self, from: &Column) -> Option<String> {
+    fn converted_on_sqlite(&self, from: &Column) -> Option<String> {
         let name = format!("\"{}\"", self.name);
         match (from.kind, self.kind) {
             (Kind::Integer | Kind::BigInt, Kind::Decimal { places, .. }) if places > 0 => {

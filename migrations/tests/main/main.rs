@@ -13,4 +13,5 @@ mod printed;
 mod reached;
 mod steps;
 mod tables;
+mod values;
 mod walk;

@@ -1,0 +1,78 @@
+//! Rows that are there keep their values when the default of a column becomes another, by the steps and by the SQL that
+//! `--dry-run` prints.
+
+use charter_codegen::migration::Plan;
+use charter_codegen::migration::sql::{Dialect, statements};
+use charter_codegen::snapshot::Snapshot;
+use charter_codegen::{Sources, snapshot};
+use charter_migrations::prelude::*;
+use sea_orm_migration::sea_orm::ConnectionTrait;
+
+use crate::database::{Database, on_both};
+use crate::steps;
+
+on_both! {
+    rows_older_than_a_column_keep_its_values
+}
+
+/// What a field is declared as in turn, beginning with a table that has a row and no such field; and what the row holds on
+/// SQLite and on PostgreSQL.
+const FIELDS: &[(&[&str], &str, &str)] = &[
+    (&["type: integer, default: 0, backfill: 5"], "5", "5"),
+    (&["type: integer, default: 5", "type: integer, default: 7"], "5", "5"),
+    (&["type: decimal(9, 2), default: 1.5", "type: decimal(12, 4), default: 1.5"], "15000", "1.5000"),
+    (&["type: decimal(9, 2), default: 1.5", "type: decimal(9, 1), default: 2.5"], "15", "1.5"),
+    (&["type: integer, default: 2", "type: decimal(9, 2), default: 3"], "200", "2.00"),
+    (&["type: string(9), default: old", "type: string(9), required: true"], "old", "old"),
+    (&["type: string(9), nullable: true", "type: string(9), nullable: true, default: fresh"], "", ""),
+    (&["type: string(9), nullable: true", "type: string(9), default: fresh, backfill: stale"], "stale", "stale"),
+    (&["type: string(9), default: old", "type: string(9), nullable: true"], "old", "old"),
+    (&["type: boolean, default: true", "type: boolean, default: false"], "1", "true"),
+    (&["type: json, nullable: true", "type: json"], "{}", "{}"),
+];
+
+const HEAD: &str = "# resources/thing.yaml\nresource: thing\n";
+
+fn taken(yaml: &str) -> Snapshot {
+    snapshot(Sources::from_example(yaml)).unwrap_or_else(|report| panic!("{}", report.render()))
+}
+
+async fn rows_older_than_a_column_keep_its_values(database: Database) {
+    for (number, (declared, on_sqlite, on_postgres)) in FIELDS.iter().enumerate() {
+        for printed in [false, true] {
+            let table = format!("things_{number}_{printed}");
+            let thing = |keys: Option<&&str>| {
+                let value = keys.map(|keys| format!("  value: {{ {keys} }}\n")).unwrap_or_default();
+                taken(&format!("{HEAD}table: {table}\nfields:\n  name: {{ type: string(9), required: true }}\n{value}"))
+            };
+            let mut before = thing(None);
+            take(&database, &Plan::between(&Snapshot::default(), &before), false).await;
+            let insert = format!("INSERT INTO {table} (name, created_at, updated_at) VALUES ('x', NOW, NOW)");
+            database.run(&insert).await.unwrap();
+            for keys in *declared {
+                let after = thing(Some(keys));
+                take(&database, &Plan::between(&before, &after), printed).await;
+                before = after.kept();
+            }
+            let wanted = if database.is_postgres() { on_postgres } else { on_sqlite };
+            let found = database.text(&format!("SELECT coalesce(CAST(value AS text), '') FROM {table}")).await;
+            assert_eq!(found, *wanted, "{declared:?}, as SQL: {printed}");
+        }
+    }
+    if !database.is_postgres() {
+        assert_eq!(database.texts("PRAGMA integrity_check").await, ["ok"]);
+    }
+}
+
+/// Takes a plan by its steps, or by the SQL that is shown for it.
+async fn take(database: &Database, plan: &Plan, printed: bool) {
+    assert!(plan.refused.is_empty(), "{:?}", plan.refused);
+    if !printed {
+        return steps::up(&SchemaManager::new(&database.connection), plan).await.unwrap();
+    }
+    let dialect = if database.is_postgres() { Dialect::Postgres } else { Dialect::Sqlite };
+    for statement in plan.whole.iter().chain(&plan.online).flat_map(|step| statements(step, dialect, false)) {
+        let done = database.connection.execute_unprepared(&statement).await;
+        done.unwrap_or_else(|problem| panic!("{statement}: {problem}"));
+    }
+}
