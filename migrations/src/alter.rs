@@ -5,10 +5,12 @@
 
 use std::collections::HashMap;
 
-use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
+use sea_orm_migration::SchemaManager;
+use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement, TransactionTrait};
 use sea_orm_migration::sea_query::{Alias, Expr, ExprTrait, PostgresQueryBuilder, Query, SqliteQueryBuilder};
 
 use crate::column::{Column, Literal};
+use crate::patience::Patience;
 use crate::table::foreign_key;
 use crate::{Table, sqlite};
 
@@ -106,7 +108,36 @@ impl Table<'_> {
         self.edit(|text| sqlite::with_column(text, &to.name, |_| definition.clone())).await
     }
 
+    /// Everything but what the column refers to. What may not fit is looked for under the lock that the change needs: what
+    /// somebody wrote in between would be rounded.
     async fn change_on_postgres(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
+        if to.misfits(from, DbBackend::Postgres).is_none() {
+            return self.look_and_change(from, to).await;
+        }
+        let connection = self.manager.get_connection();
+        let mut patience = Patience::default();
+        loop {
+            let inner = connection.begin().await?;
+            if self.online {
+                patience.begin(&inner).await?;
+            }
+            let manager = SchemaManager::new(&inner);
+            let table = Table { manager: &manager, name: self.name, online: false };
+            let changed = match table.run(&format!("LOCK TABLE \"{}\" IN ACCESS EXCLUSIVE MODE", self.name)).await {
+                Ok(()) => table.look_and_change(from, to).await,
+                Err(problem) => Err(problem),
+            };
+            let Err(problem) = changed else { return inner.commit().await };
+            inner.rollback().await?;
+            if !self.online {
+                // The whole migration gives back its locks, and begins again.
+                return Err(problem);
+            }
+            patience.pause(connection, problem).await?;
+        }
+    }
+
+    async fn look_and_change(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
         self.look_for_misfits(from, to).await?;
         for statement in changes_on_postgres(self.name, from, to) {
             self.run(&statement).await?;

@@ -130,3 +130,39 @@ async fn write(connection: &DatabaseConnection, number: usize, done: &AtomicBool
     }
     Ok(written)
 }
+
+/// What is written while a decimal is to lose places waits for the change, or stops it; it is never rounded.
+#[tokio::test]
+async fn what_is_written_beside_a_narrower_decimal_is_not_rounded() {
+    let Some(database) = Database::postgres().await else { return };
+    let thing = |kind: &str| {
+        taken(&format!(
+            "# resources/thing.yaml\nresource: thing\nfields:\n  size: {{ type: {kind}, nullable: true }}\n"
+        ))
+    };
+    let (before, after) = (thing("decimal(9, 2)"), thing("decimal(9, 1)"));
+    let manager = SchemaManager::new(&database.connection);
+    steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
+    let writer = database.another().await;
+    let writing = writer.begin().await.unwrap();
+    let insert = "INSERT INTO things (size, created_at, updated_at) VALUES (1.25, now(), now())";
+    writing.execute_unprepared(insert).await.unwrap();
+    let commits = async {
+        // The migration has looked by then, if it looks before it waits.
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        writing.commit().await.unwrap();
+    };
+    let plan = Plan::between(&before, &after);
+    let (refused, ()) = tokio::join!(steps::up(&manager, &plan), commits);
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("in 1 row things.size does not fit the new type"), "{refused}");
+    assert_eq!(database.text("SELECT size::text FROM things").await, "1.25");
+
+    // A step that stands by itself looks under its lock as well.
+    let table = Table::online(&manager, "things");
+    let changed = table.change(decimal("size", 9, 2).nullable(), decimal("size", 9, 1).nullable()).await;
+    assert!(changed.unwrap_err().to_string().contains("in 1 row things.size does not fit"));
+    database.run("UPDATE things SET size = 1.5").await.unwrap();
+    table.change(decimal("size", 9, 2).nullable(), decimal("size", 9, 1).nullable()).await.unwrap();
+    assert_eq!(database.text("SELECT size::text FROM things").await, "1.5");
+}
