@@ -169,12 +169,12 @@ mod removal {
     }
 }
 
-/// Is of the same type as a shelf, and refers to fields that nothing has.
+/// Is of the same type as a shelf to who writes it in small letters, and refers to fields that nothing has.
 mod crate_ {
     use charter_runtime::generated::Resource;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
-    #[resource(name = "crate", type_name = "Shelf", include(name = "shelves", many = "shelf", by = "crate_id"))]
+    #[resource(name = "crate", type_name = "SHelf", include(name = "shelves", many = "shelf", by = "crate_id"))]
     pub struct Model {
         pub id: i64,
         #[field(string(3), exists = "shelf.code")]
@@ -204,7 +204,10 @@ fn what_no_check_has_seen_refuses_the_start() {
         (vec![Route::of::<shelf::Entity>(), Route::of::<removal::Entity>()], "/shelfs/{}/delete"),
         (vec![Route::of::<page::Entity>()], "/docs"),
         (vec![Route::of::<box_::Entity>()], "`cont` cannot be asked of box.size"),
-        (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "two resources have the type `Shelf`"),
+        (
+            vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()],
+            "two resources have the type `SHelf`, in whichever case",
+        ),
         (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.crate_id`"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.code`"),
     ];

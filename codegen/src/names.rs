@@ -45,6 +45,12 @@ pub fn odd_space(text: &str) -> Option<String> {
     Some(format!("{name} (U+{:04X})", u32::from(odd)))
 }
 
+/// Whether the server reads two names of types as one: in any case, with `_` between the words or not.
+pub fn same_type(one: &str, other: &str) -> bool {
+    let folded = |name: &str| name.replace('_', "").to_lowercase();
+    folded(one) == folded(other)
+}
+
 /// `productGroup`
 pub fn is_camel_case(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(|c| c.is_ascii_alphanumeric())

@@ -210,6 +210,12 @@ pub fn is_served(name: &str) -> bool {
     SERVED.contains(&name) || RESOURCES.iter().any(|(known, _)| *known == name)
 }
 
+/// The resource of the runtime whose type clients may write as this one.
+pub fn of_type(type_name: &str) -> Option<&'static str> {
+    let mut all = RESOURCES.iter().map(|(name, _)| *name).chain(SERVED.iter().copied());
+    all.find(|name| names::same_type(&names::upper_camel(name), type_name))
+}
+
 /// Whether its lists, or its tables, are called so: a plural is the name of a table where that says nothing else.
 pub fn has_plural(name: &str) -> bool {
     PLURALS.contains(&name) || TABLES.contains(&name)

@@ -3,11 +3,12 @@
 mod links;
 pub mod sound;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::crud::{Beside, Route, explain};
+use crate::db::fold;
 use crate::meta::{
     ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
 };
@@ -76,6 +77,7 @@ impl Catalog {
         let mut problems = Vec::new();
         let metas: HashMap<&str, &'static ResourceMeta> = routes.iter().map(|r| (r.meta.name, r.meta)).collect();
         let (mut by_name, mut by_plural, mut by_type) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut types = HashSet::new();
         let mut entries = Vec::with_capacity(routes.len());
         for (index, route) in routes.into_iter().enumerate() {
             let meta = route.meta;
@@ -85,8 +87,10 @@ impl Catalog {
             if by_plural.insert(meta.plural, index).is_some() {
                 problems.push(format!("two resources have the plural `{}`", meta.plural));
             }
-            if by_type.insert(meta.type_name, index).is_some() {
-                problems.push(format!("two resources have the type `{}`", meta.type_name));
+            by_type.insert(meta.type_name, index);
+            // As clients write it, who may leave its capitals out and part it with `_`.
+            if !types.insert(fold(&meta.type_name.replace('_', ""))) {
+                problems.push(format!("two resources have the type `{}`, in whichever case", meta.type_name));
             }
             let derived = links::derived(meta, &metas, &mut problems);
             links::check(meta, &metas, &mut problems);

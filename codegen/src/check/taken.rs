@@ -29,14 +29,18 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
         if resource.table.value == other.table.value && resource.plural.value != other.plural.value {
             clash("table", &resource.table, other.table.span, problems);
         }
-        if resource.type_name == other.type_name {
+        if names::same_type(&resource.type_name, &other.type_name) {
             let message = format!("`{}` and `{}` make the same type name", resource.name.value, other.name.value);
-            problems.push(Diagnostic::new(Code::NameTaken, resource.name.span, message, resource.type_name.clone()));
+            problems.push(of_one_type(resource, &other.type_name, message).related(other.name.span, "the other"));
         }
     }
     // A resource of the platform's name is refused as a whole by the check of names.
     if platform::is_served(resource.name.as_str()) {
         return;
+    }
+    if let Some(other) = platform::of_type(&resource.type_name) {
+        let message = format!("`{}` and the platform's `{other}` make the same type name", resource.name.value);
+        problems.push(of_one_type(resource, &names::upper_camel(other), message));
     }
     let table = (resource.table.value != resource.plural.value).then_some(("table", &resource.table));
     for (what, name) in std::iter::once(("plural", &resource.plural)).chain(table) {
@@ -59,6 +63,13 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
         let problem = Diagnostic::new(Code::NameTaken, table.span, message, "not free");
         problems.push(problem.help("say another: `table: …`"));
     }
+}
+
+fn of_one_type(resource: &Resource, other: &str, message: String) -> Diagnostic {
+    let problem = Diagnostic::new(Code::NameTaken, resource.name.span, message, resource.type_name.clone());
+    let is_alike = resource.type_name != other;
+    let help = "clients name a type in any case, with `_` between its words or not: call one of the two something else";
+    if is_alike { problem.help(help) } else { problem }
 }
 
 fn clash(what: &str, name: &Name, first: Span, problems: &mut Problems) {
