@@ -11,7 +11,7 @@ use sea_orm_migration::sea_query::{Alias, Expr, ExprTrait, PostgresQueryBuilder,
 
 use crate::column::{Column, Literal};
 use crate::patience::Patience;
-use crate::table::foreign_key;
+use crate::table::{foreign_key, owned};
 use crate::{Table, sqlite};
 
 /// What the names of the triggers begin with that count the records of a table.
@@ -37,7 +37,8 @@ impl Table<'_> {
         };
         // What a reference is called cannot be told from its beginning alone: a long name ends in a fingerprint.
         let of_column = |column: String| (foreign_key(from, &column), foreign_key(to, &column));
-        let keys: HashMap<String, String> = self.texts(&columns).await?.into_iter().map(of_column).collect();
+        let mut keys: HashMap<String, String> = self.texts(&columns).await?.into_iter().map(of_column).collect();
+        keys.extend(["_pkey", "_id_check"].map(|ending| (owned(from, ending), owned(to, ending))));
         let called = |name: &str| match (keys.get(name), name.strip_prefix(&format!("{from}_"))) {
             (Some(key), _) => Some(key.clone()),
             (None, rest) => rest.map(|rest| format!("{to}_{rest}")),
@@ -47,11 +48,15 @@ impl Table<'_> {
         }
         let names = format!("SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass('\"{to}\"')");
         for name in self.texts(&names).await? {
-            if let Some(now) = called(&name) {
+            if let Some(now) = called(&name).filter(|now| *now != name) {
                 self.run(&format!("ALTER TABLE \"{to}\" RENAME CONSTRAINT \"{name}\" TO \"{now}\"")).await?;
             }
         }
-        self.run(&format!("ALTER SEQUENCE IF EXISTS \"{from}_id_seq\" RENAME TO \"{to}_id_seq\"")).await
+        let (from, to) = (owned(from, "_id_seq"), owned(to, "_id_seq"));
+        match from == to {
+            true => Ok(()),
+            false => self.run(&format!("ALTER SEQUENCE IF EXISTS \"{from}\" RENAME TO \"{to}\"")).await,
+        }
     }
 
     /// Calls a column otherwise, and with it the constraint of what it refers to.

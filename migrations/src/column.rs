@@ -24,7 +24,7 @@ mod storage;
 use sea_orm_migration::sea_orm::DbBackend;
 use sea_orm_migration::sea_query::{Alias, ColumnDef, Expr};
 
-use crate::table::foreign_key;
+use crate::table::{foreign_key, owned};
 
 /// The most characters that a word of an enumeration has.
 const WORD: u32 = 64;
@@ -208,7 +208,7 @@ impl Column {
             Kind::Id => definition.big_integer().auto_increment().primary_key(),
             // The check stands on the key itself, so that no second row can be made whoever makes it.
             Kind::SingletonId => {
-                let check = format!("CONSTRAINT \"{table}_id_check\" CHECK (\"id\" = 1)");
+                let check = format!("CONSTRAINT \"{}\" CHECK (\"id\" = 1)", owned(table, "_id_check"));
                 let kind = if database == DbBackend::Sqlite { "integer" } else { "bigint" };
                 definition.custom(Alias::new(kind)).default(1).primary_key().extra(check)
             }

@@ -285,6 +285,11 @@ fn named(table: &str, columns: &[&str], ending: &str) -> String {
     }
 }
 
+/// What a table makes by itself is called: of a long name PostgreSQL leaves out the end, and never that of the ending.
+pub(crate) fn owned(table: &str, ending: &str) -> String {
+    format!("{}{ending}", table.get(..63 - ending.len()).unwrap_or(table))
+}
+
 /// What a foreign key is called.
 pub(crate) fn foreign_key(table: &str, column: &str) -> String {
     named(table, &[column], "fkey")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Checked;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::migration::table::{Index, IndexKind, Table};
+use crate::migration::table::{Index, IndexKind, Table, owned};
 use crate::model::{Resource, Schema};
 use crate::snapshot::Snapshot;
 use crate::source::Span;
@@ -16,8 +16,13 @@ pub fn check(schema: &Checked<Schema>, problems: &mut Problems) {
     for resource in schema.declared() {
         let (table, span) = (&resource.table.value, resource.table.span);
         // Tables stand among them, and so do what PostgreSQL makes for the key.
-        for name in [table.clone(), format!("{table}_pkey"), format!("{table}_id_seq")] {
-            taken.insert(name, (format!("the table `{table}`"), span));
+        for name in [table.clone(), owned(table, "_pkey"), owned(table, "_id_seq")] {
+            let what = format!("the table `{table}`");
+            let Some((other, first)) = taken.insert(name.clone(), (what.clone(), span)) else { continue };
+            let message = format!("{what} takes the name `{name}` on PostgreSQL, as {other} does");
+            let problem = Diagnostic::new(Code::NotIndexable, span, message, "the same name");
+            problems.push(problem.related(first, "taken already").help("say another: `table: …`"));
+            break;
         }
     }
     for resource in schema.declared() {

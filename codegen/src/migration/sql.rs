@@ -5,7 +5,7 @@
 //! looks at first (values that do not fit, rows without one) is in [`checks`](super::checks::checks).
 
 use super::step::{Step, Value};
-use super::table::{Column, ColumnKind, Index, IndexKind, Table, foreign_key};
+use super::table::{Column, ColumnKind, Index, IndexKind, Table, foreign_key, owned};
 use crate::types::LONGEST_WORD;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,10 +69,10 @@ fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
             let key = |column: &String| (foreign_key(from, column), foreign_key(to, column));
             let mut named: Vec<(String, String)> = referring.iter().map(key).collect();
             if *singleton {
-                named.push((format!("{from}_id_check"), format!("{to}_id_check")));
+                named.push((owned(from, "_id_check"), owned(to, "_id_check")));
             }
             if dialect == Postgres {
-                named.push((format!("{from}_pkey"), format!("{to}_pkey")));
+                named.push((owned(from, "_pkey"), owned(to, "_pkey")));
             }
             (format!("ALTER TABLE \"{from}\" RENAME TO \"{to}\""), to, named)
         }
@@ -85,7 +85,7 @@ fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
     };
     named.sort();
     let mut statements = vec![first];
-    for (from, to) in named {
+    for (from, to) in named.into_iter().filter(|(from, to)| from != to) {
         match dialect {
             Postgres => {
                 statements.push(format!("ALTER TABLE \"{table}\" RENAME CONSTRAINT \"{from}\" TO \"{to}\""));
@@ -97,7 +97,8 @@ fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
         }
     }
     if let (Step::RenameTable { from, to, singleton: false, .. }, Postgres) = (step, dialect) {
-        statements.push(format!("ALTER SEQUENCE \"{from}_id_seq\" RENAME TO \"{to}_id_seq\""));
+        let (from, to) = (owned(from, "_id_seq"), owned(to, "_id_seq"));
+        statements.extend((from != to).then(|| format!("ALTER SEQUENCE \"{from}\" RENAME TO \"{to}\"")));
     }
     statements
 }
@@ -144,7 +145,7 @@ fn definition(table: &str, column: &Column, dialect: Dialect) -> String {
         }
         (ColumnKind::SingletonId, dialect) => {
             let kind = if dialect == Sqlite { "integer" } else { "bigint" };
-            let check = format!("CONSTRAINT \"{table}_id_check\" CHECK (\"id\" = 1)");
+            let check = format!("CONSTRAINT \"{}\" CHECK (\"id\" = 1)", owned(table, "_id_check"));
             return format!("\"id\" {kind} NOT NULL DEFAULT 1 PRIMARY KEY {check}");
         }
         _ => {}

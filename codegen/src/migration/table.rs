@@ -1,5 +1,6 @@
 //! The tables of a snapshot: columns, indexes and references as a database has them.
 
+use crate::names;
 use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
 use crate::types::LONGEST_WORD;
 
@@ -178,6 +179,11 @@ fn named(table: &str, columns: &[&str], ending: &str) -> String {
         Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
         None => format!("{name}_{ending}"),
     }
+}
+
+/// What a table makes by itself is called, as in `charter_migrations::Table`.
+pub fn owned(table: &str, ending: &str) -> String {
+    format!("{}{ending}", table.get(..names::LONGEST - ending.len()).unwrap_or(table))
 }
 
 /// What a foreign key is called.

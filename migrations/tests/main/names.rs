@@ -1,6 +1,7 @@
 //! Names that must not meet: those of indexes, and those of the platform's tables.
 
 use charter_codegen::migration::Plan;
+use charter_codegen::migration::sql::{Dialect, statements};
 use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;
@@ -11,6 +12,7 @@ use crate::steps;
 on_both! {
     an_index_made_anew_is_passed_over_and_another_of_its_name_is_not
     an_index_takes_the_name_that_another_table_leaves
+    a_table_may_have_the_longest_name
     the_check_of_the_yaml_knows_every_table_of_the_platform
 }
 
@@ -55,6 +57,38 @@ async fn an_index_takes_the_name_that_another_table_leaves(database: Database) {
     }
     steps::down(&manager, &plan).await.unwrap();
     assert_eq!(database.tables().await, begun);
+}
+
+/// What PostgreSQL makes with it has a shorter one.
+async fn a_table_may_have_the_longest_name(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let taken =
+        |yaml: &str| snapshot(Sources::from_example(yaml)).unwrap_or_else(|report| panic!("{}", report.render()));
+    for singleton in [false, true] {
+        let thing = |table: &str| {
+            let field = "fields:\n  name: { type: string(9), nullable: true }\n";
+            taken(&format!("# resources/thing.yaml\nresource: thing\ntable: {table}\nsingleton: {singleton}\n{field}"))
+        };
+        for length in [54, 55, 58, 59, 62, 63] {
+            let (short, long) = (thing("things"), thing(&"t".repeat(length)));
+            let make = Plan::between(&Snapshot::default(), &long);
+            steps::up(&manager, &make).await.unwrap();
+            let wanted = database.tables().await;
+            steps::down(&manager, &make).await.unwrap();
+
+            steps::up(&manager, &Plan::between(&Snapshot::default(), &short)).await.unwrap();
+            let rename = Plan::between(&short, &long);
+            steps::up(&manager, &rename).await.unwrap();
+            assert_eq!(database.tables().await, wanted);
+            steps::down(&manager, &rename).await.unwrap();
+            let dialect = if database.is_postgres() { Dialect::Postgres } else { Dialect::Sqlite };
+            for statement in rename.whole.iter().flat_map(|step| statements(step, dialect, false)) {
+                database.run(&statement).await.unwrap();
+            }
+            assert_eq!(database.tables().await, wanted, "as SQL");
+            steps::down(&manager, &make).await.unwrap();
+        }
+    }
 }
 
 /// The migrator of the platform alone, as an application without resources runs it.
