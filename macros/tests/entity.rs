@@ -38,12 +38,16 @@ mod odd {
         pub err: Option<i32>,
         pub ok: Option<i32>,
         pub output: Option<i32>,
+        pub iterator: Option<i32>,
+        pub entity_name: Option<i32>,
+        pub r#true: Option<i32>,
     }
 }
 
 #[test]
-fn a_column_may_be_called_err() {
+fn a_column_may_be_called_as_what_the_traits_name() {
     assert_eq!(odd::Column::from_str("err").expect("a column").as_str(), "err");
+    assert!(odd::Column::iter().any(|column| column.as_str() == "iterator"));
 }
 
 fn sample() -> note::Model {

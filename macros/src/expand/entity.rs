@@ -134,7 +134,8 @@ fn column(parts: &Parts<'_>) -> TokenStream {
         #[automatically_derived]
         impl ::charter_runtime::generated::IntoEnumIterator for Column {
             type Iterator = ::charter_runtime::generated::Columns<Column>;
-            fn iter() -> Self::Iterator {
+            // Not `Self::Iterator`, which a column `iterator` is as well.
+            fn iter() -> ::charter_runtime::generated::Columns<Column> {
                 [#(Column::#variants),*].iter().copied()
             }
         }
