@@ -8,7 +8,7 @@ use super::{ahead, references, store};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::db::{Company, GIVEN, Given, Operand, PLACE, Sql};
+use crate::db::{Company, GIVEN, Given, Operand, PLACE, Sql, TRUE};
 use crate::error::{Error, REFERRED_TO, Result};
 use crate::event;
 
@@ -136,7 +136,7 @@ fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: 
     sql.push(" AS g JOIN ").name(entry.meta.table);
     sql.push(" AS t ON ");
     Seen::write_same(sql, "t");
-    sql.push(" WHERE TRUE");
+    sql.push(" WHERE ").push(TRUE);
     if let Some(now) = entry.beside.now().filter(|_| is_beside) {
         sql.push(" AND ").push(now).push(" = g.\"charter_beside\"");
     }

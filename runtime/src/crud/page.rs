@@ -8,7 +8,7 @@ use super::count::{BASIS, Basis, count, counting, is_estimated, told};
 use super::recall;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
-use crate::db::{Dialect, Row, Rows, Sql};
+use crate::db::{Dialect, FALSE, Row, Rows, Sql, TRUE};
 use crate::error::{Error, Result};
 use crate::query::condition::Target;
 use crate::query::{Condition, Cursor, Plan, Position, Stretch, write_condition};
@@ -252,7 +252,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>,
         Part::Known(ids) => {
             sql.among("t.\"id\"", ids).push(" AND CASE WHEN ");
             write_condition(sql, condition);
-            sql.push(" THEN TRUE ELSE FALSE END");
+            sql.push(" THEN ").push(TRUE).push(" ELSE ").push(FALSE).push(" END");
         }
         _ => write_condition(sql, condition),
     }

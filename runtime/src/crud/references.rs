@@ -6,7 +6,7 @@ use super::changes::Changes;
 use super::{rules, store};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::db::{Dialect, Operand, Sql};
+use crate::db::{Dialect, Operand, Sql, TRUE};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
 use crate::query::{Condition, write_condition};
@@ -133,7 +133,7 @@ pub fn write_sound(
     own: Option<&str>,
 ) -> Result<bool> {
     let catalog = context.catalog();
-    sql.push("TRUE");
+    sql.push(TRUE);
     let write_there = |sql: &mut Sql, target: &Entry, field: &str, value: &str| -> Result<()> {
         sql.push(" AND (").push(value).push(" IS NULL OR EXISTS (");
         write_found(sql, context, target, field, Operand::Is(value))?;
@@ -254,7 +254,7 @@ fn compared(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>
 
 /// Writes a query that finds the rows that are not deleted and have these values.
 fn write_same<'e>(sql: &mut Sql, meta: &ResourceMeta, set: &[&str], values: impl Iterator<Item = Operand<'e>>) {
-    sql.push("SELECT 1 FROM ").name(meta.table).push(" AS t WHERE TRUE");
+    sql.push("SELECT 1 FROM ").name(meta.table).push(" AS t WHERE ").push(TRUE);
     for (name, value) in set.iter().zip(values) {
         sql.push(" AND t.").name(name).push(" = ").operand(value);
     }

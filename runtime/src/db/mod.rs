@@ -49,7 +49,7 @@ pub use lock::{Beside, Lock};
 use near::Near;
 pub use packed::{PackedRow, Stored};
 pub use rows::{Row, Rows, SharedRow};
-pub use statement::{Operand, Sql};
+pub use statement::{FALSE, Operand, Sql, TRUE};
 pub use together::Company;
 use together::Together;
 

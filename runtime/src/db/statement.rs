@@ -12,6 +12,10 @@ use crate::error::Result;
 /// one there. Of fewer it knows how many rows they may find, and plans with that.
 const MOST_LISTED: usize = 20;
 
+/// What always holds, and what never does: a column may be called `true`, which SQLite takes a bare TRUE for.
+pub const TRUE: &str = "1=1";
+pub const FALSE: &str = "1=0";
+
 /// A statement being written. Values are only ever bound, never spliced into the text.
 #[derive(Debug, Clone)]
 pub struct Sql {

@@ -3,14 +3,14 @@
 use super::condition::{Condition, Place, Target, Test};
 use super::custom;
 use crate::catalog::Source;
-use crate::db::{Dialect, Sql};
+use crate::db::{Dialect, FALSE, Sql, TRUE};
 use crate::error::SEARCH;
 
 /// Writes a condition as one boolean expression.
 pub fn write_condition(sql: &mut Sql, condition: &Condition) {
     match condition {
-        Condition::All(list) => write_list(sql, list, " AND ", "TRUE"),
-        Condition::Any(list) => write_list(sql, list, " OR ", "FALSE"),
+        Condition::All(list) => write_list(sql, list, " AND ", TRUE),
+        Condition::Any(list) => write_list(sql, list, " OR ", FALSE),
         Condition::Not(inner) => {
             sql.push("NOT (");
             write_condition(sql, inner);
@@ -145,4 +145,25 @@ fn column(source: &Source) -> String {
     let mut text = String::new();
     source.write(&mut text);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn a_column_may_be_called_true() {
+        let database = Connection::open_in_memory().unwrap();
+        database
+            .execute_batch("CREATE TABLE t (\"true\" INTEGER, \"false\" INTEGER); INSERT INTO t VALUES (0, 1)")
+            .unwrap();
+        for (condition, wanted) in [(Condition::All(Vec::new()), 1), (Condition::Any(Vec::new()), 0)] {
+            let mut sql = Sql::new(Dialect::Sqlite, "SELECT count(*) FROM t WHERE ");
+            write_condition(&mut sql, &condition);
+            let found: i64 = database.query_row(&sql.text, [], |row| row.get(0)).unwrap();
+            assert_eq!(found, wanted, "{}", sql.text);
+        }
+    }
 }

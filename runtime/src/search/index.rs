@@ -1,7 +1,7 @@
 //! An index of substrings as it stands in the database: a virtual table and the triggers that keep it.
 
 use crate::catalog::Entry;
-use crate::db::{Connection, Dialect, Sql};
+use crate::db::{Connection, Dialect, Sql, TRUE};
 use crate::error::{Result, SEARCH};
 use crate::index::hash;
 use crate::query::KEEPING;
@@ -102,7 +102,7 @@ impl Index {
     /// Takes at most so many of the rows behind an id.
     pub async fn take(&self, transaction: &Connection, last: Option<i64>, most: u64) -> Result<Upto> {
         let (name, table, columns, own) = (&self.name, self.table, quoted(self.columns, ""), self.own());
-        let behind = last.map_or_else(|| "TRUE".to_string(), |last| format!("\"id\" > {last}"));
+        let behind = last.map_or_else(|| TRUE.to_string(), |last| format!("\"id\" > {last}"));
         let rows = format!("FROM \"{table}\" WHERE {behind}");
         let end = format!("SELECT \"id\" {rows} ORDER BY \"id\" LIMIT 1 OFFSET {}", most.saturating_sub(1));
         let upto = match Sql::new(Dialect::Sqlite, end).one(transaction).await? {

@@ -2,7 +2,7 @@
 
 use super::matches::Matches;
 use super::trigger::RECENT;
-use crate::db::{Dialect, Sql};
+use crate::db::{Dialect, Sql, TRUE};
 
 /// So many ids in a row are a block: the bits that the triggers cut off.
 pub const BLOCK: i64 = 1 << 12;
@@ -108,7 +108,7 @@ pub fn write_lasting(sql: &mut Sql, table: &str) {
             "(SELECT \"floor\" IS NULL OR \"floor\" < pg_snapshot_xmin(pg_current_snapshot()) FROM \"record_totals\" \
              WHERE \"table\" = '{table}')"
         )),
-        Dialect::Sqlite => sql.push("TRUE"),
+        Dialect::Sqlite => sql.push(TRUE),
     };
 }
 

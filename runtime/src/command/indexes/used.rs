@@ -3,7 +3,7 @@
 use super::present::Present;
 use super::{Remark, Wanted};
 use crate::context::Context;
-use crate::db::{Dialect, Sql};
+use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
 use crate::index::is_ours;
 use crate::meta::ResourceMeta;
@@ -79,7 +79,7 @@ pub async fn unplanned(
         return Ok(None);
     }
     let mut sql = Sql::new(Dialect::Sqlite, "EXPLAIN QUERY PLAN SELECT * FROM ");
-    sql.name(meta.table).push(if meta.soft_delete { " WHERE \"deleted_at\" IS NULL" } else { " WHERE TRUE" });
+    sql.name(meta.table).push(" WHERE ").push(if meta.soft_delete { "\"deleted_at\" IS NULL" } else { TRUE });
     if wanted.word == "ordered" {
         sql.push(" ORDER BY ").name(first).push(", \"id\" LIMIT 20");
     } else {
