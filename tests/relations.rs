@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Client, Gatherings, on_both};
 
 on_both!(
+    a_list_of_references_names_what_its_caller_sees,
     a_polymorphic_reference_is_written_and_read_by_its_type_name,
     a_polymorphic_reference_names_a_record_or_is_refused,
     an_id_of_one_type_is_not_taken_for_one_of_another_and_half_a_reference_is_none,
@@ -277,4 +278,19 @@ async fn an_include_of_too_many_records_is_refused_and_never_cut(server: Gatheri
     assert!(problem.contains("10000 stock_levels"), "{problem}");
     assert_eq!(count(&admin.get("/products/1?include=stockLevels").await.record("product")), Some(9_999));
     assert_eq!(admin.get("/products?include=stockLevels&per_page=1").await.records("products").len(), 1);
+}
+
+async fn a_list_of_references_names_what_its_caller_sees(server: Gatherings) {
+    let (_, bob) = server.user(&[], &["*"]).await;
+    let body = |follows: Value| json!({ "subject": "x", "code": "A", "follows": follows });
+    let hidden = server.admin().post("/gatherings", body(json!([]))).await.created("gathering");
+    let own = bob.post("/gatherings", body(json!([]))).await.created("gathering");
+    bob.get(&format!("/gatherings/{}", hidden["id"])).await.refused(404, "not_found");
+    bob.post("/gatherings", body(json!([own["id"]]))).await.created("gathering");
+    // Whether there is such a record is not told either.
+    for id in [hidden["id"].clone(), json!(999)] {
+        let problem = bob.post("/gatherings", body(json!([own["id"], id]))).await.invalid("follows");
+        assert!(problem.starts_with("names no gathering: "), "{problem}");
+    }
+    server.admin().post("/gatherings", body(json!([own["id"], hidden["id"]]))).await.created("gathering");
 }

@@ -44,6 +44,9 @@ pub mod gathering {
         pub is_not: Option<String>,
         #[field(json)]
         pub notes: Option<Json>,
+        /// Those that it follows.
+        #[field(ref_list("gathering"))]
+        pub follows: Option<Json>,
         #[field(timestamp(millis), read_only)]
         pub created_at: DateTimeUtc,
         #[field(timestamp(millis), read_only)]
@@ -125,6 +128,7 @@ impl MigrationTrait for Migration {
                 reference("t", "members").nullable(),
                 string("is_not", 20).nullable(),
                 json("notes").nullable(),
+                json("follows").nullable(),
                 timestamp("created_at"),
                 timestamp("updated_at"),
             ])

@@ -174,16 +174,19 @@ pub fn judged(changes: &Changes) -> impl Iterator<Item = &'static [&'static str]
     changes.meta.unique_sets().filter(|set| set.iter().any(|name| changes.get(name).is_some()))
 }
 
-/// Those of a list of references that name nothing. No foreign key guards a list: what it names stays until it is written,
-/// so that whoever deletes one of them finds it there.
+/// Those of a list of references that name nothing the caller sees. No foreign key guards a list: what it names stays until
+/// it is written, so that whoever deletes one of them finds it there.
 async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
     let Value::Json(Some(json)) = value else { return Ok(Vec::new()) };
     let wanted: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\" FROM ");
-    sql.name(target.meta.table).push(" AS t WHERE ").among("t.\"id\"", &wanted);
-    leave_out_deleted(&mut sql, target.meta);
+    let (seen, mut sources) = (store::visible(context, target)?, Vec::new());
+    seen.sources(&mut sources);
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\"");
+    write_from(&mut sql, target.meta.table, &sources);
+    sql.push(" WHERE ").among("t.\"id\"", &wanted).push(" AND ");
+    write_condition(&mut sql, &seen);
     if sql.dialect == Dialect::Postgres {
-        sql.push(" ORDER BY t.\"id\" FOR SHARE");
+        sql.push(" ORDER BY t.\"id\" FOR SHARE OF t");
     }
     let mut found = Vec::new();
     for row in sql.all(context.db()).await? {
