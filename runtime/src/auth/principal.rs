@@ -29,9 +29,8 @@ impl Principal {
 
     /// Whether nothing was taken from it that another, who it was before, could do.
     pub fn may_as_much_as(&self, before: &Principal) -> bool {
-        (self.is_admin || !before.is_admin)
-            && (self.is_admin || before.permissions.is_subset(&self.permissions))
-            && before.abilities.iter().all(|ability| self.has_ability(ability))
+        let is_permitted = !before.is_admin && before.permissions.is_subset(&self.permissions);
+        (self.is_admin || is_permitted) && before.abilities.iter().all(|ability| self.has_ability(ability))
     }
 
     pub fn has_ability(&self, ability: &str) -> bool {

@@ -3,8 +3,8 @@
 //! The tag of a record is a hash of what a plain `GET` answers. With `include` or `fields` a second hash follows behind a
 //! point, of that very answer: a cache tells the two apart, and a write compares the first part alone, so that whoever
 //! has read a record in any form can say "if it is still the same". What is answered in fewer bytes has the tag of the plain
-//! answer and a mark behind it, which is one more form of it. Links to files are signed for an hour from each answer on, so
-//! that the tag of a record which holds them, an attachment, lasts for a second.
+//! answer and a mark behind it, which is one more form of it. Links to files are signed for an hour from each answer on: of
+//! an attachment, which holds them, they are such a form, whose hash lasts for a second.
 
 use sha2::{Digest, Sha256};
 
