@@ -256,6 +256,11 @@ impl Source {
         Source { via: Some(via), column: field.name, field, labels: None, join: Some(target) }
     }
 
+    /// Of what kind the value is that is shown and asked about: a label is text.
+    pub fn kind(&self) -> Kind {
+        if self.labels.is_some() { Kind::Text } else { self.field.kind }
+    }
+
     /// Whether it is a column of the record itself.
     pub fn is_own(&self, column: &str) -> bool {
         self.via.is_none() && self.column == column

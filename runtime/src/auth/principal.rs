@@ -21,6 +21,11 @@ pub struct Principal {
     pub expires_at: Option<DateTime<Utc>>,
 }
 
+/// Whether some abilities include one: `*` is all of them.
+pub fn holds(abilities: &[String], ability: &str) -> bool {
+    abilities.iter().any(|held| held == "*" || held == ability)
+}
+
 impl Principal {
     /// The operator at the command line, who may do everything.
     pub fn operator() -> Principal {
@@ -34,7 +39,7 @@ impl Principal {
     }
 
     pub fn has_ability(&self, ability: &str) -> bool {
-        self.abilities.iter().any(|held| held == "*" || held == ability)
+        holds(&self.abilities, ability)
     }
 
     /// # Errors

@@ -5,6 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::Secret;
+use super::principal::holds;
 use crate::crud::{Context, Draft, Route};
 use crate::error::Result;
 use crate::finding::Finding;
@@ -105,7 +106,7 @@ fn grants(draft: &Draft<Entity>) -> bool {
     let Some(before) = &draft.before else { return true };
     let held = abilities(Some(&before.abilities));
     let given = abilities(draft.model.abilities.try_as_ref());
-    let does_more = given.iter().any(|ability| !held.contains(ability) && !held.iter().any(|held| held == "*"));
+    let does_more = given.iter().any(|ability| !holds(&held, ability));
     does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
 }
 

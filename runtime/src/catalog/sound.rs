@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Catalog, Entry};
 use crate::crud::{compile_pattern, paths};
-use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, ResourceMeta, Rule};
+use crate::meta::{ActionOutput, FieldMeta, Filter, ResourceMeta, Rule};
 use crate::query::{Predicate, filterable};
 
 /// What stands at the top beside the API: pages, files, and what monitors ask for.
@@ -48,7 +48,7 @@ pub fn problems(catalog: &Catalog) -> Vec<String> {
 fn misfit(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     let Filter::Only(allowed) = field.filter else { return None };
     let source = entry.source(field);
-    let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
+    let kind = source.kind();
     let fits = |name: &str| Predicate::from_name(name).is_some_and(|predicate| predicate.fits(kind));
     let misfit = allowed.iter().find(|name| !filterable(kind) || !fits(name))?;
     Some(format!("`{misfit}` cannot be asked of {}.{}, which allows it by `filter`", entry.meta.name, field.name))

@@ -104,15 +104,8 @@ pub async fn load(
     for field in &shape.embedded {
         if let Kind::Embedded { resource, by } = field.kind {
             let target = context.catalog().get(resource);
-            let values = many(
-                context,
-                target,
-                target.shape(embedded::shown(target, by)),
-                by,
-                &integers(rows, shape, "id")?,
-                None,
-            )
-            .await?;
+            let shown = target.shape(embedded::shown(target, by));
+            let values = many(context, target, shown, by, &integers(rows, shape, "id")?, None).await?;
             related.embedded.push((field.name.to_string(), values));
         }
     }

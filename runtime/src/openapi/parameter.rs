@@ -132,7 +132,7 @@ pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
     parameters.extend(of_record(entry));
     for field in entry.meta.fields.iter().filter(|field| query::asked(field)) {
         let source = entry.source(field);
-        let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
+        let kind = source.kind();
         let example = Examples { catalog }.of_field(entry, field);
         for (predicate, ..) in query::TABLE.iter().filter(|row| row.0.allowed(field, kind)) {
             let key = format!("{}_{}", field.name, predicate.name());

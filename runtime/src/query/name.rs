@@ -101,8 +101,8 @@ impl<'a> Planner<'a> {
     pub(super) fn unknown_predicate(self, key: &str) -> String {
         let names = predicate::TABLE.iter().map(|row| row.1);
         // The longest name of a field that the key begins with tells where the predicate should begin.
-        let begins = key.match_indices('_').map(|(at, _)| key.split_at(at));
-        let mut begins = begins.take_while(|(name, _)| name.len() <= LONGEST).collect::<Vec<_>>().into_iter();
+        let begins = key.match_indices('_').filter(|(at, _)| *at <= LONGEST);
+        let mut begins = begins.map(|(at, _)| key.split_at(at));
         match begins.rfind(|(name, _)| self.resolve(name).is_ok()) {
             Some((_, written)) => {
                 let written = &written[1..];

@@ -179,7 +179,7 @@ impl<'a> Planner<'a> {
                 Ok(Condition::Test { target, test })
             }
             Named::Field(field, source) => {
-                let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
+                let kind = source.kind();
                 if !(predicate.allowed(field, kind) || self.is_mark(field) && predicate.fits(kind)) {
                     return Err(not_allowed(name, predicate, |asked| asked.allowed(field, kind)));
                 }
