@@ -10,7 +10,9 @@ use super::{first_start, output};
 use crate::app::{App, Demo};
 use crate::context::State;
 use crate::crud;
+use crate::db::Sql;
 use crate::error::Result;
+use crate::meta::Kind;
 use crate::search;
 use crate::server;
 use crate::total;
@@ -71,7 +73,23 @@ pub async fn demo(sample: &Demo, state: &Arc<State>, matches: &ArgMatches) -> Re
         if show {
             eprintln!();
         }
-        output::line(&format!("{resource}: {added} added, {wanted} wanted"))?;
+        let missing = if added < wanted { missing(state, resource).await? } else { None };
+        let why = missing.map(|other| format!("; there are no {other} yet, which they refer to")).unwrap_or_default();
+        output::line(&format!("{resource}: {added} added, {wanted} wanted{why}"))?;
     }
     Ok(())
+}
+
+/// The plural of what the records of `resource` must refer to, and nothing is there of: why there can be none.
+async fn missing<'s>(state: &'s State, resource: &str) -> Result<Option<&'s str>> {
+    let Some(entry) = state.catalog.by_plural(resource) else { return Ok(None) };
+    for field in entry.meta.fields.iter().filter(|field| !field.nullable) {
+        let Kind::Ref { resource } = field.kind else { continue };
+        let target = state.catalog.get(resource).meta;
+        let sql = Sql::new(state.db.dialect(), format!("SELECT 1 FROM \"{}\" LIMIT 1", target.table));
+        if sql.one(state.db.reader()).await?.is_none() {
+            return Ok(Some(target.plural));
+        }
+    }
+    Ok(None)
 }
