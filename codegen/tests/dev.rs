@@ -6,15 +6,19 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Builds unless there is a file `broken`; its server runs until it is told to stop, unless there is a file `ends`.
+/// Builds unless there is a file `broken`, and does not come to an end while there is a file `long`; its server runs until it
+/// is told to stop, unless there is a file `ends`.
 const CARGO: &str = "#!/bin/sh
 echo \"$@\" >> calls
 case \"$1\" in
-build) [ ! -e broken ] ;;
+build)
+    trap 'echo given up >> calls; exit 1' TERM
+    while [ -e long ]; do sleep 0.05; done
+    [ ! -e broken ] ;;
 run)
     trap 'echo stopped >> calls; exit 0' TERM
     echo serving >> calls
@@ -23,6 +27,22 @@ esac
 ";
 
 const GOOD: &str = "resource: thing\nfields:\n  name: { type: string(40), required: true }\n";
+
+/// One of which the tables know nothing.
+const ANOTHER: &str = "resource: thing\nlabel: Thing of ours\nfields:\n  name: { type: string(40), required: true }\n";
+
+fn charter(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
+    command.args(arguments).current_dir(folder);
+    command
+}
+
+/// Writes the migration to the YAML as it is.
+#[track_caller]
+fn migrated(folder: &Path, name: &str) {
+    let output = charter(folder, &["migration", "new", name]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
 
 struct Dev {
     folder: PathBuf,
@@ -38,8 +58,8 @@ impl Dev {
         fs::write(folder.join("resources/thing.yaml"), GOOD).unwrap();
         fs::write(folder.join("cargo"), CARGO).unwrap();
         fs::set_permissions(folder.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
-        command.args(["dev", "--package", "app", "--", "--listen", "127.0.0.1:0"]).current_dir(&folder);
+        migrated(&folder, "begin");
+        let mut command = charter(&folder, &["dev", "--package", "app", "--", "--listen", "127.0.0.1:0"]);
         command.env("CARGO", folder.join("cargo")).stdin(Stdio::null()).stdout(Stdio::null());
         // A group of its own, which ends with the test.
         command.stderr(fs::File::create(folder.join("told")).unwrap()).process_group(0);
@@ -62,6 +82,13 @@ impl Dev {
         self.read("calls").lines().map(str::to_owned).collect()
     }
 
+    /// Sends a signal to itself alone, as a supervisor does, and waits for its end.
+    fn end(&mut self, signal: &str) -> ExitStatus {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap()
+    }
+
     /// Waits until a file has a text so many times.
     #[track_caller]
     fn wait(&self, file: &str, text: &str, times: usize) {
@@ -81,7 +108,8 @@ impl Dev {
 impl Drop for Dev {
     fn drop(&mut self) {
         // Itself and its server.
-        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.child.id())]).status();
+        let group = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
         let _ = self.child.wait();
     }
 }
@@ -98,7 +126,7 @@ fn an_edit_is_checked_built_and_served_and_a_broken_one_leaves_the_server() {
     assert!(dev.read("told").contains("resources/thing.yaml:3"), "{}", dev.read("told"));
     assert_eq!(dev.calls().len(), 3, "nothing was built or stopped");
 
-    dev.write("resources/thing.yaml", &GOOD.replace("40", "50"));
+    dev.write("resources/thing.yaml", ANOTHER);
     dev.wait("calls", "serving", 2);
     assert_eq!(dev.calls()[3..], [build, "stopped", run, "serving"]);
 
@@ -119,7 +147,24 @@ fn a_server_that_ends_is_told_and_begun_again_with_the_next_edit() {
     dev.write("ends", "");
     dev.wait("told", "the server ended", 1);
     fs::remove_file(dev.folder.join("ends")).unwrap();
-    dev.write("resources/thing.yaml", &GOOD.replace("40", "50"));
+    dev.write("resources/thing.yaml", ANOTHER);
     dev.wait("calls", "serving", 2);
     assert!(!dev.calls().contains(&"stopped".to_owned()));
+}
+
+#[test]
+fn whoever_ends_it_ends_its_server_and_its_build() {
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut dev = Dev::start(&format!("ended{signal}"));
+        dev.wait("calls", "serving", 1);
+        assert!(dev.end(signal).success(), "{signal}: {}", dev.read("told"));
+        assert_eq!(dev.calls()[2..], ["serving", "stopped"], "{signal}");
+    }
+    let mut dev = Dev::start("ended-in-a-build");
+    dev.wait("calls", "serving", 1);
+    dev.write("long", "");
+    dev.write("src/main.rs", "fn main() {}");
+    dev.wait("calls", "build", 2);
+    assert!(dev.end("-TERM").success(), "{}", dev.read("told"));
+    assert_eq!(dev.calls()[4..], ["given up", "stopped"]);
 }

@@ -2,20 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
 use charter_codegen::compile;
 use clap::Args;
+use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::flag;
 
 use crate::command::cargo;
-use crate::{Folder, USAGE};
+use crate::{DONE, Folder, PROBLEMS, USAGE};
 
 /// Serve while you edit: check at once, build, start anew
 ///
-/// YAML that has problems, and Rust that does not compile, leave the server that runs as it is. Ends with Ctrl-C.
+/// YAML that has problems, and Rust that does not compile, leave the server that runs as it is. Ends with Ctrl-C, and so
+/// does the server.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -44,9 +50,16 @@ pub fn run(arguments: &Arguments) -> u8 {
         eprintln!("there is no folder `{}`; `--dir` names the one with the resources", arguments.folder.dir.display());
         return USAGE;
     }
-    let mut dev = Dev { arguments, server: None };
+    let told = match told_to_end() {
+        Ok(told) => told,
+        Err(problem) => {
+            eprintln!("signals cannot be listened for: {problem}");
+            return PROBLEMS;
+        }
+    };
+    let mut dev = Dev { arguments, server: None, told };
     let mut seen = State::new();
-    loop {
+    while !dev.is_told() {
         let now = dev.settled();
         if now != seen {
             seen = now;
@@ -55,21 +68,41 @@ pub fn run(arguments: &Arguments) -> u8 {
         dev.look_after();
         sleep(PAUSE);
     }
+    dev.stop();
+    DONE
+}
+
+/// Set by a signal to end, which otherwise would leave the server behind: only a terminal sends it to both.
+fn told_to_end() -> io::Result<Arc<AtomicBool>> {
+    let told = Arc::new(AtomicBool::new(false));
+    let signals = TERM_SIGNALS.iter().copied();
+    #[cfg(unix)]
+    let signals = signals.chain([signal_hook::consts::SIGHUP]);
+    for signal in signals {
+        flag::register(signal, told.clone())?;
+    }
+    Ok(told)
 }
 
 struct Dev<'a> {
     arguments: &'a Arguments,
     server: Option<Child>,
+    told: Arc<AtomicBool>,
 }
 
 impl Dev<'_> {
+    /// Whether this command is to end.
+    fn is_told(&self) -> bool {
+        self.told.load(Ordering::Relaxed)
+    }
+
     /// The files once none of them is being written: an editor that saves several is waited for.
     fn settled(&self) -> State {
         let mut state = self.state();
         loop {
             sleep(PAUSE / 2);
             let next = self.state();
-            if next == state {
+            if next == state || self.is_told() {
                 return state;
             }
             state = next;
@@ -99,7 +132,8 @@ impl Dev<'_> {
             }
         }
         let began = Instant::now();
-        match self.cargo("build").status() {
+        match self.cargo("build").spawn().and_then(|build| self.waited_for(build)) {
+            _ if self.is_told() => return,
             Ok(status) if status.success() => eprintln!("built in {:.1} s", began.elapsed().as_secs_f64()),
             Ok(_) => return self.tell_what_stays(),
             Err(problem) => {
@@ -113,6 +147,19 @@ impl Dev<'_> {
         match cargo.spawn() {
             Ok(server) => self.server = Some(server),
             Err(problem) => eprintln!("the server cannot be started: {problem}"),
+        }
+    }
+
+    /// Waits for the end of a build, which this command takes with it where it is told to end.
+    fn waited_for(&self, mut build: Child) -> io::Result<ExitStatus> {
+        loop {
+            if let Some(status) = build.try_wait()? {
+                return Ok(status);
+            }
+            if self.is_told() {
+                end(&mut build)?;
+            }
+            sleep(PAUSE / 10);
         }
     }
 
@@ -140,19 +187,24 @@ impl Dev<'_> {
     /// Lets the server finish what is under way.
     fn stop(&mut self) {
         let Some(mut server) = self.server.take() else { return };
-        let told = Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
-        let began = Instant::now();
-        while told.as_ref().is_ok_and(|status| status.success()) && began.elapsed() < STOP {
-            if !matches!(server.try_wait(), Ok(None)) {
-                return;
-            }
-            sleep(PAUSE / 10);
-        }
-        // Where there is no such command, or the server does not listen to it.
-        if let Err(problem) = server.kill().and_then(|()| server.wait().map(drop)) {
+        if let Err(problem) = end(&mut server) {
             eprintln!("the server cannot be stopped: {problem}");
         }
     }
+}
+
+/// Tells a process to end, and ends it where it does not.
+fn end(process: &mut Child) -> io::Result<()> {
+    let told = Command::new("kill").args(["-TERM", &process.id().to_string()]).status();
+    let began = Instant::now();
+    while told.as_ref().is_ok_and(ExitStatus::success) && began.elapsed() < STOP {
+        if !matches!(process.try_wait(), Ok(None)) {
+            return Ok(());
+        }
+        sleep(PAUSE / 10);
+    }
+    // Where there is no such command, or the process does not listen to it.
+    process.kill().and_then(|()| process.wait().map(drop))
 }
 
 /// A file, or all files of a folder but hidden ones. What cannot be read is as if it were not there.
