@@ -168,3 +168,32 @@ fn whoever_ends_it_ends_its_server_and_its_build() {
     assert!(dev.end("-TERM").success(), "{}", dev.read("told"));
     assert_eq!(dev.calls()[4..], ["given up", "stopped"]);
 }
+
+#[test]
+fn what_the_tables_lack_is_told_and_not_served() {
+    let dev = Dev::start("unmigrated");
+    dev.wait("calls", "serving", 1);
+    dev.write("resources/thing.yaml", &format!("{GOOD}  size: {{ type: integer, nullable: true }}\n"));
+    dev.wait("told", "the server that runs stays as it is", 1);
+    let told = dev.read("told");
+    assert!(told.contains("size") && told.contains("cargo charter migration new"), "{told}");
+    assert_eq!(dev.calls().len(), 3, "nothing was built or stopped");
+    migrated(&dev.folder, "add_size");
+    dev.wait("calls", "serving", 2);
+
+    // An index makes it faster, and nothing else.
+    let searched = format!("{}search: [name]\n", dev.read("resources/thing.yaml"));
+    dev.write("resources/thing.yaml", &searched);
+    dev.wait("calls", "serving", 3);
+    assert_eq!(dev.read("told").matches("cargo charter migration new").count(), 2, "{}", dev.read("told"));
+}
+
+#[test]
+fn where_nothing_tells_what_the_tables_are_it_serves() {
+    let dev = Dev::start("by-hand");
+    dev.wait("calls", "serving", 1);
+    fs::remove_dir_all(dev.folder.join("migrations/snapshot")).unwrap();
+    dev.wait("calls", "serving", 2);
+    fs::remove_dir_all(dev.folder.join("migrations")).unwrap();
+    dev.wait("calls", "serving", 3);
+}

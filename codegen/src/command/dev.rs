@@ -16,16 +16,17 @@ use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
 
 use crate::command::cargo;
-use crate::{DONE, Folder, PROBLEMS, USAGE};
+use crate::command::migration::{Folders, UNREACHED};
+use crate::{DONE, PROBLEMS, USAGE};
 
 /// Serve while you edit: check at once, build, start anew
 ///
-/// YAML that has problems, and Rust that does not compile, leave the server that runs as it is. Ends with Ctrl-C, and so
-/// does the server.
+/// YAML that has problems or lacks its migration, and Rust that does not compile, leave the server that runs as it is. Ends
+/// with Ctrl-C, and so does the server.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    folder: Folder,
+    folders: Folders,
     /// The package of the application, where the folder has several
     #[arg(long, short)]
     package: Option<String>,
@@ -46,8 +47,8 @@ const STOP: Duration = Duration::from_secs(20);
 type State = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
 pub fn run(arguments: &Arguments) -> u8 {
-    if !arguments.folder.dir.is_dir() {
-        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", arguments.folder.dir.display());
+    if !arguments.folders.dir.is_dir() {
+        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", arguments.folders.dir.display());
         return USAGE;
     }
     let told = match told_to_end() {
@@ -112,7 +113,9 @@ impl Dev<'_> {
     fn state(&self) -> State {
         let own = ["src", "migrations", "build.rs", "Cargo.toml"].map(PathBuf::from);
         let mut state = State::new();
-        for path in [self.arguments.folder.dir.clone()].iter().chain(&own).chain(&self.arguments.watch) {
+        let folders = &self.arguments.folders;
+        let named = [&folders.dir].into_iter().chain(&folders.migrations).chain(&self.arguments.watch);
+        for path in named.chain(&own) {
             collect(path, &mut state);
         }
         state
@@ -121,7 +124,7 @@ impl Dev<'_> {
     /// From an edit to a server that has it; at the first problem all stays as it is.
     fn take(&mut self) {
         let began = Instant::now();
-        match compile(&self.arguments.folder.dir) {
+        match compile(&self.arguments.folders.dir) {
             Ok(output) => {
                 eprint!("{}", output.warnings().render());
                 eprintln!("checked in {} ms", began.elapsed().as_millis());
@@ -130,6 +133,9 @@ impl Dev<'_> {
                 eprintln!("{}{}", report.render(), report.summary());
                 return self.tell_what_stays();
             }
+        }
+        if !self.is_migrated() {
+            return self.tell_what_stays();
         }
         let began = Instant::now();
         match self.cargo("build").spawn().and_then(|build| self.waited_for(build)) {
@@ -147,6 +153,21 @@ impl Dev<'_> {
         match cargo.spawn() {
             Ok(server) => self.server = Some(server),
             Err(problem) => eprintln!("the server cannot be started: {problem}"),
+        }
+    }
+
+    /// Whether the migrations make the tables that the YAML means: every request for another would end with 500. What is
+    /// missing is told.
+    fn is_migrated(&self) -> bool {
+        match self.arguments.folders.unreached() {
+            Ok(None) => true,
+            Ok(Some(plan)) => {
+                plan.lines().iter().for_each(|line| eprintln!("{line}"));
+                plan.refused.iter().for_each(|refused| eprintln!("{refused}"));
+                eprintln!("{UNREACHED}");
+                !plan.is_awaited()
+            }
+            Err(_) => false,
         }
     }
 

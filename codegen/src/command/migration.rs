@@ -47,13 +47,13 @@ enum Action {
 }
 
 #[derive(Args)]
-struct Folders {
+pub struct Folders {
     /// The folder of the resources
     #[arg(long, default_value = "resources")]
-    dir: PathBuf,
+    pub dir: PathBuf,
     /// The folder of the migrations, with the snapshot in `snapshot` below it; found below `migrations` by itself
     #[arg(long)]
-    migrations: Option<PathBuf>,
+    pub migrations: Option<PathBuf>,
 }
 
 impl Folders {
@@ -72,9 +72,20 @@ impl Folders {
         let before = Snapshot::read(&self.snapshot()).map_err(|problem| told(&problem, USAGE))?;
         Ok((before, now))
     }
-}
 
-impl Folders {
+    /// What the migrations have not reached; nothing where nothing tells what they have, as they are written by hand or stand
+    /// elsewhere.
+    pub fn unreached(&self) -> Result<Option<Plan>, u8> {
+        let folder = self.migrations();
+        let is_told = self.snapshot().is_dir() || folder.is_dir() && any_migration(&folder, DEEPEST).is_none();
+        if !is_told {
+            return Ok(None);
+        }
+        let (before, now) = self.both()?;
+        let plan = (before != now.kept()).then(|| Plan::between(&before, &now));
+        Ok(plan.filter(|plan| !plan.is_empty() || !plan.refused.is_empty()))
+    }
+
     /// Without a snapshot all tables would be made once more, although migrations have made them.
     fn not_lost(&self) -> Result<(), u8> {
         let folder = self.snapshot();
@@ -93,6 +104,10 @@ impl Folders {
         Err(told(&problem, PROBLEMS))
     }
 }
+
+/// What to do about steps that the migrations have not reached.
+pub const UNREACHED: &str =
+    "the migrations have not reached this: `cargo charter migration new <name>` writes what is missing";
 
 fn told(problem: &str, code: u8) -> u8 {
     eprintln!("{problem}");
@@ -131,10 +146,7 @@ fn check(folders: &Folders) -> Result<u8, u8> {
         let help = "the tables stay as they are; `cargo charter migration snapshot` takes the YAML over";
         return Err(told(&format!("the snapshot is behind the YAML of {behind}\n{help}"), PROBLEMS));
     }
-    Err(told(
-        "\nthe migrations have not reached this: `cargo charter migration new <name>` writes what is missing",
-        PROBLEMS,
-    ))
+    Err(told(&format!("\n{UNREACHED}"), PROBLEMS))
 }
 
 /// The resources whose snapshot is not what it would be.

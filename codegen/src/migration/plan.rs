@@ -52,6 +52,15 @@ impl Plan {
         self.whole.is_empty() && self.online.is_empty()
     }
 
+    /// Whether a server needs any of it to serve what the YAML says: an index that only finds makes it faster.
+    pub fn is_awaited(&self) -> bool {
+        let only_finds = |step: &Step| match step {
+            Step::AddIndex { index, .. } | Step::DropIndex { index, .. } => index.kind != IndexKind::Unique,
+            _ => false,
+        };
+        !self.refused.is_empty() || !self.whole.iter().chain(&self.online).all(only_finds)
+    }
+
     /// What it does, a line for each step.
     pub fn lines(&self) -> Vec<String> {
         [super::rust::lines(&self.whole), super::rust::lines(&self.online)].concat()
