@@ -8,6 +8,7 @@ use super::examples::value;
 use super::sown::{Sown, stands};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule};
+use crate::names::upper_camel;
 use crate::number::Number;
 use crate::source::Span;
 use crate::syntax::tree::{Entry, Node, Value};
@@ -102,6 +103,7 @@ impl<'a> Rows<'a> {
         for field in self.given() {
             self.missing(field, item, entries, problems);
             self.lacking(field, item, entries, sown, problems);
+            self.leading_nowhere(field, entries, sown, problems);
         }
     }
 
@@ -140,8 +142,42 @@ impl<'a> Rows<'a> {
             None => format!("no row that is sown before has the `{path}` `{text}`, with which `{name}` begins"),
         };
         let problem = Diagnostic::new(Code::Seed, span, message, "not there by then");
-        problems
-            .push(problem.help(format!("sow a row that has it in `{}`", path.split('.').next().unwrap_or_default())));
+        let target = path.split('.').next().unwrap_or_default();
+        let help = platforms(sown, target, field).unwrap_or_else(|| format!("sow a row that has it in `{target}`"));
+        problems.push(problem.help(help));
+    }
+
+    /// References to records that cannot be there by then.
+    fn leading_nowhere(&self, field: &Field, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
+        let Some(given) = entries.iter().find(|entry| entry.key.value == field.name.value) else { return };
+        let target = match &field.kind {
+            Kind::Ref(target) | Kind::RefList(target) => Some(target.as_str()),
+            Kind::PolymorphicId { type_field } => {
+                let word = stands(self.resource, entries, type_field);
+                let is_it =
+                    |known: &&Resource| word.as_ref().is_some_and(|word| *word == upper_camel(known.name.as_str()));
+                sown.schema.resources.iter().find(is_it).map(|known| known.name.as_str())
+            }
+            _ => None,
+        };
+        let Some(target) = target else { return };
+        let ids: &[Node] = match &given.value.value {
+            Value::List(items) => items,
+            _ => std::slice::from_ref(&given.value),
+        };
+        for id in ids.iter().filter_map(Node::scalar) {
+            let Some(rows) = sown.too_few(target, id.as_str()) else { continue };
+            let message = match rows {
+                0 => format!("no record of `{target}` is there by then, so that none has the id `{}`", id.value),
+                1 => format!("one row of `{target}` is sown before, and no record has the id `{}`", id.value),
+                _ => format!("{rows} rows of `{target}` are sown before, and no record has the id `{}`", id.value),
+            };
+            let name = &field.name.value;
+            let help = platforms(sown, target, field).unwrap_or_else(|| {
+                format!("ids are counted from 1: sow the row of `{target}` first, or leave `{name}` out")
+            });
+            problems.push(Diagnostic::new(Code::Seed, id.span, message, "not there by then").help(help));
+        }
     }
 
     /// The rules between two fields of a row.
@@ -179,6 +215,13 @@ impl<'a> Rows<'a> {
 /// Whether a row may give a field: what a client may create.
 pub fn is_given(field: &Field) -> bool {
     !matches!(field.kind, Kind::Derived(_) | Kind::CustomFields) && field.access != Access::ReadOnly
+}
+
+/// What to do about a record of the platform's own, of which no row can be sown.
+fn platforms(sown: Sown<'_>, target: &str, field: &Field) -> Option<String> {
+    sown.schema.find(target).filter(|target| target.is_platform())?;
+    let left = if field.nullable { "" } else { ", and say `nullable: true` at the field" };
+    Some(format!("no `{target}` is made before all rows are sown: leave `{}` out{left}", field.name.value))
 }
 
 /// The elements of a list, and how many they are.

@@ -30,28 +30,43 @@ impl<'a> Sown<'a> {
         lacking.next().map(|path| format!("{}.{}", path.head.value, path.tail.value))
     }
 
+    /// How many records of a resource there are at most by then, where that is too few for one of them to have an id: they are
+    /// counted from 1.
+    pub fn too_few(self, target: &str, id: &str) -> Option<usize> {
+        let (target, id) = (self.schema.find(target)?, id.parse::<i64>().ok()?);
+        let rows = self.rows(target)?.len();
+        let may_be = usize::try_from(id).is_ok_and(|id| (1..=rows).contains(&id));
+        (!may_be && !self.may_come_otherwise(target)).then_some(rows)
+    }
+
     /// Whether a record may have the value: also where what is there cannot be told from the files.
     fn has(self, path: &Path, text: &str) -> bool {
-        let name = path.head.as_str();
-        let Some(target) = self.schema.find(name).filter(|target| !target.is_platform()) else { return true };
+        let Some(target) = self.schema.find(path.head.as_str()) else { return true };
         // That it has no such field is told where it is named.
         if target.field(path.tail.as_str()).is_none() {
             return true;
         }
-        let rows: &[Node] = match self.file {
-            Some((resource, rows)) if resource.name.value == name => rows,
-            Some(_) if self.later.contains(&name) => &[],
-            _ => match target.seed.as_ref().map(|seed| &seed.rows) {
-                Some(Some(Node { value: Value::List(rows), .. })) => rows,
-                Some(_) => return true,
-                None => &[],
-            },
-        };
+        let Some(rows) = self.rows(target) else { return true };
         let is_sown = rows.iter().any(|row| match &row.value {
             Value::Map(entries) => stands(target, entries, path.tail.as_str()).is_some_and(|value| value == text),
             _ => true,
         });
         is_sown || self.may_come_otherwise(target)
+    }
+
+    /// The rows of a resource that are there, none of the platform's own: its first user is made behind all rows. Nothing where
+    /// its file could not be read.
+    fn rows(self, target: &'a Resource) -> Option<&'a [Node]> {
+        let name = target.name.as_str();
+        match self.file {
+            Some((resource, rows)) if resource.name.value == name => Some(rows),
+            Some(_) if self.later.contains(&name) => Some(&[]),
+            _ => match target.seed.as_ref().map(|seed| &seed.rows) {
+                Some(Some(Node { value: Value::List(rows), .. })) => Some(rows),
+                Some(_) => None,
+                None => Some(&[]),
+            },
+        }
     }
 
     /// Whether hooks may set what no row says, or records come with those of others.

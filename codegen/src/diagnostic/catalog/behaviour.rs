@@ -55,7 +55,8 @@ pub const ENTRIES: &[Entry] = &[
             first unique text that is neither nullable nor read-only and that each row gives, so that seeding again changes \
             nothing; the resource needs such a field. Each row, and each record embedded in it, must be \
             one that a client could create: its fields are there, its values fit, nothing that is required is missing, and \
-            what `exists` names is sown before: above it, or in a file of a resource that does not wait for this one. Texts \
+            what `exists` names or a reference leads to is sown before: above it, or in a file of a resource that does not wait \
+            for this one. Texts \
             that YAML would read as numbers stand in quotes, and so do decimals with more digits than floating point has.",
         wrong: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n",
         right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",
