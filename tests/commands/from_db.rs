@@ -8,7 +8,12 @@ use sea_orm::{ConnectionTrait, Database, DbBackend};
 use super::{blocking, on_both};
 use crate::support::program::Program;
 
-on_both!(a_table_becomes_yaml_that_holds, what_is_no_table_for_it_is_told,);
+on_both!(
+    a_table_becomes_yaml_that_holds,
+    what_is_unique_among_records_that_are_not_deleted_is_unique,
+    defaults_are_told_as_they_are,
+    what_is_no_table_for_it_is_told,
+);
 
 const POSTGRES: &str = "
     CREATE TABLE shelves (id bigserial PRIMARY KEY, code varchar(9) UNIQUE);
@@ -166,6 +171,60 @@ fn a_table_becomes_yaml_that_holds(program: Program) {
     assert!(named.contains("\nresource: piece\ntable: box_parts\n") && named.contains("type: ref(piece)"), "{named}");
 }
 
+fn what_is_unique_among_records_that_are_not_deleted_is_unique(program: Program) {
+    program.done(&["migrate"]);
+    let columns =
+        "name varchar(80) NOT NULL, sku varchar(20) NOT NULL, size integer NOT NULL DEFAULT 0, deleted_at timestamp";
+    let table = format!(
+        "CREATE TABLE pallets (id bigint PRIMARY KEY, {columns});
+         CREATE UNIQUE INDEX pallets_sku ON pallets (sku) WHERE deleted_at IS NULL;
+         CREATE UNIQUE INDEX pallets_both ON pallets (\"name\", size)
+             WHERE (\"deleted_at\" IS NULL);
+         CREATE INDEX pallets_size ON pallets (size) where deleted_at is null;
+         CREATE UNIQUE INDEX pallets_name ON pallets (name) WHERE size = 1 AND deleted_at IS NULL"
+    );
+    execute(&program, &table, &table);
+    let yaml = program.done(&["from-db", "pallets"]);
+    for line in [
+        "delete: soft",
+        "  name: { type: string(80), required: true }",
+        "  sku: { type: string(20), required: true, unique: true }",
+        "unique: [[name, size]]",
+        "indexes: [[size]]",
+        "# Left out: an index over name, with a condition or of what has no order.",
+    ] {
+        assert!(yaml.lines().any(|written| written == line), "`{line}` is not in\n{yaml}");
+    }
+    assert_eq!(yaml.matches("# Left out").count(), 1, "{yaml}");
+}
+
+fn defaults_are_told_as_they_are(program: Program) {
+    program.done(&["migrate"]);
+    let table = |json: &str| {
+        format!(
+            "CREATE TABLE pallets (id bigint PRIMARY KEY, name varchar(9) NOT NULL DEFAULT 'a::b', path text DEFAULT 'a\\b', sum text DEFAULT ('a' || 'b'),
+             line text DEFAULT 'a
+b', day date DEFAULT '2026-01-01', more {json} NOT NULL DEFAULT '{{\"a\": \"it''s\"}}')"
+        )
+    };
+    let backend = execute(&program, &table("json"), &table("jsonb"));
+    let yaml = program.done(&["from-db", "pallets"]);
+    let (day, more) = match backend {
+        DbBackend::Sqlite => ("'2026-01-01'", "'{\"a\": \"it''s\"}'"),
+        _ => ("'2026-01-01'::date", "'{\"a\": \"it''s\"}'::jsonb"),
+    };
+    for line in [
+        "  name: { type: string(9), default: \"a::b\" }",
+        "  path: { type: text, nullable: true, default: \"a\\\\b\" }",
+        "  line: { type: text, nullable: true, default: \"a\\nb\" }",
+        "  sum: { type: text, nullable: true }",
+        &format!("  # day: its default is {day} in the database, and said here by nothing."),
+        &format!("  # more: its default is {more} in the database, and said here by nothing."),
+    ] {
+        assert!(yaml.lines().any(|written| written == line), "`{line}` is not in\n{yaml}");
+    }
+}
+
 fn what_is_no_table_for_it_is_told(program: Program) {
     program.done(&["migrate"]);
     let odd = "CREATE TABLE \"OddOnes\" (id bigint PRIMARY KEY); CREATE TABLE keys_alone (id bigint PRIMARY KEY)";
@@ -175,7 +234,7 @@ fn what_is_no_table_for_it_is_told(program: Program) {
         (&["from-db", "products"], "the table `products` is that of the resource `product`"),
         (&["from-db", "OddOnes"], "`OddOnes` is not a name in snake_case, as the table of a resource has"),
         (&["from-db", "keys_alone"], "no column of `keys_alone` could be a field of a resource"),
-        (&["from-db", "keys_alone", "--name", "Key"], "`Key` is not a name in snake_case"),
+        (&["from-db", "keys_alone", "--name", "Key"], "`Key` is not in snake_case, or no name in Rust: `--name`"),
     ] {
         let said = program.run(arguments);
         assert!(said.code == 1 && said.out.is_empty() && said.err.starts_with(told), "{arguments:?}: {said:?}");

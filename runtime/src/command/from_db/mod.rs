@@ -38,7 +38,8 @@ pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let found = table::read(dialect, connection, table).await?;
     let name = argument("name").map_or_else(|| singular(table), String::from);
     if !yaml::is_name(&name) {
-        let problem = format!("`{name}` is not a name in snake_case: `--name` says what the resource is called");
+        let problem =
+            format!("`{name}` is not in snake_case, or no name in Rust: `--name` says what the resource is called");
         return Err(Error::Internal(problem));
     }
     let resources: Vec<(&str, &str)> =

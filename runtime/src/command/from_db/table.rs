@@ -42,7 +42,8 @@ pub struct Index {
     /// None where one is an expression.
     pub columns: Option<Vec<String>>,
     pub unique: bool,
-    /// It has rows for which a condition holds alone.
+    /// It has rows for which a condition holds alone, and another than that they are not deleted, as every index of a resource
+    /// with `delete: soft` has.
     pub partial: bool,
 }
 
@@ -123,9 +124,12 @@ const SQLITE_REFERENCES: &str = "
     FROM (SELECT * FROM pragma_foreign_key_list({table}) ORDER BY id, seq) GROUP BY id ORDER BY id DESC";
 
 const SQLITE_INDEXES: &str = "
-    SELECT i.name, CAST(i.\"unique\" AS integer) AS is_unique, CAST(i.partial AS integer) AS partial,
+    SELECT i.name, CAST(i.\"unique\" AS integer) AS is_unique,
+           CAST(i.partial AND trim(substr(s.said, instr(s.said, ' where ') + 7)) <> 'deleted_at is null' AS integer) AS partial,
            json_group_array(x.name) AS columns, CAST(sum(x.name IS NULL) AS integer) AS expressions
     FROM pragma_index_list({table}) AS i JOIN pragma_index_xinfo(i.name) AS x ON x.key = 1
+         LEFT JOIN (SELECT name, lower(replace(replace(replace(replace(sql, '\"', ''), '(', ' '), ')', ' '), char(10), ' '))
+                        AS said FROM sqlite_schema WHERE type = 'index') AS s ON s.name = i.name
     WHERE i.origin <> 'pk' GROUP BY i.name ORDER BY i.seq DESC";
 
 const POSTGRES_COLUMNS: &str = "
@@ -150,7 +154,8 @@ const POSTGRES_REFERENCES: &str = "
     WHERE k.contype = 'f' AND c.relnamespace = current_schema()::regnamespace AND c.relname = {table} ORDER BY k.oid";
 
 const POSTGRES_INDEXES: &str = "
-    SELECT i.indisunique::int::bigint AS is_unique, (i.indpred IS NOT NULL)::int::bigint AS partial,
+    SELECT i.indisunique::int::bigint AS is_unique,
+           coalesce(pg_get_expr(i.indpred, i.indrelid) <> '(deleted_at IS NULL)', false)::int::bigint AS partial,
            (SELECT json_agg(a.attname ORDER BY n.at) FROM unnest(i.indkey::int[]) WITH ORDINALITY AS n(number, at)
             LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = n.number
             WHERE n.at <= i.indnkeyatts)::text AS columns,

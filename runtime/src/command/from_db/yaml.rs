@@ -62,7 +62,7 @@ pub fn write(dialect: Dialect, name: &str, table: &str, found: &Table, resources
                 text.push_str(&format!("  {}: {{ type: {kind}{keys} }}\n", column.name));
                 fields.push((column.name.as_str(), kind));
             }
-            Said::Left(why) => left.push(format!("`{}` ({}): {why}", column.name.escape_debug(), column.kind)),
+            Said::Left(why) => left.push(format!("`{}` ({}): {why}", on_a_line(&column.name), column.kind)),
             Said::ServersOwn => {}
         }
     }
@@ -222,7 +222,7 @@ fn presence(kind: &str, column: &Column, notes: &mut Vec<String>) -> Vec<String>
     let written = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("null"));
     let default = written.and_then(|written| literal(kind, written));
     if let (Some(written), None) = (written, &default) {
-        notes.push(format!("its default is {} in the database, and said here by nothing", written.escape_debug()));
+        notes.push(format!("its default is {} in the database, and said here by nothing", on_a_line(written)));
     }
     let default = default.map(|default| format!("default: {default}"));
     match (column.nullable, default) {
@@ -233,11 +233,24 @@ fn presence(kind: &str, column: &Column, notes: &mut Vec<String>) -> Vec<String>
     }
 }
 
+/// A text of the database's for a comment: as it is, but for what would end the line or not be seen.
+fn on_a_line(text: &str) -> String {
+    let seen = |c: char| match c {
+        '\'' | '"' | '\\' => c.to_string(),
+        _ => c.escape_debug().to_string(),
+    };
+    text.chars().map(seen).collect()
+}
+
 /// A default of the database as YAML has it, where it is one that the grammar knows.
 fn literal(kind: &str, written: &str) -> Option<String> {
-    // PostgreSQL says the type behind the value.
-    let bare = written.split("::").next().unwrap_or(written).trim().trim_matches(['(', ')']).to_owned();
-    let text = bare.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).map(|text| text.replace("''", "'"));
+    // PostgreSQL says the type behind the value, in which there may be anything.
+    let behind = written.rfind('\'').unwrap_or_default();
+    let end = written[behind..].find("::").map_or(written.len(), |at| behind + at);
+    let bare = written[..end].trim().trim_matches(['(', ')']).to_owned();
+    let within = bare.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    // Another quote that is not doubled ends the text, and there is more.
+    let text = within.filter(|text| !text.replace("''", "").contains('\'')).map(|text| text.replace("''", "'"));
     let value = text.clone().unwrap_or_else(|| bare.clone());
     let is_now = ["now", "current_timestamp", "current_date"].contains(&value.to_lowercase().as_str());
     let number = value.parse::<rust_decimal::Decimal>().ok();
@@ -308,7 +321,7 @@ fn sets(found: &Table, fields: &[(&str, String)]) -> String {
     for what in left {
         text.push_str(&format!(
             "# Left out: an index {}, with a condition or of what has no order.\n",
-            what.escape_debug()
+            on_a_line(&what)
         ));
     }
     text
