@@ -3,7 +3,7 @@
 use super::{ScopeOf, actions, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::emit;
-use crate::model::{ActionOutput, Field, IncludeTarget, Name, Resource, Schema};
+use crate::model::{ActionOutput, Field, IncludeTarget, Kind, Name, Resource, Schema};
 use crate::names::{self, LONGEST};
 use crate::platform;
 use crate::predicate::Predicate;
@@ -13,6 +13,9 @@ pub const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at
 
 /// The other key of a list, beside the plural.
 const LIST_META: &str = "meta";
+
+/// What leads to custom fields in `q`.
+const CUSTOM: &str = "cf";
 
 /// Columns that every table of PostgreSQL has.
 const SYSTEM: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
@@ -42,6 +45,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         if is_one && names::snake(include.name.as_str()) == resource.name.value {
             let help = "choose another name, such as `parent`: a record that is sent back with it would be read as this one alone";
             problems.push(named_as_its_resource(&include.name, resource).help(help));
+        }
+        if is_one && include.name.value == CUSTOM {
+            problems.push(leads_to_custom_fields(&include.name));
         }
     }
     for action in &resource.actions {
@@ -138,6 +144,8 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
     } else if what == ScopeOf::Record && field.name.value == resource.name.value {
         let help = "choose another name: a record that is sent back would be read as this field alone";
         problems.push(named_as_its_resource(&name, resource).help(help));
+    } else if matches!(field.kind, Kind::Ref(_)) && name.value.trim_end_matches("_id") == CUSTOM {
+        problems.push(leads_to_custom_fields(&name));
     } else if names::is_never_a_name(name.as_str()) {
         let message = format!("`{}` cannot be the name of a field in Rust", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
@@ -147,6 +155,11 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
 fn begins_as_ours(name: &Name, problems: &mut Problems) {
     let message = format!("`{}` begins with `{OURS}`, as what Charter itself writes into statements", name.value);
     problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
+}
+
+fn leads_to_custom_fields(name: &Name) -> Diagnostic {
+    let message = format!("`q[{CUSTOM}.name_eq]` asks for a custom field, and not for what `{}` leads to", name.value);
+    Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name")
 }
 
 pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {

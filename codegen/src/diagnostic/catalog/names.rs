@@ -20,7 +20,8 @@ pub const ENTRIES: &[Entry] = &[
             Every table of PostgreSQL has `xmin`, `ctid` and a few more, and what begins with `charter_` is Charter's. The platform has resources of its own (user, role, \
             token, custom_field, custom_view, webhook, attachment and others). A resource becomes a Rust module, so that a \
             word of Rust cannot name it. In a body the fields may stand under the name of their resource, and an action's \
-            input under that of the action: no field has that name.",
+            input under that of the action: no field has that name. In `q` what stands behind `cf.` is a custom field, so that \
+            no reference is called `cf`.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  created_at: { type: timestamp, default: now }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  bought_at: { type: timestamp, default: now }\n",
     },
