@@ -45,6 +45,18 @@ pub fn odd_space(text: &str) -> Option<String> {
     Some(format!("{name} (U+{:04X})", u32::from(odd)))
 }
 
+/// What to do about `name:text` and `name:{ … }`, which are one word to YAML, as no space stands behind the colon.
+pub fn torn_colon(text: &str) -> Option<String> {
+    let (key, rest) = text.split_once(':')?;
+    let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
+    // A time and an address have such a colon too.
+    let is_other = rest.starts_with(|c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, ':' | '/'));
+    (is_key && !rest.is_empty() && !is_other).then(|| match rest.chars().next() {
+        Some(bracket @ ('{' | '[')) => format!("a space belongs behind the colon: `{key}: {bracket}…`"),
+        _ => format!("a space belongs behind the colon: `{key}: {rest}`"),
+    })
+}
+
 /// Whether the server reads two names of types as one: in any case, with `_` between the words or not.
 pub fn same_type(one: &str, other: &str) -> bool {
     let folded = |name: &str| name.replace('_', "").to_lowercase();

@@ -3,7 +3,7 @@
 use crate::date::is_day;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Deprecated, Deprecation, Filter, Name, Resource, Schema};
-use crate::predicate;
+use crate::predicate::{self, Predicate};
 use crate::words::Word;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -73,11 +73,22 @@ fn known(name: &Name, of: Deprecated, names: &[String], problems: &mut Problems)
     let known = names.contains(&name.value);
     if !known {
         let message = format!("there is no {} `{}`", of.word(), name.value);
-        let problem = Diagnostic::new(Code::Deprecation, name.span, message, format!("unknown {}", of.word()))
-            .did_you_mean(name.as_str(), names.iter().map(String::as_str));
-        problems.push(problem);
+        let problem = Diagnostic::new(Code::Deprecation, name.span, message, format!("unknown {}", of.word()));
+        problems.push(match of_several(name.as_str()).filter(|_| of == Deprecated::Filter) {
+            Some(each) => problem.help(format!("one that asks several fields goes with those of each: {each}")),
+            None => problem.did_you_mean(name.as_str(), names.iter().map(String::as_str)),
+        });
     }
     known
+}
+
+/// The filters that one of several fields is made of: `name_or_code_eq` asks `name_eq` and `code_eq`.
+fn of_several(name: &str) -> Option<String> {
+    let ends = |word: &&&str| name.strip_suffix(*word).is_some_and(|head| head.ends_with('_'));
+    let predicate = Predicate::WORDS.iter().filter(ends).max_by_key(|word| word.len())?;
+    let names: Vec<&str> = name[..name.len() - predicate.len() - 1].split("_or_").collect();
+    let each = names.iter().map(|name| format!("`{name}_{predicate}`"));
+    (names.len() > 1).then(|| each.collect::<Vec<_>>().join(", "))
 }
 
 fn takes_its_place(

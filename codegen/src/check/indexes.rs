@@ -31,7 +31,8 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     unindexed(resource, problems);
     for set in resource.unique.iter().filter(|set| set.value.len() == 1) {
         let name = &set.value[0].value;
-        if resource.field(name).is_some_and(|field| field.shown == Shown::Never) {
+        // That of which there can be no index at all is told of already.
+        if resource.field(name).is_some_and(|field| field.shown == Shown::Never || no_index(field).is_some()) {
             continue;
         }
         let message = format!("`unique` is for several fields together, and `{name}` stands alone");
@@ -139,20 +140,24 @@ fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
 /// The field by a name in a list of what is indexed; one of which there can be no index is reported.
 fn column<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Problems) -> Option<&'a Field> {
     let field = named(resource, name, what, problems)?;
-    let (message, help) = match &field.kind {
-        Kind::Unknown => return None,
-        Kind::Text => (
-            format!("`{}` is a `text`, which is too long for an index", name.value),
-            "make it a `string(n)`; for substrings there is `search`",
-        ),
-        kind if !field.is_column() => {
-            (format!("`{}` is {}, and has no column of its own", name.value, kind.word()), "index the field behind it")
-        }
-        kind if !kind.has_order() => {
-            (format!("`{}` is {}, which has no order", name.value, kind.described()), "leave it out")
-        }
-        _ => return Some(field),
-    };
+    let Some((reason, help)) = no_index(field) else { return (field.kind != Kind::Unknown).then_some(field) };
+    let message = format!("`{}` is {reason}", name.value);
     problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "cannot be indexed").help(help));
     None
+}
+
+/// Why there can be no index of a field, and what to do.
+fn no_index(field: &Field) -> Option<(String, &'static str)> {
+    match &field.kind {
+        Kind::Unknown => None,
+        Kind::Text => Some((
+            "a `text`, which is too long for an index".to_owned(),
+            "make it a `string(n)`; for substrings there is `search`",
+        )),
+        kind if !field.is_column() => {
+            Some((format!("{}, and has no column of its own", kind.word()), "index the field behind it"))
+        }
+        kind if !kind.has_order() => Some((format!("{}, which has no order", kind.described()), "leave it out")),
+        _ => None,
+    }
 }

@@ -177,8 +177,8 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
             return;
         }
         // `name:{ type: integer }` is read as far as to the next colon that has its space.
-        if let Some((key, bracket)) = torn(name.as_str()) {
-            problems.push(problem.help(format!("a space belongs behind the colon: `{key}: {bracket}…`")));
+        if let Some(torn) = names::torn_colon(name.as_str()) {
+            problems.push(problem.help(torn));
             return;
         }
         // Letters that are left out would make another word.
@@ -202,12 +202,6 @@ fn is_free(what: &str, name: &str) -> bool {
         "a resource" => !names::is_keyword(name) && !platform::is_served(name),
         _ => true,
     }
-}
-
-/// What stands before a colon without its space, and the bracket behind it.
-fn torn(name: &str) -> Option<(&str, char)> {
-    let (key, rest) = name.split_once(':')?;
-    rest.chars().next().filter(|first| matches!(first, '{' | '[')).map(|bracket| (key, bracket))
 }
 
 /// A name that follows from another, which is where it can be made shorter.

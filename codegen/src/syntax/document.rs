@@ -5,6 +5,7 @@ use granit_parser::{Event, Parser, ScalarStyle, ScanError};
 use super::cause;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::names::torn_colon;
 use crate::source::{FileId, SourceFile, Span, Spanned};
 
 /// Keys whose texts are sentences.
@@ -147,7 +148,7 @@ impl Reader<'_> {
         let mut entries: Vec<Entry> = Vec::new();
         while !matches!(self.events.last(), None | Some((Event::MappingEnd, _))) {
             let (Some(key), Some(mut value)) = (self.node(), self.node()) else { continue };
-            let Value::Scalar { text, .. } = key.value else {
+            let Value::Scalar { mut text, plain } = key.value else {
                 self.refuse(key.span, format!("a key is a word, not {}", key.described()), "not a key");
                 continue;
             };
@@ -157,15 +158,22 @@ impl Reader<'_> {
                 entries.push(joined);
                 continue;
             }
+            let mut place = key.span;
+            if plain
+                && matches!(value.value, Value::Null)
+                && let Some(parted) = self.part(&text, place)
+            {
+                (text, place, value) = (parted.key.value, parted.key.span, parted.value);
+            }
             if let Some(first) = entries.iter().find(|entry| entry.key.value == text) {
                 let message = format!("`{text}` stands here twice");
-                let problem = Diagnostic::new(Code::DuplicateKey, key.span, message, "again")
+                let problem = Diagnostic::new(Code::DuplicateKey, place, message, "again")
                     .related(first.key.span, "first here")
                     .help("remove one of the two");
                 self.problems.push(problem);
                 continue;
             }
-            entries.push(Entry { key: Spanned::new(text, key.span), value });
+            entries.push(Entry { key: Spanned::new(text, place), value });
         }
         self.close();
         Value::Map(entries)
@@ -183,6 +191,19 @@ impl Reader<'_> {
         let message = format!("`{key}` ends in a line break, as a block does that begins with `{sign}`");
         let problem = Diagnostic::new(Code::WrongShape, place, message, "one character more than is meant");
         self.problems.push(problem.help(format!("`{sign}-` leaves it out: `{key}: {sign}-`")));
+    }
+
+    /// `name:text` between braces is one word to YAML, without a value behind it. It is told, and read as it was meant.
+    fn part(&mut self, text: &str, place: Span) -> Option<Entry> {
+        let help = torn_colon(text)?;
+        let (key, value) = text.split_once(':')?;
+        let message = format!("`{text}` is one word, as no space stands behind its colon");
+        self.problems.push(Diagnostic::new(Code::WrongShape, place, message, "one word").help(help));
+        let key = Spanned::new(key.to_owned(), self.span(place.start, place.start + key.len()));
+        let span = self.span(key.span.end + 1, place.end);
+        let within = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+        let value = Value::Scalar { text: within.unwrap_or(value).to_owned(), plain: within.is_none() };
+        Some(Entry { key, value: Node { span, value } })
     }
 
     /// In `{ type: decimal(12, 4), min: 0 }` YAML ends a plain value at the comma and reads `4)` as a key without

@@ -126,6 +126,9 @@ pub fn shape(key: &str, node: &Node) -> Option<String> {
         _ => &[],
     };
     let named = entries.iter().find(|entry| entry.key.value == "name").and_then(|entry| entry.value.scalar());
+    // Unless a field is called so: `- name: string(5)`.
+    let named =
+        named.filter(|name| entries.iter().any(|entry| entry.key.value == "type") || !types::names_type(name.as_str()));
     match (key, one, named) {
         ("fields" | "detail" | "input" | "output", Some(name), _) => {
             Some(format!("each name has its type: `{key}: {{ {name}: string(255) }}`"))

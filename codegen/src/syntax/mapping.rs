@@ -1,12 +1,13 @@
 //! Takes the values of a mapping by key and shape; what is unknown, missing or misshapen becomes a problem, not an end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::foreign;
 use super::keys::{Key, Table};
+use super::stray;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
-use crate::names::odd_space;
+use crate::names::{odd_space, torn_colon};
 use crate::number::{LEADING_ZERO, without_zeros};
 use crate::source::{Span, Spanned};
 use crate::types::names_type;
@@ -19,8 +20,9 @@ pub struct Mapping<'a, 'p> {
     pub span: Span,
     entries: &'a [Entry],
     taken: BTreeSet<&'static str>,
-    /// Keys that an unknown one may have been meant to be, so that they are not missing as well.
-    meant: BTreeSet<&'static str>,
+    /// Keys that an unknown one may have been meant to be, so that they are not missing as well, with the value that is read
+    /// in place of theirs, so that nothing of it is missing either.
+    meant: BTreeMap<&'static str, Option<&'a Entry>>,
     /// It is a mapping, and not something else that is reported already.
     is_mapping: bool,
     pub problems: &'p mut Problems,
@@ -39,7 +41,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
                 (&[], false)
             }
         };
-        let mut meant = BTreeSet::new();
+        let mut meant = BTreeMap::new();
         for (index, entry) in entries.iter().enumerate() {
             let written = entry.key.as_str();
             if table.key(written).is_some() {
@@ -49,16 +51,18 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let foreign = foreign::help(table, entry);
             // `type:text` without a space is one word to YAML.
             let torn = written.split_once(':').and_then(|(head, rest)| Some((table.key(head)?.name, rest)));
-            meant.extend(torn.map(|(head, _)| head));
-            meant.extend(foreign.and_then(|(_, means)| means).or_else(|| nearest(written, known())));
+            meant.extend(torn.map(|(head, _)| (head, None)));
+            let other = foreign.map_or_else(|| nearest(written, known()), |(_, means)| means);
+            let key = other.and_then(|name| table.key(name));
+            meant.extend(key.map(|key| (key.name, Some(entry).filter(|entry| stray::fits(key.shape, &entry.value)))));
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
             let before = index.checked_sub(1).map(|before| &entries[before]);
             let misplaced = misplaced(table, before, entry);
             if misplaced.is_some() {
-                meant.extend(table.key("fields").map(|key| key.name));
+                meant.entry("fields").or_insert(None);
             }
-            let torn = torn.map(|(head, rest)| format!("a space belongs behind the colon: `{head}: {rest}`"));
+            let torn = torn.and_then(|_| torn_colon(written));
             let odd = odd_space(written).map(|odd| format!("it has {odd} in it: put a plain space there, or nothing"));
             problems.push(match (torn.or(odd).or(misplaced), foreign) {
                 (Some(help), _) => problem.help(help),
@@ -77,7 +81,8 @@ impl<'a, 'p> Mapping<'a, 'p> {
     fn entry(&mut self, name: &str) -> Option<&'a Entry> {
         let key: &Key = self.table.key(name).unwrap_or_else(|| panic!("no key `{name}` in {}", self.table.what));
         self.taken.insert(key.name);
-        self.entries.iter().find(|entry| entry.key.value == key.name)
+        let written = self.entries.iter().find(|entry| entry.key.value == key.name);
+        written.or_else(|| self.meant.get(key.name).copied().flatten())
     }
 
     /// Where a key stands, if it does.
@@ -176,7 +181,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         match &node.value {
             Value::Map(entries) => entries,
             // What stands beside it and was meant to stand under it is told already.
-            Value::Null if self.meant.contains(name) => &[],
+            Value::Null if self.meant.contains_key(name) => &[],
             _ => {
                 let problem = with_shape(misshapen(node, &format!("`{name}`"), "a mapping"), name, node);
                 self.problems.push(or_left_out(problem, node));
@@ -187,7 +192,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
 
     /// Whether the lack of a key is worth a report of its own.
     pub fn may_lack(&self, name: &str) -> bool {
-        self.is_mapping && !self.meant.contains(name)
+        self.is_mapping && !self.meant.contains_key(name)
     }
 
     /// Says that a key must be there.
@@ -288,7 +293,14 @@ pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Pro
 /// The problem of a value of the wrong shape.
 pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
     let message = format!("{what} is {expected}, not {}", node.described());
-    Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"))
+    let problem = Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"));
+    match &node.value {
+        Value::Scalar { text, plain: true } => match torn_colon(text) {
+            Some(help) => problem.help(help),
+            None => problem,
+        },
+        _ => problem,
+    }
 }
 
 /// Shows what has another shape elsewhere as it is said here.

@@ -71,7 +71,7 @@ fn is_field(node: &Node) -> bool {
 }
 
 /// Whether a value has the shape that a key asks for.
-fn fits(shape: Shape, node: &Node) -> bool {
+pub fn fits(shape: Shape, node: &Node) -> bool {
     match &node.value {
         Value::Scalar { text, .. } => match shape {
             Shape::Flag => foreign::flag(node).is_some(),

@@ -1,6 +1,7 @@
 //! Types as they are written: a word, and arguments in parentheses.
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::names::torn_colon;
 use crate::source::{Span, Spanned};
 use crate::types;
 
@@ -37,6 +38,10 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
     let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read");
     if let Some(round) = types::in_round_brackets(&text.value) {
         problems.push(problem.help(format!("its brackets are round: `{round}`")));
+        return None;
+    }
+    if let Some(torn) = torn_colon(&text.value) {
+        problems.push(problem.help(torn));
         return None;
     }
     let problem = match (found, text.value.strip_suffix('?')) {
