@@ -9,6 +9,8 @@ use crate::types::{TYPES, TypeWord};
 use crate::words::{FilterWord, OutputWord, SortWord};
 
 const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
+/// What is left of `decimal(12, 4)` behind the comma when it stands in a flow mapping.
+const TORN: &str = "^[0-9]+ *\\)$";
 const CAMEL: &str = "^[a-z][A-Za-z0-9]*$";
 const PERMISSION: &str = "^[a-z][a-z0-9_]*(\\.[a-z][a-z0-9_]*)+$";
 
@@ -22,6 +24,7 @@ pub fn text() -> String {
     action["required"] = json!(["on"]);
     let mut include = table(&keys::INCLUDE);
     include["properties"]["fields"]["minItems"] = 1.into();
+    include["anyOf"] = any_of(&["one", "many"]);
     let mut deprecation = table(&keys::DEPRECATED);
     deprecation["required"] = json!(["since"]);
     schema["definitions"] = json!({
@@ -30,7 +33,7 @@ pub fn text() -> String {
         "field": field(&keys::FIELD),
         "parameter": field(&keys::INPUT),
         "answer": field(&keys::OUTPUT),
-        "include": { "anyOf": [{ "type": "string", "pattern": NAME }, include] },
+        "include": { "anyOf": [shape(Shape::Name), include] },
         "action": action,
     });
     let text = serde_json::to_string_pretty(&sorted(schema)).expect("a schema is JSON");
@@ -53,9 +56,15 @@ fn table(table: &Table) -> Value {
 /// A field is a mapping, or just its type.
 fn field(keys: &'static Table) -> Value {
     let mut mapping = table(keys);
-    // What is left of `decimal(12, 4)` behind the comma when it stands in a flow mapping.
-    mapping["patternProperties"] = json!({ "^[0-9]+ *\\)$": { "type": "null" } });
+    mapping["patternProperties"] = json!({ TORN: { "type": "null" } });
+    let sources: Vec<&str> = ["type", "from", "many"].into_iter().filter(|name| keys.key(name).is_some()).collect();
+    mapping["anyOf"] = any_of(&sources);
     json!({ "anyOf": [{ "$ref": "#/definitions/type" }, mapping] })
+}
+
+/// One of these keys must be there.
+fn any_of(keys: &[&str]) -> Value {
+    keys.iter().map(|key| json!({ "required": [key] })).collect()
 }
 
 fn type_word() -> Value {
@@ -78,11 +87,13 @@ fn shape(of: Shape) -> Value {
         // A text without quotes may look like a number, and is read as it is written.
         Shape::Text => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Flag => json!({ "type": "boolean" }),
-        Shape::Count => json!({ "type": "integer", "minimum": 0 }),
+        Shape::Count => {
+            json!({ "type": ["integer", "string"], "minimum": 0, "maximum": u32::MAX, "pattern": "^(0|[1-9][0-9]*)$" })
+        }
         Shape::Number => json!({ "type": ["number", "string"] }),
         Shape::Day => json!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" }),
         Shape::Deprecated => json!({ "allOf": [definition("deprecation")] }),
-        Shape::DeprecatedFilters => may_lack(named(NAME, definition("deprecation"))),
+        Shape::DeprecatedFilters => named(NAME, definition("deprecation")),
         Shape::Literal => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Path => json!({ "type": "string", "pattern": "^[a-z0-9_]+\\.[a-z0-9_]+$" }),
         Shape::Type => json!({ "allOf": [definition("type")] }),
@@ -98,12 +109,15 @@ fn shape(of: Shape) -> Value {
             // `permission:` with nothing behind it would be none.
             let mut each = table(&keys::PERMISSION);
             each["minProperties"] = 1.into();
-            json!({ "anyOf": [{ "type": "string", "pattern": PERMISSION }, each] })
+            json!({ "anyOf": [shape(Shape::Right), each] })
         }
+        Shape::Right => json!({ "type": "string", "pattern": PERMISSION }),
         Shape::Fields(table) => {
             let kind = [(&keys::FIELD, "field"), (&keys::INPUT, "parameter"), (&keys::OUTPUT, "answer")];
             let (_, kind) = kind.into_iter().find(|(known, _)| std::ptr::eq(*known, table)).expect("a table of fields");
-            may_lack(short_names(named(NAME, definition(kind))))
+            let mut fields = short_names(named(&format!("{NAME}|{TORN}"), definition(kind)));
+            fields["patternProperties"] = json!({ TORN: { "type": "null" } });
+            fields
         }
         Shape::Output(fields) => json!({ "anyOf": [{ "enum": OutputWord::WORDS }, shape(Shape::Fields(fields))] }),
         Shape::Filters => json!({ "anyOf": [
@@ -116,8 +130,8 @@ fn shape(of: Shape) -> Value {
         Shape::Sorts => {
             json!({ "anyOf": [{ "enum": SortWord::WORDS }, { "type": "array", "uniqueItems": true, "items": name() }] })
         }
-        Shape::Includes => may_lack(named(CAMEL, definition("include"))),
-        Shape::Actions => may_lack(short_names(named(NAME, definition("action")))),
+        Shape::Includes => named(CAMEL, definition("include")),
+        Shape::Actions => short_names(named(NAME, definition("action"))),
     }
 }
 
@@ -135,12 +149,6 @@ fn named(pattern: &str, value: Value) -> Value {
 /// The same with names that both databases keep whole.
 fn short_names(mut schema: Value) -> Value {
     schema["propertyNames"]["maxLength"] = LONGEST.into();
-    schema
-}
-
-/// The same, or nothing behind the key, which is as if it were not there.
-fn may_lack(mut schema: Value) -> Value {
-    schema["type"] = json!(["object", "null"]);
     schema
 }
 

@@ -63,6 +63,7 @@ fn shape(shape: Shape) -> String {
         Shape::Sets => "a list of lists of names".into(),
         Shape::Values => "a list of words, or numbers with labels".into(),
         Shape::Permission => "a permission, or one for `read` and one for `write`".into(),
+        Shape::Right => "words with points between".into(),
         Shape::Fields(_) => "names with their fields".into(),
         Shape::Output(_) => format!("{}, or names with their fields", words(OutputWord::WORDS)),
         Shape::Filters => "`shown`, `none`, or fields with `all` or a list of predicates".into(),

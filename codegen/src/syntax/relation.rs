@@ -116,7 +116,7 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
     let mut mapping = Mapping::open(&keys::ACTION, &entry.value, outer.problems);
     mapping.span = entry.key.span;
     mapping.require("on");
-    let word = mapping.node("output").and_then(Node::scalar);
+    let word = mapping.node("output").filter(|node| !node.is_null()).and_then(Node::scalar);
     if let Some(word) = &word {
         // The only word that there is; another one is reported, and was meant to be it.
         let _ = read_word::<OutputWord>("output", word, mapping.problems);

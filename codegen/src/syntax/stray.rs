@@ -79,7 +79,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             Shape::Filters | Shape::Sorts => SortWord::WORDS.contains(&text.as_str()),
             Shape::Number | Shape::Count => Number::read(text).is_some(),
             // Whatever stands there fits, also a type with a slip.
-            Shape::Name | Shape::Text | Shape::Literal | Shape::Path | Shape::Permission => {
+            Shape::Name | Shape::Text | Shape::Literal | Shape::Path | Shape::Permission | Shape::Right => {
                 nearest(text, types::TYPES.iter().map(|known| known.word)).is_none()
             }
             _ => false,

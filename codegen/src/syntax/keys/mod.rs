@@ -59,6 +59,8 @@ pub enum Shape {
     /// A list of words, or numbers with labels.
     Values,
     Permission,
+    /// Words with points between them: `settings.manage`.
+    Right,
     /// A mapping from names to fields with the keys of the table.
     Fields(&'static Table),
     /// A word, or such a mapping.

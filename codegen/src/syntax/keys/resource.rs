@@ -220,7 +220,7 @@ pub static RESOURCE: Table = Table {
 pub static PERMISSION: Table = Table {
     what: "a permission",
     keys: &[
-        key("read", Shape::Text, "none", "read: settings.view", "What reading needs."),
-        key("write", Shape::Text, "none", "write: users.manage", "What writing needs."),
+        key("read", Shape::Right, "none", "read: settings.view", "What reading needs."),
+        key("write", Shape::Right, "none", "write: users.manage", "What writing needs."),
     ],
 };
