@@ -22,6 +22,7 @@ mod nesting;
 mod orders;
 pub mod paths;
 pub mod patterns;
+mod plurals;
 mod queries;
 mod references;
 mod rows;
@@ -97,6 +98,7 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
         return None;
     }
     for resource in schema.declared() {
+        plurals::check(resource, problems);
         served::check(&schema, resource, problems);
         idle::check(&schema, resource, problems);
         unreached::check(&schema, resource, problems);

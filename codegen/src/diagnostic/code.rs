@@ -35,6 +35,7 @@ codes! {
     NameTaken = "C0103",
     AmbiguousName = "C0104",
     BadPermission = "C0105",
+    PluralName = "C0106",
 
     UnknownType = "C0201",
     TypeArguments = "C0202",
@@ -85,7 +86,10 @@ codes! {
 impl Code {
     /// Whether it is told and stops nothing: what it is about works.
     pub fn is_warning(self) -> bool {
-        matches!(self, Code::NeverGiven | Code::Unserved | Code::Unasked | Code::IdleHook | Code::Idle)
+        matches!(
+            self,
+            Code::PluralName | Code::NeverGiven | Code::Unserved | Code::Unasked | Code::IdleHook | Code::Idle
+        )
     }
 
     /// `warning` or `error`.

@@ -55,4 +55,12 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/exchange_rate.yaml\nresource: exchange_rate\npermission: settings:manage\n",
         right: "# resources/exchange_rate.yaml\nresource: exchange_rate\npermission: settings.manage\n",
     },
+    Entry {
+        code: Code::PluralName,
+        title: "a resource that is called as several records are",
+        explanation: "A resource has the name of one record, and its list the plural of that: `suppliers` would be listed as \
+            `supplierses`. A warning, because some words only look so; `plural` says that it is meant.",
+        wrong: "# resources/suppliers.yaml\nresource: suppliers\nfields:\n  name: { type: string(99), required: true }\n",
+        right: "# resources/supplier.yaml\nresource: supplier\nfields:\n  name: { type: string(99), required: true }\n",
+    },
 ];

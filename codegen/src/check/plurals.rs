@@ -1,0 +1,19 @@
+//! Resources that are called as several records are: a warning, because some words only look so.
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::Resource;
+use crate::names;
+
+pub fn check(resource: &Resource, problems: &mut Problems) {
+    let (name, plural) = (&resource.name, &resource.plural);
+    // Who says the plural knows which of the two the name is.
+    let follows = plural.span == name.span && !resource.singleton;
+    let Some(singular) = names::singular(name.as_str()).filter(|_| follows) else { return };
+    let message =
+        format!("`{}` looks like several records, of which lists would be called `{}`", name.value, plural.value);
+    let help = format!(
+        "call it `{singular}`, and its file `{singular}.yaml`; or say what several are: `plural: {}`",
+        name.value
+    );
+    problems.push(Diagnostic::new(Code::PluralName, name.span, message, "the name of one record").help(help));
+}
