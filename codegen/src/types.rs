@@ -149,10 +149,15 @@ pub fn other_type(word: &str, arguments: &[&str]) -> Option<String> {
     })
 }
 
-/// What other systems call the types.
+/// What other systems call the types, some of them with a word behind: `CharField`.
 pub fn other_word(word: &str) -> Option<&'static str> {
-    Some(match word.to_lowercase().as_str() {
-        "varchar" | "nvarchar" | "char" | "character" | "character_varying" | "str" => "string(255)",
+    let lower = word.to_lowercase();
+    let bare = lower.strip_suffix("field").unwrap_or(&lower);
+    if let Some(same) = TYPES.iter().find(|known| known.word == bare && lower != known.word) {
+        return Some(same.example);
+    }
+    Some(match bare {
+        "varchar" | "nvarchar" | "char" | "character" | "character_varying" | "str" | "slug" => "string(255)",
         "int" | "int4" | "i32" | "smallint" => "integer",
         "long" | "int8" | "i64" => "bigint",
         "bool" => "boolean",
@@ -160,7 +165,8 @@ pub fn other_word(word: &str) -> Option<&'static str> {
         "datetime" | "timestamptz" | "time" => "timestamp",
         "array" => "list(string(50))",
         "object" | "jsonb" | "map" => "json",
-        "reference" | "belongs_to" | "foreign_key" => "ref(...)",
+        "reference" | "references" | "belongs_to" | "foreign_key" | "foreignkey" => "ref(...)",
+        "inet" | "ip" => "string(45)",
         _ => return None,
     })
 }

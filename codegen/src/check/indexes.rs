@@ -19,7 +19,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         for set in sets {
             one_set(resource, what, set, problems);
             short_enough(resource, &set.value.iter().collect::<Vec<_>>(), what, set.span, problems);
-            let names: Vec<&str> = set.value.iter().map(Name::as_str).collect();
+            let mut names: Vec<&str> = set.value.iter().map(Name::as_str).collect();
+            // What is unique together is so in any order.
+            if what == "`unique`" {
+                names.sort_unstable();
+            }
             if let Some(first) = seen.insert(names, set.span) {
                 let problem =
                     Diagnostic::new(Code::NotIndexable, set.span, format!("{what} has this set twice"), "again");

@@ -4,6 +4,8 @@ mod catalog;
 mod code;
 mod render;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 pub use catalog::{Entry, entry};
@@ -61,14 +63,19 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
     let near = distances.filter(|(distance, word)| {
         let (length, other) = (word.chars().count(), lower.chars().count());
         // A word of which half is another is another: `put` is not a `post` with two mistakes.
-        *distance <= 1 + length.max(other) / 4 && (*distance <= 1 || *distance * 2 <= length.min(other))
+        // And one letter is any other.
+        *distance <= 1 + length.max(other) / 4
+            && (*distance <= 1 || *distance * 2 <= length.min(other))
+            && *distance < length.max(other)
     });
     // Most mistakes come after the first letter.
     near.min_by_key(|(distance, word)| (*distance, word.chars().next() != lower.chars().next())).map(|(_, word)| word)
 }
 
 fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let known: Vec<&str> = known.into_iter().collect();
+    let mut known: Vec<&str> = known.into_iter().collect();
+    let mut listed = BTreeSet::new();
+    known.retain(|word| listed.insert(*word));
     match nearest(written, known.iter().copied()) {
         Some(word) => Some(format!("did you mean `{word}`?")),
         None if known.is_empty() || known.len() > LISTED => None,

@@ -75,6 +75,9 @@ impl Lowering<'_> {
                         problem.help(format!("say `type: string(255)` and `format: {}`", format.word()))
                     }
                     (None, Some(word)) => problem.help(format!("here it is called `{word}`")),
+                    _ if matches!(unknown.to_lowercase().as_str(), "binary" | "blob" | "bytea" | "file" | "image") => {
+                        problem.help("files hang on a record, in no field of it: `attachments: true` at the top")
+                    }
                     (None, None) => problem.did_you_mean(unknown, TYPES.iter().map(|known| known.word)),
                 });
                 None
@@ -174,7 +177,12 @@ impl Lowering<'_> {
     }
 
     fn words(&mut self) -> Option<Vec<Name>> {
-        let help = "for example `values: [draft, sent]`";
+        let given: Vec<&str> = self.written.arguments.iter().map(|one| one.word.as_str()).collect();
+        let help = match given.is_empty() {
+            true => "for example `values: [draft, sent]`".to_owned(),
+            false => format!("beside the type: `type: enum` and `values: [{}]`", given.join(", ")),
+        };
+        let help = help.as_str();
         match self.context.values {
             Some(Spanned { value: ValuesSyntax::Words(words), .. }) => Some(words.clone()),
             Some(values) => self.no_values(values.span, "the values of an `enum` are a list of words", help),

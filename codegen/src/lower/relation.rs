@@ -5,6 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Action, ActionOutput, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
 use crate::predicate::Predicate;
 use crate::source::{Sources, Span, Spanned};
+use crate::syntax::foreign;
 use crate::syntax::relation::{ActionSyntax, IncludeSyntax, IncludeTargetSyntax};
 use crate::syntax::resource::{FilterSyntax, FiltersSyntax, SortsSyntax};
 use crate::words::{ActionMethod, ActionOn, FilterWord, Word};
@@ -57,6 +58,9 @@ fn output(
 ) -> ActionOutput {
     let name = &action.name.value;
     let fields = field::lower_all(&action.output, Shown::Always, surroundings, problems);
+    if action.unreadable {
+        return ActionOutput::Unknown;
+    }
     let (span, message, help) = match (&action.answer, action.output_span) {
         (None, Some(_)) if action.creates && on == ActionOn::Record => return ActionOutput::Created,
         (None, Some(span)) if action.creates => (
@@ -116,8 +120,9 @@ fn predicates(field: &Name, words: &[Name], problems: &mut Problems) -> Vec<Span
         if predicate.is_none() {
             let message = format!("there is no predicate `{}`", word.value);
             let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate");
-            problems.push(match word.as_str() {
-                "all" => problem.help(format!("all that fit the field: `{}: all`, without brackets", field.value)),
+            problems.push(match (word.as_str(), foreign::word(foreign::PREDICATE, word.as_str())) {
+                ("all", _) => problem.help(format!("all that fit the field: `{}: all`, without brackets", field.value)),
+                (_, Some(help)) => problem.help(help),
                 _ => problem.did_you_mean(word.as_str(), Predicate::WORDS.iter().copied()),
             });
         }

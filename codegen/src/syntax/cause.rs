@@ -24,6 +24,7 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
         .or_else(|| begins_oddly(text, at, problem))
         .or_else(|| colon_before(&text[..start], problem))
         .or_else(|| below(&text[..start], line, problem))
+        .or_else(|| beside_none(&text[..start], line, problem))
         .or_else(|| brackets(text, start, at, problem))
         .or_else(|| in_quotes(problem))
         .or_else(|| of_the_line(line, problem))
@@ -137,6 +138,25 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
         true => format!("`{key}` has only a type on its line: write `{key}: {{ type: {value}, {more}: {said} }}`"),
         false => format!("`{key}` has a value on its line, and nothing stands below it: indent `{more}` less"),
     })
+}
+
+/// A key that is indented as no line above is that it could stand beside.
+fn beside_none(before: &str, line: &str, problem: &str) -> Option<String> {
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let (key, _) = line.trim().split_once(':')?;
+    let mut open: Vec<usize> = Vec::new();
+    for above in before.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
+        open.retain(|column| *column < indent(above));
+        open.push(indent(above));
+    }
+    if !problem.contains("did not find expected key") || open.contains(&indent(line)) {
+        return None;
+    }
+    let (last, others) = open.split_last()?;
+    let others: Vec<String> = others.iter().map(usize::to_string).collect();
+    let columns = if others.is_empty() { last.to_string() } else { format!("{} or {last}", others.join(", ")) };
+    let spaces = indent(line);
+    Some(format!("`{key}` is indented by {spaces} spaces, and the lines above that it could stand beside by {columns}"))
 }
 
 /// What closes a bracket.

@@ -23,6 +23,12 @@ const fn other(keys: &'static [&'static str], help: &'static str) -> Foreign {
     Foreign { keys, means: None, help }
 }
 
+const NEVER_NULL: &str =
+    "a field is never null unless it says `nullable: true`; clients must give one with `required: true`";
+
+const RULES: &str = "rules stand at their field, beside its type: `required: true`, `unique: true`, `min: 0`, `min_length: 1`, \
+                     `pattern: \"[A-Z]+\"`";
+
 /// What other tools have at a column.
 const AT_A_FIELD: &[Foreign] = &[
     other(
@@ -33,13 +39,24 @@ const AT_A_FIELD: &[Foreign] = &[
         &["index", "indexed"],
         "`filters` and `sorts` of the resource bring their indexes along; others stand there too: `indexes: [[name]]`",
     ),
-    same(&["ref", "references", "reference", "foreign_key"], "type", "a reference is a type: `type: ref(<resource>)`"),
-    other(&["length", "size", "limit", "max_length"], "the length of a text stands in its type: `type: string(255)`"),
-    same(&["optional", "null", "allow_null"], "nullable", "a field that may be null says `nullable: true`"),
-    other(
-        &["not_null", "mandatory"],
-        "a field is never null unless it says `nullable: true`; clients must give one with `required: true`",
+    same(
+        &["ref", "references", "reference", "foreign_key", "belongs_to", "relation"],
+        "type",
+        "a reference is a type: `type: ref(<resource>)`",
     ),
+    other(&["to", "target"], "what a reference leads to stands in its type: `type: ref(<resource>)`"),
+    other(&["items", "of", "elements"], "what a list holds stands in its type: `type: list(string(50))`"),
+    other(&["length", "size", "limit", "max_length"], "the length of a text stands in its type: `type: string(255)`"),
+    other(
+        &["precision", "scale", "digits", "places", "max_digits", "decimal_places"],
+        "the digits of a decimal stand in its type: `type: decimal(12, 2)`, of which 2 are behind the point",
+    ),
+    same(
+        &["optional", "null", "allow_null", "allow_nil", "blank"],
+        "nullable",
+        "a field that may be null says `nullable: true`",
+    ),
+    other(&["not_null", "mandatory"], NEVER_NULL),
     other(&["primary_key", "primary", "auto_increment"], "every record has an `id` by itself"),
     same(&["read_only"], "access", "what a client sends is ignored with `access: read_only`"),
     same(&["immutable", "write_once"], "access", "what is given on create and never changes has `access: immutable`"),
@@ -54,11 +71,19 @@ const AT_A_FIELD: &[Foreign] = &[
         "values",
         "the words stand under `values`: `type: enum` and `values: [draft, sent]`",
     ),
-    same(&["maximum", "max_value"], "max", "it is called `max` here"),
-    same(&["minimum", "min_value"], "min", "it is called `min` here"),
-    same(&["exclusive_maximum"], "below", "it is called `below` here"),
-    same(&["exclusive_minimum"], "above", "it is called `above` here"),
-    same(&["title"], "label", "it is called `label` here"),
+    same(&["maximum", "max_value", "lte", "le"], "max", "it is called `max` here"),
+    same(&["minimum", "min_value", "gte", "ge"], "min", "it is called `min` here"),
+    same(&["exclusive_maximum", "lt", "less_than"], "below", "it is called `below` here"),
+    same(&["exclusive_minimum", "gt", "greater_than"], "above", "it is called `above` here"),
+    same(&["regex", "regexp", "match", "matches"], "pattern", "it is called `pattern` here"),
+    same(&["title", "caption", "verbose_name", "display_name"], "label", "it is called `label` here"),
+    same(&["help_text", "hint", "placeholder"], "help", "it is called `help` here"),
+    same(&["comment", "doc", "docs"], "description", "it is called `description` here"),
+    other(
+        &["auto_now", "auto_now_add"],
+        "every record has `created_at` and `updated_at` by itself; the time of a create says `default: now`",
+    ),
+    other(&["validates", "validate", "validations", "validation", "constraints", "rules"], RULES),
     other(&["searchable", "search"], "`search` of the resource names the fields that have it: `search: [name]`"),
     other(
         &["sortable", "sort", "sorts"],
@@ -80,8 +105,35 @@ const AT_A_RESOURCE: &[Foreign] = &[
         "what a record refers to cannot be deleted; records that go with another are embedded in it: `many: <resource>`",
     ),
     same(&["columns", "properties", "attributes"], "fields", "they are called `fields` here"),
-    same(&["name"], "resource", "it is called `resource` here; what people read is its `label`"),
-    same(&["title"], "label", "it is called `label` here"),
+    same(
+        &["name", "model", "entity", "class"],
+        "resource",
+        "it is called `resource` here; what people read is its `label`",
+    ),
+    same(&["title", "verbose_name", "display_name"], "label", "it is called `label` here"),
+    same(&["table_name", "db_table"], "table", "it is called `table` here"),
+    same(&["url", "route", "slug", "endpoint"], "path", "it is called `path` here"),
+    same(&["routes", "endpoints", "only"], "operations", "it is called `operations` here: `operations: [list, show]`"),
+    same(&["fixtures", "seeds"], "seed", "a file with rows is named by `seed: <resource>.seed.yaml`"),
+    same(
+        &["unique_together", "unique_constraints"],
+        "unique",
+        "it is called `unique` here: `unique: [[first, second]]`",
+    ),
+    same(&["callbacks", "before_save", "after_save"], "hooks", "it is called `hooks` here: `hooks: [before_save]`"),
+    other(
+        &["ordering", "order", "order_by", "default_sort"],
+        "lists are ordered by `id` where a client does not say `sort`; by what it may say so stands under `sorts`",
+    ),
+    other(
+        &["scopes", "default_scope"],
+        "what a client narrows a list by stands under `filters`; what a caller sees at all, in the hook `scope`",
+    ),
+    other(
+        &["relationships", "relations", "associations"],
+        "a field of `type: ref(<resource>)` refers to another record; what is shown along with one stands under `includes`",
+    ),
+    other(&["validates", "validations", "constraints", "rules"], RULES),
     same(
         &["parent", "belongs_to"],
         "under",
@@ -89,7 +141,7 @@ const AT_A_RESOURCE: &[Foreign] = &[
          `type: ref(<resource>)`",
     ),
     same(
-        &["has_many"],
+        &["has_many", "has_one"],
         "includes",
         "records that refer to this one are shown with it by `includes: { <name>: { many: <resource> } }`",
     ),
@@ -97,7 +149,54 @@ const AT_A_RESOURCE: &[Foreign] = &[
 
 /// A key without what spellings differ in: `soft_delete`, `softDelete` and `soft-delete` are one.
 fn folded(key: &str) -> String {
-    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+    key.chars().filter(|c| !matches!(c, '_' | '-' | '?')).flat_map(char::to_lowercase).collect()
+}
+
+/// Words that others have where this grammar has some of its own: under which key, and which it is here.
+const WORDS: &[(&str, &[&str], &str)] = &[
+    ("operations", &["index", "all", "browse"], "list"),
+    ("operations", &["read", "get", "retrieve"], "show"),
+    ("operations", &["new", "add", "insert", "store"], "create"),
+    ("operations", &["edit", "put", "patch"], "update"),
+    ("operations", &["destroy", "remove"], "delete"),
+    ("hooks", &["before_create", "before_update", "before_insert"], "before_save"),
+    ("hooks", &["after_create", "after_update", "after_insert"], "after_save"),
+    ("hooks", &["before_destroy"], "before_delete"),
+    ("hooks", &["after_destroy"], "after_delete"),
+    ("hooks", &["validate", "before_validation"], "check"),
+    ("on", &["member", "instance", "item", "one"], "record"),
+    ("on", &["list", "class", "all"], "collection"),
+    ("method", &["put", "patch", "delete"], "post"),
+    ("access", &["hidden", "private", "write_only"], "secret"),
+    ("access", &["write_once", "create_only"], "immutable"),
+    (PREDICATE, &["equals", "equal", "is"], "eq"),
+    (PREDICATE, &["not_equals", "neq", "ne"], "not_eq"),
+    (PREDICATE, &["like", "ilike", "contains", "icontains"], "cont"),
+    (PREDICATE, &["starts_with", "startswith", "prefix"], "start"),
+    (PREDICATE, &["ends_with", "endswith", "suffix"], "end"),
+    (PREDICATE, &["gte", "ge", "min"], "gteq"),
+    (PREDICATE, &["lte", "le", "max"], "lteq"),
+    (PREDICATE, &["is_null", "isnull"], "null"),
+];
+
+/// What stands for a key where predicates do.
+pub const PREDICATE: &str = "a predicate";
+
+/// What to do about a word that is none here, under its key.
+pub fn word(key: &str, written: &str) -> Option<String> {
+    let lower = written.to_lowercase();
+    if key == "timestamps" && ["true", "false", "yes", "no"].contains(&lower.as_str()) {
+        return Some(
+            "every record has `created_at` and `updated_at`; this says how times go out: `seconds`".to_owned(),
+        );
+    }
+    if key == "output" && types::names_type(written) {
+        return Some(format!(
+            "fields have names here too, under the key of the answer: `answer: result` and `output: {{ result: {written} }}`"
+        ));
+    }
+    let here = WORDS.iter().find(|(under, words, _)| *under == key && words.contains(&lower.as_str()));
+    here.map(|(_, _, here)| format!("here it is called `{here}`"))
 }
 
 /// How something is said here that has another key elsewhere, and which key of the table that is.
@@ -110,6 +209,9 @@ pub fn help(table: &Table, entry: &Entry) -> Option<(&'static str, Option<&'stat
     let written = folded(entry.key.as_str());
     let mut known = known.iter().filter(|one| one.means.is_none_or(|key| table.key(key).is_some()));
     let found = known.find(|one| one.keys.iter().any(|key| folded(key) == written))?;
+    if found.means == Some("nullable") && flag(&entry.value) == Some(false) {
+        return Some((NEVER_NULL, found.means));
+    }
     Some((found.help, found.means))
 }
 

@@ -37,7 +37,11 @@ impl<'a, 'p> Mapping<'a, 'p> {
             _ => {
                 let key = table.what.split_once(' ').map_or(table.what, |(_, what)| what);
                 let key = if table.key("sunset").is_some() { "deprecated" } else { key };
-                problems.push(with_shape(misshapen(node, table.what, "a mapping"), key, node));
+                let problem = with_shape(misshapen(node, table.what, "a mapping"), key, node);
+                problems.push(match problem.help.is_none() && table.key("resource").is_some() {
+                    true => problem.help("a file begins with `resource: <name>`, and has its `fields:` below"),
+                    false => problem,
+                });
                 (&[], false)
             }
         };
@@ -283,9 +287,11 @@ pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Pro
     let value = T::read(text.as_str());
     if value.is_none() {
         let message = format!("`{name}` does not know the word `{}`", text.value);
-        let problem = Diagnostic::new(Code::UnknownWord, text.span, message, "not one of the known words")
-            .did_you_mean(text.as_str(), T::ALL.iter().map(|(word, _)| *word));
-        problems.push(problem);
+        let problem = Diagnostic::new(Code::UnknownWord, text.span, message, "not one of the known words");
+        problems.push(match foreign::word(name, text.as_str()) {
+            Some(help) => problem.help(help),
+            None => problem.did_you_mean(text.as_str(), T::ALL.iter().map(|(word, _)| *word)),
+        });
     }
     value.map(|value| Spanned::new(value, text.span))
 }

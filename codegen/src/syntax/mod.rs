@@ -6,7 +6,7 @@
 mod cause;
 mod document;
 pub mod field;
-mod foreign;
+pub mod foreign;
 pub mod keys;
 mod mapping;
 pub mod relation;

@@ -5,7 +5,7 @@ use super::keys;
 use super::mapping::{Mapping, read_word};
 use super::resource::fields;
 use super::tree::{Entry, Node, Value};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 use crate::words::{ActionMethod, ActionOn, OutputWord};
 
@@ -42,6 +42,8 @@ pub struct ActionSyntax {
     pub output_span: Option<Span>,
     /// `output: created`
     pub creates: bool,
+    /// What it answers could not be read, which is told.
+    pub unreadable: bool,
     pub event: Option<Name>,
     pub until: Option<Name>,
     pub deprecated: Option<DeprecatedSyntax>,
@@ -117,10 +119,11 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
     mapping.span = entry.key.span;
     mapping.require("on");
     let word = mapping.node("output").filter(|node| !node.is_null()).and_then(Node::scalar);
-    if let Some(word) = &word {
-        // The only word that there is; another one is reported, and was meant to be it.
-        let _ = read_word::<OutputWord>("output", word, mapping.problems);
-    }
+    // The only word that there is; another one is reported, and one like it was meant to be it.
+    let creates = word.as_ref().is_some_and(|word| {
+        let read = read_word::<OutputWord>("output", word, mapping.problems);
+        read.is_some() || nearest(word.as_str(), OutputWord::WORDS.iter().copied()).is_some()
+    });
     // Nothing behind it is told where it is seen that it answers nothing.
     let has_output = word.is_none() && mapping.node("output").is_some_and(|node| !node.is_null());
     let action = ActionSyntax {
@@ -131,7 +134,8 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         answer: mapping.text("answer"),
         output: if has_output { fields(&mut mapping, "output", &keys::OUTPUT) } else { Vec::new() },
         output_span: mapping.key_span("output"),
-        creates: word.is_some(),
+        creates,
+        unreadable: word.is_some() && !creates,
         event: mapping.text("event"),
         until: mapping.text("until"),
         deprecated: DeprecatedSyntax::of(&mut mapping),

@@ -44,6 +44,11 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         problems.push(problem.help(torn));
         return None;
     }
+    // `CharField(max_length=100)`
+    if let Some(here) = text.value.split_once('(').and_then(|(word, _)| types::other_word(word)) {
+        problems.push(problem.help(format!("here it is called `{here}`")));
+        return None;
+    }
     let problem = match (found, text.value.strip_suffix('?')) {
         (Some(_), Some(kind)) if rest == "?" => problem
             .help(format!("a field that may be null says so beside its type: `type: {kind}` and `nullable: true`")),
