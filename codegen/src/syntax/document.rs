@@ -102,7 +102,7 @@ impl Reader<'_> {
     fn node(&mut self) -> Option<Node> {
         let (event, span) = self.events.pop()?;
         if event.tag().is_some() || event.anchor_id().is_some_and(|id| id > 0) {
-            let span = self.first_line(span);
+            let span = self.mark_before(span).unwrap_or_else(|| self.first_line(span));
             self.refuse(span, "anchors and tags are not part of the grammar", "read as if it stood without");
         }
         let value = match event {
@@ -128,6 +128,13 @@ impl Reader<'_> {
             _ => self.first_line(span),
         };
         Some(Node { span, value })
+    }
+
+    /// Where the anchor or the tag of a node stands, which may be lines before it.
+    fn mark_before(&self, node: Span) -> Option<Span> {
+        let before = self.file.text[..node.start].trim_end();
+        let mark = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        mark.starts_with(['&', '!']).then(|| self.span(before.len() - mark.len(), before.len()))
     }
 
     /// Takes the end of a list or mapping. That of a block is where the next thing begins, lines later perhaps.
@@ -169,7 +176,10 @@ impl Reader<'_> {
                 let message = format!("`{text}` stands here twice");
                 let problem = Diagnostic::new(Code::DuplicateKey, place, message, "again")
                     .related(first.key.span, "first here")
-                    .help("remove one of the two");
+                    .help(match value.value {
+                        Value::Map(_) => "put what stands under both under one of them",
+                        _ => "remove one of the two",
+                    });
                 self.problems.push(problem);
                 continue;
             }

@@ -190,6 +190,11 @@ pub fn word(key: &str, written: &str) -> Option<String> {
             "every record has `created_at` and `updated_at`; this says how times go out: `seconds`".to_owned(),
         );
     }
+    if key == "delete" && ["true", "false", "yes", "no", "hard", "cascade", "restrict"].contains(&lower.as_str()) {
+        return Some(
+            "`delete: soft` keeps the row and marks it; where the key is left out the row is removed".to_owned(),
+        );
+    }
     if key == "output" && types::names_type(written) {
         return Some(format!(
             "fields have names here too, under the key of the answer: `answer: result` and `output: {{ result: {written} }}`"
@@ -245,6 +250,9 @@ pub fn shape(key: &str, node: &Node) -> Option<String> {
         }
         ("actions", Some(name), _) => {
             Some(format!("each name has what it runs on: `actions: {{ {name}: {{ on: record }} }}`"))
+        }
+        ("deprecated_filters", Some(name), _) => {
+            Some(format!("each filter has its day: `deprecated_filters: {{ {name}: {{ since: 2026-03-21 }} }}`"))
         }
         ("filters", Some(name), _) => Some(format!("each field has its predicates: `filters: {{ {name}: all }}`")),
         ("includes", Some(name), _) => Some(format!(

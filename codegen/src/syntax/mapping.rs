@@ -102,6 +102,14 @@ impl<'a, 'p> Mapping<'a, 'p> {
             self.problems.push(misshapen(node, &format!("`{name}`"), "a single value").help(help));
             return None;
         }
+        if let Value::List(items) = &node.value
+            && let ([item], None) = (items.as_slice(), foreign::shape(name, node))
+            && let Some(only) = item.scalar()
+        {
+            let problem = misshapen(node, &format!("`{name}`"), "a single value");
+            self.problems.push(problem.help(format!("write `{name}: {}`, without brackets", only.value)));
+            return None;
+        }
         scalar(node, name, "a single value", self.problems)
     }
 
@@ -117,7 +125,8 @@ impl<'a, 'p> Mapping<'a, 'p> {
             self.problems.push(match foreign::flag(node) {
                 Some(word) if node.is_quoted() => problem.help(format!("write `{name}: {word}`, without quotes")),
                 Some(word) => problem.help(format!("write `{name}: {word}`")),
-                None => problem,
+                None if node.is_null() => or_left_out(problem, node),
+                None => problem.help(format!("write `{name}: true`, or leave it out")),
             });
         }
         value.map(|value| Spanned::new(value, node.span))
@@ -204,7 +213,8 @@ impl<'a, 'p> Mapping<'a, 'p> {
         if self.node(name).is_none() && self.may_lack(name) {
             let message = format!("{} needs the key `{name}`", self.table.what);
             let problem = Diagnostic::new(Code::MissingKey, self.span, message, format!("`{name}` is missing"));
-            self.problems.push(problem);
+            let example = self.table.key(name).map_or("", |key| key.example);
+            self.problems.push(problem.help(format!("for example `{example}`")));
         }
     }
 
@@ -331,6 +341,10 @@ fn as_set(problem: Diagnostic, name: &str, node: &Node) -> Diagnostic {
 pub fn in_brackets(problem: Diagnostic, node: &Node, list: impl Fn(&str) -> String) -> Diagnostic {
     match &node.value {
         Value::Scalar { text, .. } if !node.is_null() => problem.help(format!("write `{}`", list(text))),
+        Value::Map(entries) if !entries.is_empty() => {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+            problem.help(format!("write `{}`", list(&names.join(", "))))
+        }
         _ => or_left_out(problem, node),
     }
 }

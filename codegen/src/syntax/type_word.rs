@@ -44,6 +44,10 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         problems.push(problem.help(torn));
         return None;
     }
+    if let Some(help) = found.as_ref().and_then(|_| beside(text.value[..scanner.at].trim(), rest.trim())) {
+        problems.push(problem.help(help));
+        return None;
+    }
     // `CharField(max_length=100)`
     if let Some(here) = text.value.split_once('(').and_then(|(word, _)| types::other_word(word)) {
         problems.push(problem.help(format!("here it is called `{here}`")));
@@ -59,6 +63,18 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
     };
     problems.push(problem);
     None
+}
+
+/// What is said behind a type on its line, as it is said beside one: `string(9)!`, `integer = 0`, `text | null`.
+fn beside(kind: &str, more: &str) -> Option<String> {
+    let said = match (more, more.strip_prefix('=')) {
+        ("!", _) => "required: true".to_owned(),
+        (_, Some(value)) => format!("default: {}", value.trim()),
+        _ if more.strip_prefix('|').is_some_and(|or| or.trim() == "null") => "nullable: true".to_owned(),
+        _ if more.starts_with(|c: char| c == ',' || c.is_alphabetic()) => "…".to_owned(),
+        _ => return None,
+    };
+    Some(format!("what else is said of a field stands beside its type: `{{ type: {kind}, {said} }}`"))
 }
 
 struct Scanner<'a> {
