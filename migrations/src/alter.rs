@@ -65,8 +65,8 @@ impl Table<'_> {
         self.run(&format!("ALTER TABLE \"{table}\" RENAME COLUMN \"{from}\" TO \"{to}\"")).await?;
         let (before, after) = (foreign_key(table, from), foreign_key(table, to));
         if self.database() == DbBackend::Sqlite {
-            let constraint = |name: &str| format!("CONSTRAINT \"{name}\"");
-            return self.edit(|text| text.replace(&constraint(&before), &constraint(&after))).await;
+            let called = |name: &str| (name == before).then(|| after.clone());
+            return self.edit(|text| sqlite::with_constraints(text, called)).await;
         }
         match self.has_constraint(&before).await? {
             true => self.run(&format!("ALTER TABLE \"{table}\" RENAME CONSTRAINT \"{before}\" TO \"{after}\"")).await,

@@ -19,21 +19,39 @@ pub fn with_column(text: &str, column: &str, edit: impl Fn(&str) -> String) -> S
 
 /// A definition without its reference, which stands last.
 pub fn without_reference(definition: &str) -> String {
-    definition.find(" CONSTRAINT \"").map_or(definition, |at| &definition[..at]).to_owned()
+    let found = places(definition, CONSTRAINT).next();
+    found.map_or(definition, |at| definition[..at].trim_end()).to_owned()
 }
 
 /// The text of a table, whose constraints are called what `called` says of their names, if anything.
 pub fn with_constraints(text: &str, called: impl Fn(&str) -> Option<String>) -> String {
-    const WORD: &str = "CONSTRAINT \"";
-    let mut pieces = text.split(WORD);
-    let mut edited = pieces.next().unwrap_or_default().to_string();
-    for piece in pieces {
-        let (name, rest) = piece.split_at(piece.find('"').unwrap_or(0));
-        edited.push_str(WORD);
+    let mut edited = String::new();
+    let mut done = 0;
+    for start in places(text, CONSTRAINT).map(|at| at + CONSTRAINT.len()) {
+        let name = text[start..].split('"').next().unwrap_or_default();
+        edited.push_str(&text[done..start]);
         edited.push_str(&called(name).unwrap_or_else(|| name.to_string()));
-        edited.push_str(rest);
+        done = start + name.len();
     }
-    edited
+    edited + &text[done..]
+}
+
+/// What stands before the name of a constraint.
+const CONSTRAINT: &str = "CONSTRAINT \"";
+
+/// Where a word begins in a piece of SQL, outside of what stands in quotes: a default may have any words.
+fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> {
+    let mut quote = None;
+    text.char_indices().filter_map(move |(at, c)| {
+        let is_found = quote.is_none() && text[at..].starts_with(word);
+        match quote {
+            // A doubled quote ends and begins again, which comes to the same.
+            Some(end) if c == end => quote = None,
+            None if matches!(c, '\'' | '"' | '`') => quote = Some(c),
+            _ => {}
+        }
+        is_found.then_some(at)
+    })
 }
 
 /// What stands before the parenthesis, the definitions between its commas, and what stands behind.
@@ -94,5 +112,13 @@ mod tests {
     fn a_reference_is_taken_off() {
         let text = with_column(TABLE, "c", without_reference);
         assert_eq!(text, TABLE.replace(" CONSTRAINT \"t_c_fkey\" REFERENCES \"o\" (\"id\")", ""));
+    }
+
+    #[test]
+    fn a_constraint_is_told_from_a_default_that_has_its_words() {
+        let plain = r#""a" text DEFAULT 'a CONSTRAINT "x"'''"#;
+        let refers = |name: &str| format!("{plain} CONSTRAINT \"{name}\" REFERENCES \"o\" (\"id\")");
+        assert_eq!(without_reference(&refers("x")), plain);
+        assert_eq!(with_constraints(&refers("x"), |name| (name == "x").then(|| "y".to_owned())), refers("y"));
     }
 }

@@ -13,5 +13,6 @@ mod printed;
 mod reached;
 mod steps;
 mod tables;
+mod texts;
 mod values;
 mod walk;
