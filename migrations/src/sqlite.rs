@@ -23,6 +23,13 @@ pub fn without_reference(definition: &str) -> String {
     found.map_or(definition, |at| definition[..at].trim_end()).to_owned()
 }
 
+/// The text of a table that refers to nothing.
+pub fn without_references(text: &str) -> String {
+    let Some((head, parts, tail)) = parts(text) else { return text.to_owned() };
+    let parts: Vec<String> = parts.into_iter().map(|part| without_reference(part.trim())).collect();
+    format!("{head}( {} ){tail}", parts.join(", "))
+}
+
 /// The text of a table, whose constraints are called what `called` says of their names, if anything.
 pub fn with_constraints(text: &str, called: impl Fn(&str) -> Option<String>) -> String {
     let mut edited = String::new();
@@ -112,6 +119,7 @@ mod tests {
     fn a_reference_is_taken_off() {
         let text = with_column(TABLE, "c", without_reference);
         assert_eq!(text, TABLE.replace(" CONSTRAINT \"t_c_fkey\" REFERENCES \"o\" (\"id\")", ""));
+        assert_eq!(without_references(TABLE), text);
     }
 
     #[test]

@@ -57,6 +57,10 @@ impl<'m> Table<'m> {
 
     /// Drops the table and with it its indexes.
     pub async fn drop(&self) -> Result<(), DbErr> {
+        if self.database() == DbBackend::Sqlite {
+            // It deletes the rows first, one by one, and none to which another of them refers.
+            self.edit(sqlite::without_references).await?;
+        }
         self.manager.drop_table(sea_query::Table::drop().table(Alias::new(self.name)).to_owned()).await
     }
 

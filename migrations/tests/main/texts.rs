@@ -1,4 +1,4 @@
-//! Tables whose own text would stand in the way of a change: on SQLite, which has no statement for it.
+//! Tables whose own text, or whose own rows, would stand in the way of a change: on SQLite, which has no statement for it.
 
 use charter_migrations::prelude::*;
 
@@ -6,6 +6,7 @@ use crate::database::{Database, on_both};
 
 on_both! {
     a_default_may_have_the_words_of_a_constraint
+    a_table_goes_whose_rows_refer_to_each_other
 }
 
 async fn a_default_may_have_the_words_of_a_constraint(database: Database) {
@@ -30,4 +31,15 @@ async fn a_default_may_have_the_words_of_a_constraint(database: Database) {
     let tables = database.tables().await;
     assert!(tables.iter().any(|line| line.contains("items_keeper_id_fkey")), "{tables:?}");
     database.run("INSERT INTO items (keeper_id) VALUES (2)").await.unwrap_err();
+}
+
+/// SQLite deletes the rows of a table that goes, one by one.
+async fn a_table_goes_whose_rows_refer_to_each_other(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    let things = Table::on(&manager, "things");
+    things.create([id(), reference("parent_id", "things").nullable()]).await.unwrap();
+    database.run("INSERT INTO things (id, parent_id) VALUES (1, NULL), (2, 1), (3, 2)").await.unwrap();
+    things.rename("items").await.unwrap();
+    Table::on(&manager, "items").drop().await.unwrap();
+    assert_eq!(database.tables().await, Vec::<String>::new());
 }
