@@ -89,15 +89,15 @@ impl Step {
             Step::Add { table, column } => vec![Step::Remove { table, column }],
             Step::Remove { table, column } => restore(table, column),
             Step::Change { table, from, to } => {
+                // The type goes back first: what stands in for nothing is a value of the former one.
+                let reached = if to.nullable { from.nullable() } else { from.clone() };
                 let mut steps = Vec::new();
-                if to.nullable && !from.nullable {
-                    steps.extend(stand_in(&to, &from).map(|value| Step::Fill {
-                        table: table.clone(),
-                        column: to.clone(),
-                        value,
-                    }));
+                if reached != to {
+                    steps.push(Step::Change { table: table.clone(), from: to, to: reached.clone() });
                 }
-                steps.push(Step::Change { table, from: to, to: from });
+                if reached != from {
+                    steps.extend(require(table, from));
+                }
                 steps
             }
             Step::Fill { .. } => Vec::new(),
@@ -139,23 +139,27 @@ fn restore(table: String, column: Column) -> Vec<Step> {
     if column.fills_itself() {
         return vec![Step::Add { table, column }];
     }
-    let mut steps = vec![Step::Add { table: table.clone(), column: column.nullable() }];
-    let value = stand_in(&column, &column);
-    steps.extend(value.map(|value| Step::Fill { table: table.clone(), column: column.nullable(), value }));
-    steps.push(Step::Require { table, column });
-    steps
+    let add = Step::Add { table: table.clone(), column: column.nullable() };
+    std::iter::once(add).chain(require(table, column)).collect()
+}
+
+/// A column that may not be null again: rows without a value get one.
+fn require(table: String, column: Column) -> impl Iterator<Item = Step> {
+    let value = stand_in(&column);
+    let fill = value.map(|value| Step::Fill { table: table.clone(), column: column.nullable(), value });
+    fill.into_iter().chain([Step::Require { table, column }])
 }
 
 /// A value for rows that have none, so that what was not null can be so again: its default, or something empty. A
 /// reference has none: which record would it be?
-fn stand_in(stored: &Column, wanted: &Column) -> Option<Value> {
-    if wanted.reference.is_some() {
+fn stand_in(column: &Column) -> Option<Value> {
+    if column.reference.is_some() {
         return None;
     }
-    if let Some(default) = &wanted.default {
+    if let Some(default) = &column.default {
         return Some(Value::Literal(default.clone()));
     }
-    Some(match stored.kind {
+    Some(match column.kind {
         ColumnKind::String(_) | ColumnKind::Text | ColumnKind::Word => Value::Literal(String::new()),
         ColumnKind::Timestamp | ColumnKind::Date => Value::Now,
         ColumnKind::Boolean => Value::Literal("false".to_owned()),

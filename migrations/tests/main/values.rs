@@ -13,6 +13,7 @@ use crate::steps;
 
 on_both! {
     rows_older_than_a_column_keep_its_values
+    what_may_not_be_null_again_gets_a_value_of_its_former_type
 }
 
 /// What a field is declared as in turn, beginning with a table that has a row and no such field; and what the row holds on
@@ -61,6 +62,32 @@ async fn rows_older_than_a_column_keep_its_values(database: Database) {
     }
     if !database.is_postgres() {
         assert_eq!(database.texts("PRAGMA integrity_check").await, ["ok"]);
+    }
+}
+
+/// A field that may not be null, what it becomes, and what a row that came without holds on both when it is undone.
+const UNDONE: &[(&str, &str, &str, &str)] = &[
+    ("type: decimal(9, 2), default: 1.5", "type: integer, nullable: true", "150", "1.50"),
+    ("type: decimal(12, 4), default: 0.1234", "type: decimal(9, 2), nullable: true", "1234", "0.1234"),
+    ("type: string(80), default: many letters", "type: string(9), nullable: true", "many letters", "many letters"),
+    ("type: enum, values: [a], required: true", "type: text, nullable: true", "", ""),
+];
+
+async fn what_may_not_be_null_again_gets_a_value_of_its_former_type(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    for (number, (then, now, on_sqlite, on_postgres)) in UNDONE.iter().enumerate() {
+        let table = format!("things_{number}");
+        let thing = |keys: &str| taken(&format!("{HEAD}table: {table}\nfields:\n  value: {{ {keys} }}\n"));
+        let (before, after) = (thing(then), thing(now));
+        take(&database, &Plan::between(&Snapshot::default(), &before), false).await;
+        let tables = database.tables().await;
+        let plan = Plan::between(&before.kept(), &after);
+        take(&database, &plan, false).await;
+        database.run(&format!("INSERT INTO {table} (created_at, updated_at) VALUES (NOW, NOW)")).await.unwrap();
+        steps::down(&manager, &plan).await.unwrap();
+        assert_eq!(database.tables().await, tables, "{then}");
+        let wanted = if database.is_postgres() { on_postgres } else { on_sqlite };
+        assert_eq!(database.text(&format!("SELECT CAST(value AS text) FROM {table}")).await, *wanted, "{then}");
     }
 }
 
