@@ -152,7 +152,11 @@ impl Table<'_> {
 
     /// Gives each row that has no value in this column one, batch by batch.
     pub async fn fill(&self, column: Column, value: impl Into<Literal>) -> Result<(), DbErr> {
-        let value = column.stored(&value.into(), self.database());
+        let value = match (value.into(), self.database()) {
+            // A bare TRUE would be the column of that name, where the table has one.
+            (Literal::Boolean(value), DbBackend::Sqlite) => Expr::val(i32::from(value)),
+            (value, database) => column.stored(&value, database),
+        };
         self.fill_with(&column, value).await
     }
 

@@ -45,7 +45,12 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
             Sqlite => change_on_sqlite(table, from, to),
         },
         Step::Fill { table, column, value } => {
-            let (name, value) = (&column.name, stored(column, value, dialect));
+            let name = &column.name;
+            let value = match (value, &column.kind, dialect) {
+                // A bare TRUE would be the column of that name, where the table has one.
+                (Value::Literal(value), ColumnKind::Boolean, Sqlite) => u8::from(value == "true").to_string(),
+                _ => stored(column, value, dialect),
+            };
             vec![format!("UPDATE \"{table}\" SET \"{name}\" = {value} WHERE \"{name}\" IS NULL")]
         }
         Step::Require { table, column } => require(table, column, dialect),

@@ -14,6 +14,7 @@ use crate::steps;
 on_both! {
     rows_older_than_a_column_keep_its_values
     what_may_not_be_null_again_gets_a_value_of_its_former_type
+    a_boolean_is_filled_beside_fields_called_true_and_false
 }
 
 /// What a field is declared as in turn, beginning with a table that has a row and no such field; and what the row holds on
@@ -88,6 +89,24 @@ async fn what_may_not_be_null_again_gets_a_value_of_its_former_type(database: Da
         assert_eq!(database.tables().await, tables, "{then}");
         let wanted = if database.is_postgres() { on_postgres } else { on_sqlite };
         assert_eq!(database.text(&format!("SELECT CAST(value AS text) FROM {table}")).await, *wanted, "{then}");
+    }
+}
+
+/// On SQLite a bare TRUE is the column.
+async fn a_boolean_is_filled_beside_fields_called_true_and_false(database: Database) {
+    for printed in [false, true] {
+        let table = format!("things_{printed}");
+        let thing = |more: &str| {
+            let fields = ["true", "false"].map(|name| format!("  \"{name}\": {{ type: integer, nullable: true }}\n"));
+            taken(&format!("{HEAD}table: {table}\nfields:\n{}{more}", fields.concat()))
+        };
+        let (before, after) = (thing(""), thing("  a: { type: boolean, backfill: true, nullable: true }\n"));
+        take(&database, &Plan::between(&Snapshot::default(), &before), false).await;
+        let insert = "(\"true\", \"false\", created_at, updated_at) VALUES (7, 8, NOW, NOW)";
+        database.run(&format!("INSERT INTO {table} {insert}")).await.unwrap();
+        take(&database, &Plan::between(&before, &after), printed).await;
+        let wanted = if database.is_postgres() { "true" } else { "1" };
+        assert_eq!(database.text(&format!("SELECT CAST(a AS text) FROM {table}")).await, wanted, "as SQL: {printed}");
     }
 }
 
