@@ -67,8 +67,11 @@ impl MigrationTrait for HalfWay {
     }
 }
 
-async fn connect(url: &str) -> DatabaseConnection {
-    Connector::connect(ConnectOptions::new(url).max_connections(1).to_owned()).await.unwrap()
+pub async fn connect(url: &str) -> DatabaseConnection {
+    let mut options = ConnectOptions::new(url);
+    // What was asked before is asked of other columns now, which a kept statement refuses.
+    options.max_connections(1).map_sqlx_postgres_opts(|options| options.statement_cache_capacity(0));
+    Connector::connect(options).await.unwrap()
 }
 
 /// A database that goes when this is dropped.
@@ -96,6 +99,10 @@ impl Database {
     async fn open(url: String, file: Option<std::path::PathBuf>) -> Database {
         let connection = connect(&url).await;
         Database { connection, file, url }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// Another connection to it.
@@ -182,6 +189,8 @@ impl Database {
         if !self.is_postgres() {
             // No pragma tells how a constraint is called.
             for text in self.texts("SELECT sql FROM sqlite_master WHERE type = 'table'").await {
+                // A default may have any words.
+                let text: String = text.split('\'').step_by(2).collect();
                 let constraints = text.split("CONSTRAINT \"").skip(1).filter_map(|rest| rest.split('"').next());
                 lines.extend(constraints.map(|name| format!("constraint {name}")));
             }

@@ -8,6 +8,11 @@ use charter_migrations::prelude::*;
 /// A plan, as its two migrations would take it.
 pub async fn up(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
     take(manager, plan.whole.clone(), false).await?;
+    online(manager, plan).await
+}
+
+/// The second of them.
+pub async fn online(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
     take(manager, plan.online.clone(), true).await
 }
 
@@ -19,7 +24,7 @@ pub async fn down(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr>
 
 /// One migration, in a transaction where it is not online.
 async fn take(manager: &SchemaManager<'_>, steps: Vec<Step>, online: bool) -> Result<(), DbErr> {
-    let migration = Atomic(Steps { steps, online });
+    let migration = Atomic(Steps { name: "steps", steps, online });
     if online {
         return migration.up(manager).await;
     }
@@ -28,15 +33,21 @@ async fn take(manager: &SchemaManager<'_>, steps: Vec<Step>, online: bool) -> Re
     transaction.commit().await
 }
 
+/// Steps as a migration in a list.
+pub fn migration(name: &'static str, steps: Vec<Step>, online: bool) -> Box<dyn MigrationTrait> {
+    Atomic::boxed(Steps { name, steps, online })
+}
+
 /// Steps as the migration that is written for them.
 struct Steps {
+    name: &'static str,
     steps: Vec<Step>,
     online: bool,
 }
 
 impl MigrationName for Steps {
     fn name(&self) -> &str {
-        "steps"
+        self.name
     }
 }
 
@@ -44,6 +55,10 @@ impl MigrationName for Steps {
 impl MigrationTrait for Steps {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         take_all(manager, &self.steps, self.online).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        take_all(manager, &Plan::undo(&self.steps), self.online).await
     }
 
     fn use_transaction(&self) -> Option<bool> {
