@@ -26,7 +26,9 @@ pub fn without_reference(definition: &str) -> String {
 /// The text of a table that refers to nothing.
 pub fn without_references(text: &str) -> String {
     let Some((head, parts, tail)) = parts(text) else { return text.to_owned() };
-    let parts: Vec<String> = parts.into_iter().map(|part| without_reference(part.trim())).collect();
+    // A constraint that stands by itself is no column's reference.
+    let own = |part: &str| if part.starts_with(CONSTRAINT) { part.to_owned() } else { without_reference(part) };
+    let parts: Vec<String> = parts.into_iter().map(|part| own(part.trim())).collect();
     format!("{head}( {} ){tail}", parts.join(", "))
 }
 
@@ -120,6 +122,8 @@ mod tests {
         let text = with_column(TABLE, "c", without_reference);
         assert_eq!(text, TABLE.replace(" CONSTRAINT \"t_c_fkey\" REFERENCES \"o\" (\"id\")", ""));
         assert_eq!(without_references(TABLE), text);
+        let alone = r#"CREATE TABLE "t" ( "a" text, CONSTRAINT "t_a_key" UNIQUE ("a") )"#;
+        assert_eq!(without_references(alone), alone);
     }
 
     #[test]
