@@ -2,10 +2,13 @@
 
 mod links;
 pub mod sound;
+mod standing;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
+
+pub use standing::Standing;
 
 use crate::crud::{Beside, Route, explain};
 use crate::db::fold;
@@ -35,7 +38,7 @@ pub struct Entry {
     pub single: Shape,
     /// The other end of each derived field: by field name.
     derived: HashMap<&'static str, Source>,
-    /// What must hold for a record to be there at all, as SQL on `t`: see [`standing`].
+    /// What must hold for a record to be there at all.
     pub standing: Option<Arc<Standing>>,
     /// `SELECT t."id", ...`: every column of its own.
     pub stored: String,
@@ -43,17 +46,8 @@ pub struct Entry {
     pub beside: Beside,
 }
 
-/// The condition that what a record cannot be without is there.
-#[derive(Debug)]
-pub struct Standing {
-    /// As SQL on `t`.
-    pub text: String,
-    /// The tables that it looks into.
-    pub tables: Vec<&'static str>,
-}
-
 /// Where the value of a field comes from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Source {
     /// The reference field that leads to the table that holds it; none when it is the record's own.
     via: Option<&'static str>,
@@ -63,8 +57,16 @@ pub struct Source {
     pub field: &'static FieldMeta,
     /// The labels, when the value is a code and its label is meant.
     pub labels: Option<&'static [(i32, &'static str)]>,
-    /// The table to join, when it is another's.
-    pub join: Option<&'static ResourceMeta>,
+    /// The record that holds it, when it is another.
+    pub join: Option<Join>,
+}
+
+/// A record that a reference leads to.
+#[derive(Debug, Clone)]
+pub struct Join {
+    pub meta: &'static ResourceMeta,
+    /// What must hold for it to be there at all.
+    pub standing: Option<Arc<Standing>>,
 }
 
 impl Catalog {
@@ -76,6 +78,8 @@ impl Catalog {
     pub fn link(routes: Vec<Route>) -> Result<Catalog, String> {
         let mut problems = Vec::new();
         let metas: HashMap<&str, &'static ResourceMeta> = routes.iter().map(|r| (r.meta.name, r.meta)).collect();
+        let standing = |meta: &ResourceMeta| Some((meta.name, Arc::new(links::standing(meta, &metas)?)));
+        let standings: HashMap<&str, Arc<Standing>> = metas.values().filter_map(|meta| standing(meta)).collect();
         let (mut by_name, mut by_plural, mut by_type) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut types = HashSet::new();
         let mut entries = Vec::with_capacity(routes.len());
@@ -92,7 +96,7 @@ impl Catalog {
             if !types.insert(fold(&meta.type_name.replace('_', ""))) {
                 problems.push(format!("two resources have the type `{}`, in whichever case", meta.type_name));
             }
-            let derived = links::derived(meta, &metas, &mut problems);
+            let derived = links::derived(meta, &metas, &standings, &mut problems);
             links::check(meta, &metas, &mut problems);
             let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();
             let shown = |shape: Shown| {
@@ -101,9 +105,7 @@ impl Catalog {
                 Shape::of(meta, &derived, meta.fields.iter().filter(wanted))
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
-            let mut tables = Vec::new();
-            let standing = links::standing(meta, &metas, "t", 1, &mut tables);
-            let standing = standing.map(|text| Arc::new(Standing { text, tables }));
+            let standing = standings.get(meta.name).cloned();
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
@@ -216,7 +218,7 @@ impl Entry {
 
     /// Where a field's value comes from: its own column, or that of the record it is derived from.
     pub fn source(&self, field: &'static FieldMeta) -> Source {
-        self.derived.get(field.name).copied().unwrap_or_else(|| Source::own(field))
+        self.derived.get(field.name).cloned().unwrap_or_else(|| Source::own(field))
     }
 
     /// A shape with other fields than the two plain ones.
@@ -252,8 +254,8 @@ impl Source {
     }
 
     /// A column of the record that `via` refers to.
-    pub fn through(via: &'static str, target: &'static ResourceMeta, field: &'static FieldMeta) -> Source {
-        Source { via: Some(via), column: field.name, field, labels: None, join: Some(target) }
+    pub fn through(via: &'static str, join: Join, field: &'static FieldMeta) -> Source {
+        Source { via: Some(via), column: field.name, field, labels: None, join: Some(join) }
     }
 
     /// Of what kind the value is that is shown and asked about: a label is text.
@@ -274,18 +276,30 @@ impl Source {
         };
     }
 
+    /// The tables that it is looked for in, beside that of the record.
+    pub fn tables(&self, found: &mut Vec<&'static str>) {
+        if let Some(Join { meta, standing }) = &self.join {
+            found.push(meta.table);
+            found.extend(standing.iter().flat_map(|standing| &standing.tables));
+        }
+    }
+
     /// Writes the join that the column needs, unless it is the record's own or `joined` already. A deleted record joins
-    /// as if it were not there.
+    /// as if it were not there, and so does one that cannot be without another which is deleted.
     pub fn write_join(&self, text: &mut String, joined: &mut Vec<&'static str>) {
-        let (Some(via), Some(target)) = (self.via, self.join) else { return };
+        let (Some(via), Some(Join { meta, standing })) = (self.via, &self.join) else { return };
         if joined.contains(&via) {
             return;
         }
         joined.push(via);
-        let table = target.table;
-        let _ = write!(text, " LEFT JOIN \"{table}\" AS \"t_{via}\" ON \"t_{via}\".\"id\" = t.\"{via}\"");
-        if target.soft_delete {
-            let _ = write!(text, " AND \"t_{via}\".\"deleted_at\" IS NULL");
+        let (table, alias) = (meta.table, format!("\"t_{via}\""));
+        let _ = write!(text, " LEFT JOIN \"{table}\" AS {alias} ON {alias}.\"id\" = t.\"{via}\"");
+        if meta.soft_delete {
+            let _ = write!(text, " AND {alias}.\"deleted_at\" IS NULL");
+        }
+        if let Some(standing) = standing {
+            text.push_str(" AND ");
+            standing.write(text, &alias);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Restores where records hang together: unique values, what a record cannot be without, owners, and a resource's own say.
 
 mod several;
+mod shown;
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -96,7 +97,32 @@ mod tray {
     }
 }
 
-/// The service with racks and trays beside its own resources.
+mod tool {
+    use charter_runtime::crud::Route;
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "tool", soft_delete, include(name = "tray", via = "tray_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(string(50), required)]
+        pub name: String,
+        #[field(reference("tray"))]
+        #[derived("tray_number", from = "tray_id.number")]
+        pub tray_id: Option<i64>,
+        #[field(read_only)]
+        pub created_at: sea_orm::entity::prelude::DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: sea_orm::entity::prelude::DateTimeUtc,
+        pub deleted_at: Option<sea_orm::entity::prelude::DateTimeUtc>,
+    }
+
+    pub fn route() -> Route {
+        Route::of::<Entity>()
+    }
+}
+
+/// The service with racks, trays on them and tools in those beside its own resources.
 struct Racks(Server);
 
 impl Deref for Racks {
@@ -112,7 +138,7 @@ impl Fixture for Racks {
         static SQLITE: OnceLock<Prepared> = OnceLock::new();
         static POSTGRES: OnceLock<Prepared> = OnceLock::new();
         let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let app = with_own::<Migration>([rack::route(), tray::route()]);
+        let app = with_own::<Migration>([rack::route(), tray::route(), tool::route()]);
         let fill =
             |state: &std::sync::Arc<charter_runtime::context::State>| -> charter_runtime::crud::BoxFuture<'_, ()> {
                 let state = state.clone();
@@ -157,10 +183,13 @@ impl MigrationTrait for Migration {
         ];
         trays.create(columns.into_iter().chain(times())).await?;
         trays.unique_live(&["label"]).await?;
-        trays.unique_live(&["rack_id", "number"]).await
+        trays.unique_live(&["rack_id", "number"]).await?;
+        let columns = [id(), string("name", 50), reference("tray_id", "trays").nullable()];
+        Table::on(manager, "tools").create(columns.into_iter().chain(times())).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        Table::on(manager, "tools").drop().await?;
         Table::on(manager, "trays").drop().await?;
         Table::on(manager, "racks").drop().await
     }

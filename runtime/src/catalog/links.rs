@@ -2,8 +2,10 @@
 //! names lead nowhere. A derive sees one struct alone, and of structs written by hand no check of YAML has seen any.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::Source;
+use super::standing::Need;
+use super::{Join, Source, Standing};
 use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
 
 /// So many references are followed to find out whether a record is there.
@@ -14,38 +16,42 @@ type Metas<'m> = HashMap<&'m str, &'static ResourceMeta>;
 
 /// The condition that no record is deleted that `meta`'s records cannot be without: a required reference to a deleted
 /// record hides the record that has it, and so on from there. Nothing when no reference leads to what is kept deleted.
-///
-/// The text is SQL on `alias`. `depth` names the tables within, and ends what refers in a circle; `tables` gathers them.
-pub fn standing(
-    meta: &ResourceMeta,
-    metas: &Metas<'_>,
-    alias: &str,
-    depth: usize,
-    tables: &mut Vec<&'static str>,
-) -> Option<String> {
-    let mut conditions = Vec::new();
+pub fn standing(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<Standing> {
+    let mut tables = Vec::new();
+    let needs = needs(meta, metas, 1, &mut tables);
+    (!needs.is_empty()).then_some(Standing { needs, tables })
+}
+
+/// What stands behind each required reference. `depth` names the tables within, and ends what refers in a circle; `tables`
+/// gathers them.
+fn needs(meta: &ResourceMeta, metas: &Metas<'_>, depth: usize, tables: &mut Vec<&'static str>) -> Vec<Need> {
+    let mut found = Vec::new();
     for field in meta.fields.iter().filter(|f| !f.nullable && depth <= DEEPEST) {
         let Kind::Ref { resource } = field.kind else { continue };
         let Some(target) = metas.get(resource) else { continue };
-        let (inner, table, name) = (format!("s{depth}"), target.table, field.name);
-        let deleted = target.soft_delete.then(|| format!("{inner}.\"deleted_at\" IS NULL"));
-        let further = standing(target, metas, &inner, depth + 1, tables);
-        let required: Vec<String> = deleted.into_iter().chain(further).collect();
+        let (inner, table) = (format!("s{depth}"), target.table);
+        let mut required = String::new();
+        if target.soft_delete {
+            required.push_str(&format!(" AND {inner}.\"deleted_at\" IS NULL"));
+        }
+        for need in needs(target, metas, depth + 1, tables) {
+            required.push_str(" AND ");
+            need.write(&mut required, &inner);
+        }
         if !required.is_empty() {
-            let required = required.join(" AND ");
             tables.push(table);
-            conditions.push(format!(
-                "EXISTS (SELECT 1 FROM \"{table}\" AS {inner} WHERE {inner}.\"id\" = {alias}.\"{name}\" AND {required})"
-            ));
+            let before = format!("EXISTS (SELECT 1 FROM \"{table}\" AS {inner} WHERE {inner}.\"id\" = ");
+            found.push(Need { before, column: field.name, after: required + ")" });
         }
     }
-    if conditions.is_empty() { None } else { Some(conditions.join(" AND ")) }
+    found
 }
 
 /// Where each derived field has its value from.
 pub fn derived(
     meta: &'static ResourceMeta,
     metas: &Metas<'_>,
+    standings: &HashMap<&str, Arc<Standing>>,
     problems: &mut Vec<String>,
 ) -> HashMap<&'static str, Source> {
     let mut sources = HashMap::new();
@@ -59,7 +65,8 @@ pub fn derived(
                 let other = metas.get(resource)?;
                 let found =
                     other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
-                Some(Source::through(via, other, found))
+                let join = Join { meta: other, standing: standings.get(resource).cloned() };
+                Some(Source::through(via, join, found))
             }
             _ => None,
         });

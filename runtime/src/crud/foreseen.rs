@@ -38,7 +38,7 @@ struct Piece {
 impl Beside {
     /// Of a single record's shape.
     pub fn of(meta: &'static ResourceMeta, shape: &Shape) -> Beside {
-        let sources: Vec<Source> = beside(shape).map(|column| column.source).collect();
+        let sources: Vec<Source> = beside(shape).map(|column| column.source.clone()).collect();
         let written = |source: &Source| {
             let mut text = String::new();
             source.write(&mut text);

@@ -203,7 +203,7 @@ impl Condition {
         match self {
             Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.tables(found)),
             Condition::Not(inner) => inner.tables(found),
-            Condition::Test { target: Target::Column(source), .. } => found.extend(source.join.map(|meta| meta.table)),
+            Condition::Test { target: Target::Column(source), .. } => source.tables(found),
             Condition::Standing(standing) => found.extend(&standing.tables),
             Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } => {}
         }
@@ -214,7 +214,7 @@ impl Condition {
         match self {
             Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.sources(found)),
             Condition::Not(inner) => inner.sources(found),
-            Condition::Test { target: Target::Column(source), .. } => found.push(*source),
+            Condition::Test { target: Target::Column(source), .. } => found.push(source.clone()),
             Condition::Test { .. }
             | Condition::Standing(_)
             | Condition::Overlaps { .. }

@@ -3,7 +3,7 @@
 use super::plan::Planner;
 use super::predicate;
 use super::suggest::hint;
-use crate::catalog::{Entry, Source, snake_case};
+use crate::catalog::{Entry, Join, Source, snake_case};
 use crate::custom_field::CustomFieldType;
 use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
 
@@ -56,7 +56,10 @@ impl<'a> Planner<'a> {
         let other = self.catalog.get(resource);
         let asks = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
         match other.field(name).filter(|f| asks(f)) {
-            Some(field) => Ok(Named::Field(field, Source::through(via.name, other.meta, field))),
+            Some(field) => {
+                let join = Join { meta: other.meta, standing: other.standing.clone() };
+                Ok(Named::Field(field, Source::through(via.name, join, field)))
+            }
             None => Err(format!(
                 "names an unknown field `{name}` of {relation}{}",
                 hint(name, other.meta.fields.iter().filter(|f| asks(f)).map(|f| f.name))

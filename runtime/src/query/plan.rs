@@ -301,7 +301,7 @@ impl Plan {
     /// The sources that the order needs.
     pub fn sources(&self) -> Vec<Source> {
         let of = |order: &Order| match &order.target {
-            Target::Column(source) => Some(*source),
+            Target::Column(source) => Some(source.clone()),
             Target::Custom { .. } => None,
         };
         self.order.iter().filter_map(of).collect()

@@ -16,7 +16,7 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
             write_condition(sql, inner);
             sql.push(")");
         }
-        Condition::Standing(standing) => drop(sql.push(&standing.text)),
+        Condition::Standing(standing) => standing.write(&mut sql.text, "t"),
         Condition::Test { target: Target::Column(source), test } => write_test(sql, &column(source), test),
         Condition::Test { target: Target::Custom { name, kind }, test } => {
             custom::write_custom_test(sql, name, *kind, test);

@@ -58,7 +58,7 @@ impl Shape {
                 Kind::Embedded { .. } => shape.embedded.push(field),
                 Kind::Computed { .. } => shape.computed.push(field),
                 _ => {
-                    shape.add(field.name, derived.get(field.name).copied().unwrap_or_else(|| Source::own(field)), false)
+                    shape.add(field.name, derived.get(field.name).cloned().unwrap_or_else(|| Source::own(field)), false)
                 }
             }
         }
