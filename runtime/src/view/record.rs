@@ -229,7 +229,11 @@ impl Behaviour for Entity {
     async fn guard(context: &Context<'_>, view: &Model) -> Result<()> {
         let caller = context.caller();
         let own = Some(view.user_id) == caller.user_id && view.visibility != "system";
-        if own || caller.is_admin { Ok(()) } else { Err(Error::AdministratorsOnly) }
+        match (own || caller.is_admin, view.visibility.as_str()) {
+            (true, _) => Ok(()),
+            (false, "system") => Err(Error::AdministratorsOnly),
+            (false, _) => Err(Error::Forbidden("Only who made this view, or an administrator, may do this.".into())),
+        }
     }
 
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
