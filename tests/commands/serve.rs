@@ -8,6 +8,23 @@ use super::{blocking, on_both, status, token};
 use crate::support::program::{Program, Serving};
 use crate::support::{Bucket, Client, Database, postgres};
 
+#[test]
+fn a_file_that_can_only_be_read_is_told_at_the_start() {
+    let program = Program::new(Database::Sqlite);
+    let first = program.serve_first(&[]);
+    let token = token(&first.banner);
+    first.signal("TERM");
+    assert!(!first.end().err.contains("can only be read"));
+    let mut command = program.command(&[]);
+    command.env("CHARTER_DATABASE_URL", format!("{}?mode=ro", program.url()));
+    let serving = Serving::start(command, "Serving ");
+    assert_eq!(status(&serving, &token, "/products"), 200);
+    serving.signal("TERM");
+    let said = serving.end();
+    let told = said.err.lines().filter(|line| line.contains("WARN") && line.contains("can only be read")).count();
+    assert_eq!(told, 1, "{}", said.err);
+}
+
 on_both!(
     the_first_start_prints_a_token_and_a_curl_line_that_works,
     a_second_start_prints_no_token_and_knows_the_first,

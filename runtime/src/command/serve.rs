@@ -24,6 +24,9 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
     for migration in app.prepare_locked(state).await? {
         tracing::info!(migration, "applied");
     }
+    if state.db.is_read_only().await? {
+        tracing::warn!(file = ?state.db.file(), "the database can only be read: every write will be answered with 503");
+    }
     // Listening comes first: a start that fails for its address must not have shown, or lost, the first token.
     let signals = server::Signals::listen()?;
     let running = server::serve(state.clone()).await?;

@@ -34,6 +34,12 @@ fn is_stored(text: &str) -> bool {
     number::is_written_out(text, (CUSTOM_DIGITS - CUSTOM_PLACES) as usize, CUSTOM_PLACES as usize)
 }
 
+/// Whether the file of an open connection of the driver can only be read.
+pub(super) fn is_read_only(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<bool> {
+    // SAFETY: sqlx holds the connection locked for the length of this call; `from_handle` borrows it.
+    unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?.is_readonly("main")
+}
+
 /// Registers the functions on an open connection of the driver.
 pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<()> {
     // SAFETY: sqlx holds the connection locked for the length of this call and keeps it open afterwards;

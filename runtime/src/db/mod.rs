@@ -265,6 +265,17 @@ impl Db {
         self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
+    /// Whether SQLite's file can only be read. Of PostgreSQL the start says so, where it has to write.
+    ///
+    /// # Errors
+    /// When the connection that writes cannot be had.
+    pub async fn is_read_only(&self) -> Result<bool> {
+        let (Dialect::Sqlite, Connection::Pool(writer)) = (self.dialect, &self.writer) else { return Ok(false) };
+        let mut connection = writer.connections.get_sqlite_connection_pool().acquire().await.map_err(connect_error)?;
+        let mut handle = connection.lock_handle().await.map_err(connect_error)?;
+        functions::is_read_only(handle.as_raw_handle()).map_err(Error::internal)
+    }
+
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
