@@ -29,6 +29,14 @@ pub fn elements(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(move |_| !text.is_empty())
 }
 
+/// Why a text is not an element of a list of a kind: it is a value, and a text more than white space.
+pub fn element(kind: &Kind, text: &str) -> Result<(), (String, String)> {
+    if matches!(kind, Kind::String { .. }) && text.trim().is_empty() {
+        return Err(("an element is blank".to_owned(), "leave it out".to_owned()));
+    }
+    value(kind, text)
+}
+
 /// Why a text is not a value of a kind, and what would be one.
 pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
     let (fits, reason, help) = match kind {
@@ -58,7 +66,7 @@ pub fn value(kind: &Kind, text: &str) -> Result<(), (String, String)> {
         Kind::StringList { max } => {
             let one = Kind::String { max: *max };
             let of = |element: &str, (reason, help): (String, String)| (format!("of `{element}`, {reason}"), help);
-            return elements(text).try_for_each(|element| value(&one, element).map_err(|refusal| of(element, refusal)));
+            return elements(text).try_for_each(|text| element(&one, text).map_err(|refusal| of(text, refusal)));
         }
         Kind::RefList(target) => {
             let one = Kind::Ref(target.clone());

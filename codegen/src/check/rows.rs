@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::beside;
 use super::defaults::own_rules;
-use super::examples::value;
+use super::examples::{element, value};
 use super::sown::{Sown, stands};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule};
@@ -238,7 +238,7 @@ fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) 
             continue;
         }
         let refused = match item.scalar() {
-            Some(text) => value(&kind, &text.value).err(),
+            Some(text) => element(&kind, &text.value).err(),
             None => Some((format!("an element is {}", kind.described()), "write single values".to_owned())),
         };
         if let Some((reason, help)) = refused {

@@ -100,10 +100,17 @@ fn is_revealed(entry: &Entry, name: &str) -> bool {
     entry.meta.reveals.iter().chain(by_actions).any(|(known, _)| *known == name)
 }
 
-/// Whether a text is sent back as it is stored.
+/// Whether a text, or a list of texts, is sent back as it is stored.
 fn is_stored(field: &FieldMeta, given: &Given<'_>, changes: &Changes) -> Result<bool> {
-    let (Some(row), Given::Text(text)) = (&changes.before, given) else { return Ok(false) };
-    Ok(matches!(stored(row, field)?, Some(Value::String(Some(known))) if known == *text))
+    let Some(row) = &changes.before else { return Ok(false) };
+    Ok(match (stored(row, field)?, given) {
+        (Some(Value::String(Some(known))), Given::Text(text)) => known == *text,
+        (Some(Value::Json(Some(known))), Given::Nested(text)) => {
+            matches!(field.kind, Kind::StringList { .. })
+                && serde_json::from_str::<serde_json::Value>(text).is_ok_and(|given| *known == given)
+        }
+        _ => false,
+    })
 }
 
 /// Gives a new record the defaults of what was not given, and reports what had to be.
@@ -163,6 +170,8 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, Vec<Str
     let list = match (field.kind, given) {
         (Kind::StringList { max }, given) if !is_empty(given) => {
             read_list(given, |element| match text(element, Some(max))? {
+                // What is nothing is left out: an element is there or not.
+                Value::String(Some(text)) if text.trim().is_empty() => Err("must not be blank".into()),
                 Value::String(Some(text)) => Ok(serde_json::Value::String(text)),
                 _ => Err("must be a string".into()),
             })?

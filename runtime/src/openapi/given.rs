@@ -203,7 +203,8 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
         Kind::Date => vec![Node::object().with("type", "string").with("format", "date")],
         Kind::Uuid => vec![Node::object().with("type", "string").with("format", "uuid")],
         Kind::StringList { max } => {
-            vec![list(field, Node::object().with("type", "string").with("maxLength", i64::from(max)))]
+            let element = Node::object().with("type", "string").with("minLength", 1).with("pattern", NOT_BLANK);
+            vec![list(field, element.with("maxLength", i64::from(max)))]
         }
         Kind::RefList { .. } => vec![list(field, id())],
         Kind::Json => vec![shown::any_json()],

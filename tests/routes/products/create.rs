@@ -20,6 +20,7 @@ on_both!(
     booleans_are_read_from_words_and_digits,
     references_must_lead_somewhere,
     tags_are_a_list_of_texts,
+    a_tag_is_not_blank,
     a_field_that_does_not_exist_is_refused_with_a_hint,
     read_only_fields_are_ignored,
     null_leaves_the_default_and_blank_text_is_null_where_that_may_be,
@@ -230,6 +231,24 @@ async fn tags_are_a_list_of_texts(server: Server) {
         refused(&admin, "tag_list", bad).await;
     }
     assert_eq!(created(&admin, "x", json!({ "tag_list": "" })).await["tag_list"], json!([]));
+}
+
+async fn a_tag_is_not_blank(server: Server) {
+    let admin = server.admin();
+    for blank in ["", " ", "\u{a0}\t"] {
+        assert_eq!(refused(&admin, "tag_list", json!(["stage", blank])).await, "must not be blank (element 2)");
+    }
+    let kept = created(&admin, "Lamp", json!({ "tag_list": [" a "] })).await;
+    assert_eq!(kept["tag_list"], json!([" a "]));
+    // What a record has from before it may keep.
+    let path = format!("/products/{}", kept["id"]);
+    server.sql("UPDATE products SET tag_list = '[\"a\", \"\"]'").await;
+    let read = admin.get(&path).await.record("product");
+    assert_eq!(read["tag_list"], json!(["a", ""]));
+    assert_eq!(admin.put(&path, read.clone()).await.record("product"), read);
+    let problem = admin.put(&path, json!({ "tag_list": ["", "a"] })).await.invalid("tag_list");
+    assert_eq!(problem, "must not be blank (element 1)");
+    assert_eq!(admin.put(&path, json!({ "tag_list": "" })).await.record("product")["tag_list"], json!([]));
 }
 
 async fn a_field_that_does_not_exist_is_refused_with_a_hint(server: Server) {
