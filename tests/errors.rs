@@ -244,6 +244,8 @@ async fn a_body_has_a_thousand_fields_at_most(server: Server) {
     // Each that there is not, and the name that is missing.
     assert_eq!(admin.post_text("/products", body(1000)).await.invalid_fields().len(), 1001);
     admin.post_text("/products", body(1001)).await.refused(400, "malformed_request");
+    let custom = admin.post_text("/products", format!(r#"{{"name":"x","custom_fields":{}}}"#, body(1001))).await;
+    assert_eq!(custom.invalid("custom_fields"), "must have at most 1000 fields");
     // One that comes again takes the place of the one before.
     let again = format!("{{{}\"name\":\"Lamp\"}}", "\"name\":\"x\",".repeat(1001));
     assert_eq!(admin.post_text("/products", again).await.created("product")["name"], "Lamp");

@@ -245,6 +245,31 @@ async fn numbers_within_json_are_kept_or_refused(server: Gatherings) {
     ] {
         post(notes).await.invalid("notes");
     }
+    let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    for (notes, problem) in [
+        ("[1e400]".into(), "holds the number 1e400, which is too large to be kept; send it as text"),
+        (deep(101), "must have at most 100 objects and lists in one another"),
+        (r#"{"a":"\ud800"}"#.into(), "must not contain half of a surrogate pair"),
+        (r#"["\u0000"]"#.into(), "must not contain a null character"),
+        ("7".into(), "must be an object or a list"),
+    ] {
+        assert_eq!(post(&notes).await.invalid("notes"), problem, "{notes}");
+    }
+    // What is as deep as it may be is told and shown like anything else.
+    let deepest = post(&deep(100)).await.created("gathering");
+    assert_eq!(admin.get(&path(&deepest)).await.record("gathering"), deepest);
+    admin.put(&path(&deepest), json!({ "notes": [] })).await.ok();
+    let entries = admin.get("/audit_entries?q[entity_type_eq]=gatherings&sort=-id").await.records("audit_entries");
+    assert_eq!(entries[0]["changes"]["notes"]["old"].to_string(), deep(100));
+    // What a record has from before it may keep.
+    server.sql(&format!("UPDATE gatherings SET notes = '{}' WHERE id = {}", deep(110), deepest["id"])).await;
+    let read = admin.get(&path(&deepest)).await.record("gathering");
+    assert_eq!(read["notes"].to_string(), deep(110));
+    assert_eq!(admin.put(&path(&deepest), read.clone()).await.record("gathering"), read);
+    let minus = post("[-0.0, -0, {\"a\": -0e5}]").await.created("gathering");
+    assert_eq!(minus["notes"].to_string(), r#"[0.0,0.0,{"a":0.0}]"#);
+    admin.delete(&path(&minus)).await.deleted();
+    admin.delete(&path(&deepest)).await.deleted();
     // A saved view's filter too: what it asks is what was sent.
     let view = |value: &str| {
         let filter = format!(r#"{{"field":"id","predicate":"lt","value":{value}}}"#);

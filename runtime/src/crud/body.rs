@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// At most so many fields in one object: more than any resource has, and few enough to search through.
 pub const MOST_FIELDS: usize = 1_000;
 
+/// What is said of the one well-formed string that is no text.
+pub const HALF: &str = "must not contain half of a surrogate pair";
+
 /// A JSON object.
 #[derive(Debug, Default)]
 pub struct Body<'b> {
@@ -50,8 +53,18 @@ impl<'b> Body<'b> {
     }
 
     /// Reads a nested object.
-    pub fn nested(json: &'b str) -> Option<Body<'b>> {
-        serde_json::from_str(json).ok()
+    ///
+    /// # Errors
+    /// What it must be instead.
+    pub fn nested(json: &'b str) -> Result<Body<'b>, String> {
+        if !json.starts_with('{') {
+            return Err("must be an object".into());
+        }
+        serde_json::from_str(json).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => format!("must have at most {MOST_FIELDS} fields"),
+            // It is well-formed: one of its names is no text.
+            _ => HALF.into(),
+        })
     }
 }
 
@@ -95,7 +108,7 @@ impl<'b> Given<'b> {
     /// Why it is no text.
     pub fn no_text(&self) -> &'static str {
         match self {
-            Given::Nested(text) if text.starts_with('"') => "must not contain half of a surrogate pair",
+            Given::Nested(text) if text.starts_with('"') => HALF,
             _ => "must be a string",
         }
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::body::{Body, Given, MOST_FIELDS};
+use super::body::{Body, Given};
 use super::outcome::{Outcome, Reply};
 use super::restore::{self, RESTORE};
 use super::route::Call;
@@ -169,11 +169,6 @@ fn write_result(out: &mut Vec<u8>, status: u16, outcome: &Outcome) {
     out.extend_from_slice(outcome.body.get(1..).unwrap_or(b"}"));
 }
 
-/// What an object must be that cannot be read although it is JSON.
-fn readable() -> String {
-    format!("must have at most {MOST_FIELDS} fields, whose names are text")
-}
-
 /// The problems of one operation among those of all.
 fn located(error: Error, index: usize) -> FieldErrors {
     let place = format!("operations.{index}");
@@ -192,8 +187,8 @@ fn located(error: Error, index: usize) -> FieldErrors {
 pub fn given<'b>(singular: &str, bytes: &'b [u8]) -> Vec<Cow<'b, str>> {
     let operations = Bulk::read(bytes).map(|bulk| bulk.operations).unwrap_or_default();
     let records = operations.into_iter().filter_map(|raw| {
-        let mut parts = Body::nested(raw.get())?.fields.into_iter();
-        parts.find(|(name, _)| name == singular).and_then(|(_, record)| Body::nested(record.get()))
+        let mut parts = Body::nested(raw.get()).ok()?.fields.into_iter();
+        parts.find(|(name, _)| name == singular).and_then(|(_, record)| Body::nested(record.get()).ok())
     });
     records.flat_map(|record| record.fields.into_iter().map(|(name, _)| name)).collect()
 }
@@ -233,11 +228,11 @@ impl<'b> Single<'b> {
         let singular = entry.meta.name;
         let mut errors = FieldErrors::default();
         let (mut method, mut id, mut fields, mut tag): (_, _, _, Option<Cow<'b, str>>) = (None, None, None, None);
-        let body = Body::nested(raw.get());
-        if body.is_none() {
-            errors.add("method", format!("must stand in an object, which {}", readable()));
-        }
-        for (name, raw) in body.unwrap_or_default().fields {
+        let body = Body::nested(raw.get()).unwrap_or_else(|problem| {
+            errors.add("method", format!("must stand in an operation, which {problem}"));
+            Body::default()
+        });
+        for (name, raw) in body.fields {
             match (name.as_ref(), Given::read(raw)) {
                 (_, Given::Null) => {}
                 ("method", given) => method = Some(given.scalar().unwrap_or_default().to_string()),
@@ -247,12 +242,10 @@ impl<'b> Single<'b> {
                 },
                 ("if_match", Given::Text(text)) => tag = Some(text),
                 ("if_match", _) => errors.add("if_match", "must be a text, as `If-Match` is"),
-                (name, Given::Nested(json)) if name == singular && json.starts_with('{') => {
-                    fields = Body::nested(json);
-                    if fields.is_none() {
-                        errors.add(singular, readable());
-                    }
-                }
+                (name, Given::Nested(json)) if name == singular => match Body::nested(json) {
+                    Ok(body) => fields = Some(body),
+                    Err(problem) => errors.add(singular, problem),
+                },
                 (name, _) if name == singular => errors.add(singular, "must be an object"),
                 (name, _) => {
                     errors.add(name, format!("is not a field here; known are method, id, if_match, {singular}"))

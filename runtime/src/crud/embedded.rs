@@ -85,9 +85,12 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
     };
     let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: Stored::new() };
     for (place, raw) in raw.into_iter().enumerate() {
-        let Some(body) = Body::nested(raw.get()) else {
-            changes.errors.add(format!("{}.{place}", field.name), "must be an object");
-            continue;
+        let body = match Body::nested(raw.get()) {
+            Ok(body) => body,
+            Err(problem) => {
+                changes.errors.add(format!("{}.{place}", field.name), problem);
+                continue;
+            }
         };
         let mut item = Item { place, id: None, changes: Changes::new(entry.meta, None) };
         if let Some((_, raw)) = body.fields.iter().find(|(name, _)| name == "id") {

@@ -7,8 +7,7 @@ use sea_orm::Value;
 
 use super::body::{Body, Given};
 use super::changes::{Changes, stored};
-use super::embedded;
-use super::pieces::check_numbers;
+use super::{document, embedded};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{Definition, merge};
@@ -100,14 +99,13 @@ fn is_revealed(entry: &Entry, name: &str) -> bool {
     entry.meta.reveals.iter().chain(by_actions).any(|(known, _)| *known == name)
 }
 
-/// Whether a text, or a list of texts, is sent back as it is stored.
+/// Whether a text, a list or a document is sent back as it is stored.
 fn is_stored(field: &FieldMeta, given: &Given<'_>, changes: &Changes) -> Result<bool> {
     let Some(row) = &changes.before else { return Ok(false) };
     Ok(match (stored(row, field)?, given) {
         (Some(Value::String(Some(known))), Given::Text(text)) => known == *text,
         (Some(Value::Json(Some(known))), Given::Nested(text)) => {
-            matches!(field.kind, Kind::StringList { .. })
-                && serde_json::from_str::<serde_json::Value>(text).is_ok_and(|given| *known == given)
+            serde_json::from_str::<serde_json::Value>(text).is_ok_and(|given| *known == given)
         }
         _ => false,
     })
@@ -208,15 +206,7 @@ fn read_one(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String> {
         Kind::Text => text(given, None)?,
         Kind::StringList { .. } | Kind::RefList { .. } => return Err("must be a list".into()),
         Kind::Json => match given {
-            Given::Nested(text) => {
-                let value = read_value(Kind::Json, text)?;
-                check_numbers(text)?;
-                // Neither database keeps one, as in any text.
-                if matches!(&value, Value::Json(Some(json)) if has_null_character(json)) {
-                    return Err("must not contain a null character".into());
-                }
-                value
-            }
+            Given::Nested(text) => json(document::read(text)?),
             _ => return Err("must be an object or a list".into()),
         },
         // To the precision that it is stored and shown in, so that it is judged as what it will be.
@@ -234,17 +224,6 @@ fn read_one(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String> {
 
 fn is_empty(given: &Given<'_>) -> bool {
     matches!(given, Given::Text(text) if text.is_empty())
-}
-
-fn has_null_character(json: &serde_json::Value) -> bool {
-    match json {
-        serde_json::Value::String(text) => text.contains('\0'),
-        serde_json::Value::Array(list) => list.iter().any(has_null_character),
-        serde_json::Value::Object(map) => {
-            map.iter().any(|(name, value)| name.contains('\0') || has_null_character(value))
-        }
-        _ => false,
-    }
 }
 
 fn check_alone(field: &FieldMeta, value: &Value) -> Result<(), String> {
@@ -301,11 +280,14 @@ fn once(mut list: Value) -> Value {
 fn read_custom(field: &FieldMeta, given: &Given<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {
     let fields = match given {
         Given::Nested(text) => Body::nested(text),
-        _ => None,
+        _ => Err("must be an object".into()),
     };
-    let Some(fields) = fields else {
-        changes.errors.add(field.name, "must be an object");
-        return Ok(());
+    let fields = match fields {
+        Ok(fields) => fields,
+        Err(problem) => {
+            changes.errors.add(field.name, problem);
+            return Ok(());
+        }
     };
     let given: Vec<(String, Given<'_>)> =
         fields.fields.iter().map(|(name, raw)| (Cow::to_string(name), Given::read(raw))).collect();

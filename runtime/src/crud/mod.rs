@@ -12,6 +12,7 @@ mod create;
 mod csv;
 mod delete;
 pub mod deprecation;
+mod document;
 pub(crate) mod embedded;
 pub(crate) mod explain;
 pub(crate) mod export;

@@ -55,7 +55,8 @@ fn check_number(given: &str) -> Result<(), String> {
         Ok(number) if exact(given).is_none_or(|value| exact(&number.to_string()) != Some(value)) => {
             Err(format!("holds the number {given}, which has too many digits to be kept exactly; send it as text"))
         }
-        _ => Ok(()),
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!("holds the number {given}, which is too large to be kept; send it as text")),
     }
 }
 
