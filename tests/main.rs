@@ -16,6 +16,7 @@ mod events;
 mod idempotency;
 mod oddities;
 mod openapi;
+mod order;
 mod panel;
 mod pooler;
 mod problems;

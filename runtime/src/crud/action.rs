@@ -49,7 +49,7 @@ pub struct ActionCall<'r> {
     /// The query string of a GET.
     pub query: &'r str,
     /// The body of any other method.
-    pub body: &'r [u8],
+    pub body: &'r Body<'r>,
 }
 
 /// Runs an action. Unless it only reads, the context's transaction is all of it.
@@ -108,8 +108,7 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
         given.extend(lists.iter().map(|(name, json)| (name.to_string(), Given::Nested(json))));
         input::read_parameters(fields, &given, context, &mut errors)?
     } else {
-        let body = Body::read(call.body, Some(call.action.name))?;
-        let given: Vec<_> = body.fields.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
+        let given: Vec<_> = call.body.fields.iter().map(|(name, raw)| (name.to_string(), Given::read(raw))).collect();
         input::read_parameters(fields, &given, context, &mut errors)?
     };
     references::check_parameters(context, fields, &values, errors).await?;

@@ -1,21 +1,34 @@
 //! Actions that wait for another server, under a key: no transaction is around one, and still it is run once.
 
 use super::action::{self, ActionCall};
+use super::body::Body;
 use super::version::Conditions;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::idempotency::{Key, Once};
+use crate::meta::ActionMeta;
+use crate::query::Condition;
+
+/// What a request brings to such an action. The conditions are those of the record, and this is none.
+#[derive(Debug)]
+pub struct Apart<'r> {
+    pub action: &'static ActionMeta,
+    pub id: Option<i64>,
+    pub within: Condition,
+    pub query: &'r str,
+    pub body: &'r [u8],
+}
 
 /// Runs an action unless one with this key has been run; a second one waits for the first. It goes on when its client
 /// goes away, for as long as a request may take, so that its answer is there for whoever asks again.
 ///
 /// # Errors
 /// Those of the action, which gives the key back; [`Error::InProgress`] when another takes too long.
-pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut key: Key) -> Result<Once> {
+pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key: Key) -> Result<Once> {
     let (state, caller) = (context.shared().clone(), context.caller().clone());
     let request_id = context.request_id().map(str::to_string);
-    let (name, ActionCall { action, id, within, query, body, .. }) = (entry.meta.name, call);
+    let (name, Apart { action, id, within, query, body }) = (entry.meta.name, call);
     let (query, body) = (query.to_string(), body.to_vec());
     // The lease too: one of a client that goes away while it is committed would be nobody's.
     context
@@ -29,9 +42,12 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>, mut
             // Of its own time, which is not that of a wait for another.
             let context = outside();
             let entry = state.catalog.get(name);
-            let conditions = &Conditions::default();
-            let call = ActionCall { action, id, within, conditions, query: &query, body: &body };
-            let run = tokio::time::timeout(state.config.request_timeout, action::run(&context, entry, call)).await;
+            let run = async {
+                let (conditions, body) = (&Conditions::default(), &Body::read(&body, Some(action.name))?);
+                let call = ActionCall { action, id, within, conditions, query: &query, body };
+                action::run(&context, entry, call).await
+            };
+            let run = tokio::time::timeout(state.config.request_timeout, run).await;
             let outcome = run.unwrap_or_else(|_| Err(Error::too_long()));
             let transaction = state.db.begin().await?;
             let inside = Context::new(&state, &caller, &transaction);

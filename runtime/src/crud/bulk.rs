@@ -150,7 +150,7 @@ async fn one(
         Call::Operation(Operation::Update) => {
             update::update(context, entry, id, within(), &conditions, &fields, None).await?
         }
-        Call::Restore => restore::restore(context, entry, id, within(), &conditions, b"").await?,
+        Call::Restore => restore::restore(context, entry, id, within(), &conditions).await?,
         _ => {
             delete::delete(context, entry, id, within(), &conditions).await?;
             Outcome::plain(format!("{{\"id\":{id}}}").into_bytes())

@@ -2,7 +2,6 @@
 
 use sea_orm::Value;
 
-use super::body::Body;
 use super::changes::Changes;
 use super::outcome::Outcome;
 use super::update::{self, Cause};
@@ -71,7 +70,6 @@ pub async fn restore(
     id: i64,
     within: Condition,
     conditions: &Conditions,
-    body: &[u8],
 ) -> Result<Outcome> {
     let condition = store::deleted(context, entry)?.and(within.clone());
     let Some(row) = store::load(context, entry, id, &condition, true).await? else {
@@ -81,8 +79,6 @@ pub async fn restore(
     };
     update::guard(context, entry, &row).await?;
     update::check_version(context, entry, id, conditions).await?;
-    // It takes no parameters; what is no JSON at all is refused as for an action.
-    Body::read(body, Some(RESTORE))?;
     let mut changes = Changes::new(entry.meta, Some(row));
     changes.set("deleted_at", Value::ChronoDateTimeUtc(None));
     references::check_restored(context, &mut changes, id).await?;

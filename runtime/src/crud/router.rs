@@ -9,6 +9,7 @@ use salvo::{Request, Router, async_trait};
 use sea_orm::QueryResult;
 
 use super::action::{self, ActionCall};
+use super::apart::{self, Apart};
 use super::body::Body;
 use super::bulk::{self, Site};
 use super::deprecation::Uses;
@@ -16,7 +17,7 @@ use super::export::Exported;
 use super::list::{self, Asked, Listed};
 use super::route::{API, Call, Method, Place, methods, parts, path, places};
 use super::version::Conditions;
-use super::{Reply, Transaction, apart, create, delete, explain, restore, show, store, update, whole};
+use super::{RESTORE, Reply, Transaction, create, delete, explain, restore, show, store, update, whole};
 use crate::attachment;
 use crate::auth::{identify, still};
 use crate::catalog::Entry;
@@ -105,8 +106,9 @@ impl crate::server::Answers for At {
 }
 
 impl At {
-    /// The order of the checks is the contract's: 429, 401, 405, 403, 404, then 413, 415 and 400 of the body, 412, 422.
-    /// Of a request with an `Idempotency-Key` the key's own 422, and 413 and 415, come before the 404 of its record.
+    /// The order of the checks is the contract's: 429, 401, 405, 403, 404, then what cannot be read of the request (400, 413,
+    /// 415), 403 of the record, 412, 422. Of a request with an `Idempotency-Key` the key's own 422, and 413 and 415, come
+    /// before the 404 of its record.
     async fn carry_out(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Answer> {
         let entry = &state.catalog.entries()[self.index];
         let anew = entry.route.grants && !matches!(request.method().as_str(), "GET" | "HEAD");
@@ -187,9 +189,19 @@ impl At {
             context = Context::new(state, &by_now, state.db.reader()).of_request(request_id.as_deref());
         }
         let conditions = match method.call.has_conditions() {
-            true => headers::conditions(request)?,
-            false => Conditions::default(),
+            true => headers::conditions(request),
+            false => Ok(Conditions::default()),
         };
+        // What is not there is 404 before its conditions are judged.
+        if let (Err(_), Some(id)) = (&conditions, id) {
+            match method.call {
+                Call::Operation(Operation::Show) => show::find(&context, entry, id, &within, query).await?,
+                Call::Operation(Operation::Delete) => store::need(&context, entry, id, within.clone()).await?,
+                // It was looked for before its body was read.
+                _ => {}
+            }
+        }
+        let conditions = conditions?;
         let head = request.method().as_str() == "HEAD";
         let format = match method.call {
             Call::Operation(Operation::List) => headers::format(request)?,
@@ -201,8 +213,7 @@ impl At {
             step_aside(request)?;
         }
         if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
-            let conditions = &Conditions::default();
-            let call = ActionCall { action, id, within: with.within, conditions, query, body: &bytes };
+            let call = Apart { action, id, within: with.within, query, body: &bytes };
             return headers::once(apart::run(&context, entry, call, key.clone()).await?);
         }
         if !method.call.is_transaction() {
@@ -222,8 +233,12 @@ async fn in_transaction(
 ) -> Result<Answer> {
     // What cannot be read needs no transaction.
     let body = match call {
-        Call::Action(_) | Call::Bulk | Call::Restore => Body::default(),
         Call::Operation(_) => Body::read(with.bytes, Some(entry.meta.name))?,
+        Call::Action(action) => Body::read(with.bytes, Some(action.name))?,
+        // It takes no parameters; what is no JSON at all is refused as for an action.
+        Call::Restore => Body::read(with.bytes, Some(RESTORE))?,
+        // It reads its body itself, as it asks nothing of a record before.
+        Call::Bulk => Body::default(),
     };
     let state = context.state();
     let transaction = Transaction::begin_late(context.shared()).await?;
@@ -276,7 +291,8 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
         (Call::Action(action), id) => {
             // The conditions are those of the record, and this is none.
             let conditions = &Conditions::default();
-            let call = ActionCall { action, id, within, conditions, query, body: bytes };
+            let body = &Body::read(bytes, Some(action.name))?;
+            let call = ActionCall { action, id, within, conditions, query, body };
             action::run(context, entry, call).await?.body
         }
     };
@@ -313,11 +329,11 @@ async fn write(
             return Ok((Reply::empty(), false));
         }
         (Call::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body, found).await?,
-        (Call::Restore, Some(id)) => restore::restore(context, entry, id, within, conditions, bytes).await?,
+        (Call::Restore, Some(id)) => restore::restore(context, entry, id, within, conditions).await?,
         (Call::Operation(_) | Call::Restore, None) => return Err(Error::NotFound),
         (Call::Bulk, _) => return bulk::run(context, entry, &Site { parent, within }, bytes).await,
         (Call::Action(action), id) => {
-            action::run(context, entry, ActionCall { action, id, within, conditions, query, body: bytes }).await?
+            action::run(context, entry, ActionCall { action, id, within, conditions, query, body }).await?
         }
     };
     let reveals = outcome.reveals;
@@ -333,7 +349,7 @@ async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &
         true => SINGLETON,
         false => id(&parameter(request, "id").ok_or(Error::NotFound)?)?,
     };
-    exists(context, target, id, within).await?;
+    store::need(context, target, id, within).await?;
     attachment::hangs_on(entry, target, id)
 }
 
@@ -348,12 +364,7 @@ fn parent(entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> 
 /// Whether the parent is there that the path names, if it names one.
 async fn parent_exists(context: &Context<'_>, entry: &Entry, parent: Option<i64>) -> Result<()> {
     let (Some(under), Some(id)) = (entry.meta.under, parent) else { return Ok(()) };
-    exists(context, context.catalog().get(under.resource), id, Condition::always()).await
-}
-
-async fn exists(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
-    let condition = store::visible(context, entry)?.and(within);
-    store::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
+    store::need(context, context.catalog().get(under.resource), id, Condition::always()).await
 }
 
 /// The record that is to change.

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::db::{SharedRow, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta};
-use crate::query::{Condition, Planner, parse, write_condition};
+use crate::query::{Condition, Planner, Request, decode, parse, write_condition};
 use crate::record::write_record;
 
 /// Answers a record under its singular key, with the includes and the fields that the query string asks for, and the
@@ -22,23 +22,46 @@ pub async fn show(
     within: Condition,
     query: &str,
 ) -> Result<(Vec<u8>, String)> {
-    let request = parse(query)?;
-    let deleted = restore::asks_for_deleted(context, entry, &request)?;
-    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted };
+    let request = match parse(query) {
+        Ok(request) => request,
+        Err(unread) => {
+            find(context, entry, id, &within, query).await?;
+            return Err(unread);
+        }
+    };
     let mut errors = FieldErrors::default();
+    let deleted = errors.note(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
+    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted };
     let includes = planner.includes(&request.include, &mut errors);
     let mut fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
     fields.iter_mut().for_each(|fields| fields.extend(planner.embedded(&request.include)));
-    let condition = if deleted { store::deleted(context, entry)? } else { store::visible(context, entry)? };
-    let condition = condition.and(within);
     if !errors.is_empty() {
         // What is not there is 404 before its parameters are judged.
-        store::load(context, entry, id, &condition, false).await?.ok_or(Error::NotFound)?;
+        find(context, entry, id, &within, query).await?;
     }
     errors.into_result()?;
+    let condition = shown(context, entry, deleted)?.and(within);
     let form = Form { includes: &includes, only: fields.as_deref(), deleted };
     let read = read(context, entry, id, &condition, form).await?.ok_or(Error::NotFound)?;
     Ok((wrap(entry.meta.name, read.answer()), read.tag()))
+}
+
+/// Whether the record is there that is asked for, whatever else is wrong with the request.
+///
+/// # Errors
+/// [`Error::NotFound`]; 403 for deleted records to whom they are not shown.
+pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: &Condition, query: &str) -> Result<()> {
+    // Which one that is, a query string tells of which something else cannot be read.
+    let deleted = decode(query).unwrap_or_default().into_iter().rfind(|pair| pair.name == "deleted");
+    let request = Request { deleted: deleted.map(|pair| pair.value), ..Request::default() };
+    let asked = FieldErrors::default().note(restore::asks_for_deleted(context, entry, &request))?;
+    let condition = shown(context, entry, asked.unwrap_or(false))?.and(within.clone());
+    store::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
+}
+
+/// What a record has to meet to be shown.
+fn shown(context: &Context<'_>, entry: &Entry, deleted: bool) -> Result<Condition> {
+    if deleted { store::deleted(context, entry) } else { store::visible(context, entry) }
 }
 
 /// A record that was read.

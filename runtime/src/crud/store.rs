@@ -84,6 +84,15 @@ pub async fn load(
     Ok(sql.one(context.db()).await?.map(Arc::new))
 }
 
+/// Whether a record is there, within `within`, that the caller may see.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn need(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
+    let condition = visible(context, entry)?.and(within);
+    load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
+}
+
 /// The stored rows of all records that are not deleted and for which `condition` holds, with every column.
 pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Vec<QueryResult>> {
     let mut sql = select(context, entry, condition, ("", &[]));

@@ -1,0 +1,76 @@
+//! In which order a request is judged: the same on every route.
+
+use charter_runtime::crud::routes;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Answer, Client, Server, on_both};
+
+on_both!(
+    what_is_not_there_is_404_on_every_route_whatever_cannot_be_read,
+    what_cannot_be_read_is_400_before_the_version_is_asked,
+);
+
+/// A body or query string that cannot be read.
+async fn unread(client: &Client, method: &str, path: &str) -> Answer {
+    let method = Method::from_bytes(method.as_bytes()).expect("a method");
+    match method.as_str() {
+        "GET" | "DELETE" => {
+            let mark = if path.contains('?') { '&' } else { '?' };
+            client.send(method, &format!("{path}{mark}q[=1"), None).await
+        }
+        _ => client.send_bytes(method, path, Some("application/json"), b"{".to_vec()).await,
+    }
+}
+
+async fn what_is_not_there_is_404_on_every_route_whatever_cannot_be_read(server: Server) {
+    let admin = server.admin();
+    let mut asked = 0;
+    for route in routes(&server.state).iter().filter(|route| route.path.contains('{')) {
+        let parts = route.path.trim_start_matches("/api/v1").split('/');
+        let path: Vec<&str> = parts.map(|part| if part.starts_with('{') { "999999" } else { part }).collect();
+        for client in [admin.with("if-match", "x"), admin.with("if-none-match", "\"a"), admin.clone()] {
+            let answer = unread(&client, route.method, &path.join("/")).await;
+            assert_eq!(answer.status, 404, "{} {}: {}", route.method, route.path, answer.text);
+        }
+        asked += 1;
+    }
+    assert!(asked > 60, "{asked} routes");
+    // Wrong names, and a wish for deleted records where nothing is kept, are no more than that.
+    for path in ["/products/999?include=nope", "/products/999?deleted=x", "/currencies/999?deleted=only"] {
+        admin.get(path).await.refused(404, "not_found");
+    }
+    assert_eq!(admin.get("/currencies/1?deleted=only&include=x").await.invalid_fields(), ["deleted", "include"]);
+}
+
+async fn what_cannot_be_read_is_400_before_the_version_is_asked(server: Server) {
+    let admin = server.admin();
+    let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
+    let path = format!("/products/{}", product["id"]);
+    let activity = admin.post("/activities", json!({ "subject": "Call" })).await.created("activity");
+    let complete = format!("/activities/{}/complete", activity["id"]);
+    let restore = format!("{path}/restore");
+    let stale = admin.with("if-match", "\"0\"");
+    for (method, path) in [("GET", &path), ("PUT", &path), ("PATCH", &path), ("POST", &complete), ("POST", &restore)] {
+        unread(&stale, method, path).await.refused(400, "malformed_request");
+        unread(&admin.with("if-match", "x"), method, path).await.refused(400, "malformed_request");
+    }
+    admin.with("if-match", "x").delete(&path).await.refused(400, "malformed_request");
+    stale.post(&complete, json!({})).await.refused(412, "precondition_failed");
+    stale.post(&restore, json!({})).await.refused(412, "precondition_failed");
+    // A query string is judged before the version, as the standard wants of whatever is no content of a request.
+    stale.get(&format!("{path}?include=nope")).await.invalid("include");
+    admin.delete(&path).await.deleted();
+    unread(&stale, "POST", &restore).await.refused(400, "malformed_request");
+    stale.post(&restore, json!({})).await.refused(412, "precondition_failed");
+    unread(&stale, "GET", &path).await.refused(404, "not_found");
+    unread(&stale, "GET", &format!("{path}?deleted=only")).await.refused(400, "malformed_request");
+    admin.post(&restore, json!({})).await.ok();
+    // Of a record that is not the caller's to change, what cannot be read is told first too.
+    let view = json!({ "name": "V", "entity_type": "products", "columns": ["name"], "visibility": "system" });
+    let view = admin.post("/custom_views", view).await.created("custom_view");
+    let view = format!("/custom_views/{}", view["id"]);
+    let (_, other) = server.user(&[], &["*"]).await;
+    unread(&other, "PUT", &view).await.refused(400, "malformed_request");
+    other.with("if-match", "\"0\"").put(&view, json!({ "name": "" })).await.refused(403, "permission_missing");
+}
