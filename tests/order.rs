@@ -1,14 +1,15 @@
-//! In which order a request is judged: the same on every route.
+//! In which order a request is judged: the same on every route, and for each of many writes in one request.
 
 use charter_runtime::crud::routes;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
     what_is_not_there_is_404_on_every_route_whatever_cannot_be_read,
     what_cannot_be_read_is_400_before_the_version_is_asked,
+    an_operation_of_many_is_judged_as_a_single_request,
 );
 
 /// A body or query string that cannot be read.
@@ -73,4 +74,43 @@ async fn what_cannot_be_read_is_400_before_the_version_is_asked(server: Server) 
     let (_, other) = server.user(&[], &["*"]).await;
     unread(&other, "PUT", &view).await.refused(400, "malformed_request");
     other.with("if-match", "\"0\"").put(&view, json!({ "name": "" })).await.refused(403, "permission_missing");
+}
+
+/// The answer to these operations, all of them or each for itself.
+async fn bulk(client: &Client, path: &str, atomic: bool, operations: &[Value]) -> Answer {
+    client.post(&format!("{path}/bulk"), json!({ "atomic": atomic, "operations": operations })).await
+}
+
+fn statuses(answer: &Answer) -> Vec<i64> {
+    answer.ok()["results"].as_array().expect("results").iter().filter_map(|result| result["status"].as_i64()).collect()
+}
+
+async fn an_operation_of_many_is_judged_as_a_single_request(server: Server) {
+    let admin = server.admin();
+    let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member")["id"].clone();
+    let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"].clone();
+    admin.delete(&format!("/products/{product}")).await.deleted();
+    let wrong = |id: &Value| {
+        [
+            json!({ "method": "update", "id": id, "if_match": "x", "member": { "name": "x" } }),
+            json!({ "method": "update", "id": id, "member": 7 }),
+            json!({ "method": "delete", "id": id, "if_match": "x" }),
+            json!({ "method": "delete", "id": id, "member": {} }),
+            json!({ "method": "delete", "id": id, "nope": 1 }),
+        ]
+    };
+    for id in [json!(999_999), json!(0), json!(-1)] {
+        assert_eq!(statuses(&bulk(&admin, "/members", false, &wrong(&id)).await), [404; 5], "what is not there");
+    }
+    assert_eq!(statuses(&bulk(&admin, "/members", false, &wrong(&member)).await), [422; 5]);
+    let named = bulk(&admin, "/members", true, &wrong(&json!(999_999))).await.invalid_fields();
+    assert_eq!(named, (0..5).map(|index| format!("operations.{index}")).collect::<Vec<_>>());
+    let restore = |id: &Value| json!({ "method": "restore", "id": id, "if_match": "x" });
+    let answer = bulk(&admin, "/products", false, &[restore(&product), restore(&json!(999_999))]).await;
+    assert_eq!(statuses(&answer), [422, 404]);
+    // What is null is as if it were left out, where it is known.
+    let null = json!({ "method": "update", "id": member, "if_match": null, "member": { "name": "Ada L." } });
+    assert_eq!(statuses(&bulk(&admin, "/members", true, &[null]).await), [200]);
+    let more = json!({ "atomic": null, "operations": [{ "method": "create", "member": { "name": "Grace" } }] });
+    assert_eq!(statuses(&admin.post("/members/bulk", more).await), [201]);
 }

@@ -14,7 +14,7 @@ use super::restore::{self, RESTORE};
 use super::route::Call;
 use super::version::Conditions;
 use super::written::LONGEST;
-use super::{create, delete, update};
+use super::{create, delete, store, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
@@ -60,14 +60,15 @@ struct Bulk<'b> {
     operations: Vec<&'b RawValue>,
 }
 
-/// One operation of it.
+/// One operation of it, as far as it can be read.
 struct Single<'b> {
-    call: Call,
-    status: u16,
+    deed: Option<&'static Deed>,
     /// The record, unless it is new.
-    id: i64,
+    id: Option<i64>,
     fields: Body<'b>,
     conditions: Conditions,
+    /// What is wrong with it in itself.
+    problems: FieldErrors,
 }
 
 /// Carries out the operations in the context's transaction, in their order. Answers `{"results": [...]}`, and whether a
@@ -118,12 +119,11 @@ fn check_length(bytes: usize) -> Result<()> {
 
 /// Holds all records that are changed, in the order of their ids: who changes the same ones in another order waits, and does
 /// not hold what this one waits for.
-async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Result<Single<'_>>]) -> Result<()> {
+async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Single<'_>]) -> Result<()> {
     if context.state().db.dialect() == Dialect::Sqlite {
         return Ok(());
     }
-    let changed = operations.iter().flatten().filter(|one| !matches!(one.call, Call::Operation(Operation::Create)));
-    let ids: Vec<i64> = changed.map(|one| one.id).collect();
+    let ids: Vec<i64> = operations.iter().filter_map(Single::changed).map(|(_, id)| id).collect();
     // Who makes something beside may wait for others too.
     if operations.len() > 1 && !ids.is_empty() {
         let mut sql = Sql::new(Dialect::Postgres, "SELECT t.\"id\" FROM ");
@@ -136,27 +136,32 @@ async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Result<Single<
     Ok(())
 }
 
-/// One operation, as it would be alone.
-async fn one(
-    context: &Context<'_>,
-    entry: &Entry,
-    site: &Site,
-    operation: Result<Single<'_>>,
-) -> Result<(u16, Outcome)> {
-    let Single { call, status, id, fields, conditions } = operation?;
+/// One operation, as it would be alone: what is not there is told before what is wrong with the rest.
+async fn one(context: &Context<'_>, entry: &Entry, site: &Site, operation: Single<'_>) -> Result<(u16, Outcome)> {
     let within = || site.within.clone();
-    let outcome = match call {
-        Call::Operation(Operation::Create) => create::create(context, entry, &fields, site.parent).await?,
-        Call::Operation(Operation::Update) => {
+    let changed = operation.changed();
+    let Single { deed, fields, conditions, problems, .. } = operation;
+    if !problems.is_empty() {
+        match changed {
+            Some((Call::Restore, id)) => restore::find(context, entry, id, within()).await?,
+            Some((_, id)) => store::need(context, entry, id, within()).await?,
+            None => {}
+        }
+    }
+    problems.into_result()?;
+    let (_, _, status) = deed.ok_or_else(|| Error::internal("an operation without a method"))?;
+    let outcome = match changed {
+        None => create::create(context, entry, &fields, site.parent).await?,
+        Some((Call::Operation(Operation::Update), id)) => {
             update::update(context, entry, id, within(), &conditions, &fields, None).await?
         }
-        Call::Restore => restore::restore(context, entry, id, within(), &conditions).await?,
-        _ => {
+        Some((Call::Restore, id)) => restore::restore(context, entry, id, within(), &conditions).await?,
+        Some((_, id)) => {
             delete::delete(context, entry, id, within(), &conditions).await?;
             Outcome::plain(format!("{{\"id\":{id}}}").into_bytes())
         }
     };
-    Ok((status, outcome))
+    Ok((*status, outcome))
 }
 
 /// `{"status":201,"etag":"...","product":{...}}`
@@ -198,7 +203,7 @@ impl<'b> Bulk<'b> {
         let (mut errors, mut atomic, mut operations) = (FieldErrors::default(), true, None);
         for (name, raw) in Body::read(bytes, None)?.fields {
             match (name.as_ref(), Given::read(raw)) {
-                (_, Given::Null) => {}
+                ("atomic" | "operations", Given::Null) => {}
                 ("atomic", given) => match given.scalar().and_then(read_boolean) {
                     Ok(value) => atomic = value,
                     Err(problem) => errors.add("atomic", problem),
@@ -223,8 +228,16 @@ impl<'b> Bulk<'b> {
 }
 
 impl<'b> Single<'b> {
+    /// The record that it changes, and how.
+    fn changed(&self) -> Option<(Call, i64)> {
+        match (self.deed, self.id) {
+            (Some((_, call, _)), Some(id)) if !matches!(call, Call::Operation(Operation::Create)) => Some((*call, id)),
+            _ => None,
+        }
+    }
+
     /// Reads `{"method", "id", "if_match", "<singular>": {...}}`.
-    fn read(entry: &Entry, raw: &'b RawValue) -> Result<Single<'b>> {
+    fn read(entry: &Entry, raw: &'b RawValue) -> Single<'b> {
         let singular = entry.meta.name;
         let mut errors = FieldErrors::default();
         let (mut method, mut id, mut fields, mut tag): (_, _, _, Option<Cow<'b, str>>) = (None, None, None, None);
@@ -234,7 +247,8 @@ impl<'b> Single<'b> {
         });
         for (name, raw) in body.fields {
             match (name.as_ref(), Given::read(raw)) {
-                (_, Given::Null) => {}
+                ("method" | "id" | "if_match", Given::Null) => {}
+                (name, Given::Null) if name == singular => {}
                 ("method", given) => method = Some(given.scalar().unwrap_or_default().to_string()),
                 ("id", given) => match given.scalar().and_then(|text| read_value(Kind::BigInt, text)) {
                     Ok(sea_orm::Value::BigInt(Some(number))) => id = Some(number),
@@ -279,9 +293,7 @@ impl<'b> Single<'b> {
             errors.add("if_match", "must be `*` or a list of entity tags in double quotes");
             Conditions::default()
         });
-        errors.into_result()?;
-        let (_, call, status) = *known.ok_or_else(|| Error::internal("an operation without a method"))?;
-        Ok(Single { call, status, id: id.unwrap_or_default(), fields: fields.unwrap_or_default(), conditions })
+        Single { deed: known, id, fields: fields.unwrap_or_default(), conditions, problems: errors }
     }
 }
 
