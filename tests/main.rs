@@ -14,6 +14,7 @@ mod deprecation;
 mod errors;
 mod events;
 mod idempotency;
+mod migrated;
 mod oddities;
 mod openapi;
 mod order;

@@ -10,7 +10,7 @@ use std::fmt;
 
 use salvo::http::StatusCode;
 
-pub(crate) use database::{INDEXED_ANEW, REFERRED_TO, SEARCH, is_changing};
+pub(crate) use database::{INDEXED_ANEW, REFERRED_TO, SEARCH, is_changing, is_outdated};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

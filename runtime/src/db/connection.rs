@@ -14,8 +14,8 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::ACQUIRE;
 use super::limit::{GRACE, silent};
+use super::{ACQUIRE, changed};
 use crate::error::Result;
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
@@ -39,10 +39,11 @@ impl Pool {
     /// # Errors
     /// Those of the work, and when nothing comes.
     pub(super) async fn answer<T>(&self, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        match self.limit {
+        let answered = match self.limit {
             None => work.await,
             Some(limit) => timeout(limit + GRACE, work).await.unwrap_or_else(|_| Err(silent())),
-        }
+        };
+        answered.inspect_err(changed::note)
     }
 }
 

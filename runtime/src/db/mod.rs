@@ -5,6 +5,7 @@
 //! both. Exports have connections of their own.
 
 mod bound;
+mod changed;
 mod connection;
 mod export;
 mod functions;
@@ -193,7 +194,11 @@ impl Db {
             .acquire_timeout(ACQUIRE)
             .test_before_acquire(false)
             // What was cut off while nobody used it is found by nobody's request.
-            .before_acquire(|connection, it| Box::pin(async move { is_alive(connection, it.idle_for).await }));
+            .before_acquire(|connection, it| {
+                Box::pin(
+                    async move { Ok(!changed::is_from_before(it.age) && is_alive(connection, it.idle_for).await?) },
+                )
+            });
         let pool_of = match limit {
             Some(limit) => pool_of.after_release(move |connection, _| Box::pin(limit::let_go(connection, limit))),
             None => pool_of,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use sea_orm::error::ConnAcquireErr;
 use sea_orm::sqlx::error::DatabaseError;
+use sea_orm::sqlx::postgres::PgDatabaseError;
 use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
 use super::Error;
@@ -35,6 +36,9 @@ impl From<DbErr> for Error {
         if database_code(&error).is_some_and(|code| GAVE_WAY.contains(&&*code)) {
             tracing::warn!(%error, "a transaction gave way to others");
             return Error::Unavailable("Others are changing the same records. Try again in a moment.".into());
+        }
+        if is_outdated(&error) {
+            return Error::Unavailable("The tables have just been changed. Try again in a moment.".into());
         }
         let away = match &error {
             DbErr::ConnectionAcquire(ConnAcquireErr::Timeout) => {
@@ -110,6 +114,13 @@ fn said(error: &DbErr) -> Option<&dyn DatabaseError> {
         }
         _ => None,
     }
+}
+
+/// Whether PostgreSQL refused a statement that was prepared for other tables, and has done nothing. The message is in the
+/// language of the database, and the code that of everything that it cannot do.
+pub(crate) fn is_outdated(error: &DbErr) -> bool {
+    let said = said(error).and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
+    said.is_some_and(|said| said.routine() == Some("RevalidateCachedQuery"))
 }
 
 /// Whether a record was kept because of `ON DELETE RESTRICT`, in the codes that SeaORM does not know: SQLite's, and that
