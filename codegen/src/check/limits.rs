@@ -1,4 +1,4 @@
-//! What a database takes of one table: so many columns, and so many tables in one question.
+//! What a database takes of one table: so many columns, so long a row, and so many tables in one question.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +7,12 @@ use crate::model::{Kind, Resource, Schema};
 
 /// PostgreSQL has at most 1,600 columns in a table, and counts those that were dropped.
 const MOST_COLUMNS: usize = 1_500;
+
+/// PostgreSQL keeps a row on a page of 8 kB, and puts away elsewhere what texts and objects hold.
+const LONGEST_ROW: usize = 8_160;
+
+/// What stands before the values of a row.
+const HEADER: usize = 24;
 
 /// SQLite joins at most 64 tables.
 const MOST_JOINED: usize = 60;
@@ -25,6 +31,18 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             "divide it into several resources, or keep some of it as `json`",
         );
     }
+    let longest = resource.fields.iter().filter(|field| field.is_column()).fold(HEADER, |length, field| {
+        let (width, place) = width(&field.kind);
+        length.next_multiple_of(place) + width
+    });
+    if columns <= MOST_COLUMNS && longest > LONGEST_ROW {
+        let message = format!(
+            "a row of `{}` has {longest} bytes when all of it is given, even with empty texts, and {LONGEST_ROW} are the most",
+            resource.name.value
+        );
+        let help = "divide it into several resources, keep some of it as `json`, or use smaller types";
+        refuse(Code::Contradiction, message, "too many fields", help);
+    }
     // Derived fields by way of one reference share its join; a code has its labels without any.
     let is_code = |name: &str| resource.field(name).is_some_and(|field| matches!(field.kind, Kind::Code(_)));
     let joined: BTreeSet<&str> = resource
@@ -42,5 +60,21 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             joined.len()
         );
         refuse(Code::DerivedPath, message, "too many references to follow", "show some of them by includes");
+    }
+}
+
+/// The most bytes that a value has in a row of PostgreSQL, and of what its place there is a multiple. Of what can be put away
+/// elsewhere, the least.
+fn width(kind: &Kind) -> (usize, usize) {
+    match kind {
+        Kind::BigInt | Kind::Ref(_) | Kind::PolymorphicId { .. } | Kind::Timestamp(_) => (8, 8),
+        Kind::Integer | Kind::Code(_) | Kind::Date => (4, 4),
+        Kind::Uuid => (16, 1),
+        // Four digits are two bytes; those behind the point begin anew.
+        Kind::Decimal { precision, places } => {
+            let groups = (precision - places).div_ceil(4) + places.div_ceil(4);
+            (3 + 2 * usize::from(groups), 1)
+        }
+        _ => (1, 1),
     }
 }

@@ -1,12 +1,17 @@
 //! Tables whose own text, or whose own rows, would stand in the way of a change: on SQLite, which has no statement for it.
 
+use charter_codegen::migration::Plan;
+use charter_codegen::snapshot::Snapshot;
+use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;
 
 use crate::database::{Database, on_both};
+use crate::steps;
 
 on_both! {
     a_default_may_have_the_words_of_a_constraint
     a_table_goes_whose_rows_refer_to_each_other
+    the_longest_row_that_the_check_takes_can_be_stored
 }
 
 async fn a_default_may_have_the_words_of_a_constraint(database: Database) {
@@ -42,4 +47,26 @@ async fn a_table_goes_whose_rows_refer_to_each_other(database: Database) {
     things.rename("items").await.unwrap();
     Table::on(&manager, "items").drop().await.unwrap();
     assert_eq!(database.tables().await, Vec::<String>::new());
+}
+
+/// So many fields of a type the check takes, and PostgreSQL no more.
+const LONGEST: &[(&str, usize, &str)] =
+    &[("bigint", 1_013, "1"), ("uuid", 506, "'00000000-0000-0000-0000-000000000001'")];
+
+async fn the_longest_row_that_the_check_takes_can_be_stored(database: Database) {
+    let manager = SchemaManager::new(&database.connection);
+    for (number, (kind, most, value)) in LONGEST.iter().enumerate() {
+        let fields: String = (0..*most).map(|at| format!("  c{at}: {{ type: {kind}, nullable: true }}\n")).collect();
+        let head = format!("# resources/wide_{number}.yaml\nresource: wide_{number}\nplural: wides_{number}\n");
+        let yaml = format!("{head}fields:\n  name: {{ type: text, nullable: true }}\n{fields}");
+        let wide = snapshot(Sources::from_example(&yaml)).unwrap_or_else(|report| panic!("{}", report.render()));
+        steps::up(&manager, &Plan::between(&Snapshot::default(), &wide)).await.unwrap();
+        let names: String = (0..*most).map(|at| format!(", c{at}")).collect();
+        let values = format!(", {value}").repeat(*most);
+        let insert = format!("INSERT INTO wides_{number} (created_at, updated_at, name{names}");
+        database.run(&format!("{insert}) VALUES (NOW, NOW, ''{values})")).await.unwrap();
+        database.run(&format!("ALTER TABLE wides_{number} ADD COLUMN more {kind}")).await.unwrap();
+        let stored = database.run(&format!("{insert}, more) VALUES (NOW, NOW, ''{values}, {value})")).await;
+        assert_eq!(stored.is_ok(), !database.is_postgres(), "{kind}");
+    }
 }

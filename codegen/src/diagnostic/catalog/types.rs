@@ -34,7 +34,8 @@ pub const ENTRIES: &[Entry] = &[
         title: "keys that contradict each other",
         explanation: "What must be given never gets its default and is not empty; what is read-only cannot be given; a list \
             is empty and never null; what a field was called before is no longer there. Beside `from`, and beside `many` and `by`, stands only what people read. \
-            The query of a `get` gives no json. A text for people says something, and a table has at most 1,500 columns.",
+            The query of a `get` gives no json. A text for people says something, and a table has at most 1,500 columns \
+            and rows that PostgreSQL can hold: 8,160 bytes for what is no text, list or object.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, required: true, default: true }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
     },
