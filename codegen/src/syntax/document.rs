@@ -11,6 +11,9 @@ use crate::source::{FileId, SourceFile, Span, Spanned};
 /// Keys whose texts are sentences.
 const PROSE: [&str; 2] = ["description", "help"];
 
+/// Keys under which others stand by their names.
+const NAMED: [&str; 6] = ["fields", "detail", "actions", "includes", "input", "output"];
+
 /// The tree of a file; nothing, and a problem told, where it is not a YAML document.
 pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<Node> {
     let mut reader = Reader { id, file, events: Vec::new(), end: 0, block: None, problems };
@@ -176,9 +179,9 @@ impl Reader<'_> {
                 let message = format!("`{text}` stands here twice");
                 let problem = Diagnostic::new(Code::DuplicateKey, place, message, "again")
                     .related(first.key.span, "first here")
-                    .help(match value.value {
-                        Value::Map(_) => "put what stands under both under one of them",
-                        _ => "remove one of the two",
+                    .help(match NAMED.contains(&text.as_str()) {
+                        true => "put what stands under both under one of them",
+                        false => "remove one of the two",
                     });
                 self.problems.push(problem);
                 continue;
