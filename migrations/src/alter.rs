@@ -10,7 +10,7 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement, T
 use sea_orm_migration::sea_query::{Alias, Expr, ExprTrait, PostgresQueryBuilder, Query, SqliteQueryBuilder};
 
 use crate::column::{Column, Literal};
-use crate::patience::Patience;
+use crate::patience::{Patience, claim};
 use crate::table::{foreign_key, owned};
 use crate::{Table, sqlite};
 
@@ -302,6 +302,7 @@ impl Table<'_> {
     /// Changes the text of a SQLite table, as a whole or not at all.
     pub(crate) async fn edit(&self, edit: impl Fn(&str) -> String) -> Result<(), DbErr> {
         let inner = self.manager.begin().await?;
+        claim(&inner).await?;
         let table = Table { manager: &inner, name: self.name, online: false };
         let edited = table.edit_in_transaction(edit).await;
         if edited.is_ok() {

@@ -3,7 +3,7 @@
 use sea_orm_migration::prelude::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
 use sea_orm_migration::sea_orm::{DbBackend, TransactionTrait};
 
-use crate::patience::Patience;
+use crate::patience::{Patience, claim};
 
 /// A migration that is applied as a whole or not at all, unless it says that it has no transaction around it.
 ///
@@ -48,7 +48,11 @@ enum Way {
 
 impl<M: MigrationTrait> Atomic<M> {
     async fn take(&self, manager: &SchemaManager<'_>, way: Way) -> Result<(), DbErr> {
-        if manager.get_database_backend() != DbBackend::Postgres || self.use_transaction() == Some(false) {
+        if self.use_transaction() == Some(false) {
+            return self.go(manager, way).await;
+        }
+        if manager.get_database_backend() == DbBackend::Sqlite {
+            claim(manager).await?;
             return self.go(manager, way).await;
         }
         let connection = manager.get_connection();

@@ -1,9 +1,11 @@
-//! Locks on PostgreSQL: a migration that has to wait for one gives way, and tries again.
+//! Locks: on PostgreSQL a migration that has to wait for one gives way, and tries again; on SQLite it has the only one from its
+//! beginning.
 //!
-//! Whoever waits for a whole table makes all those wait that come later, and whoever holds some tables and waits for
+//! On PostgreSQL whoever waits for a whole table makes all those wait that come later, and whoever holds some tables and waits for
 //! another may be in a circle with one who writes, of which PostgreSQL ends either. So a migration waits for less than
 //! PostgreSQL takes to look for circles (`deadlock_timeout`, a second), lets go of what it has, and begins again.
 
+use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbErr, RuntimeErr};
 
 /// Milliseconds for which a lock is waited for.
@@ -42,6 +44,15 @@ impl Patience {
         let sleep = format!("SELECT pg_sleep({}.{:03})", pause / 1000, pause % 1000);
         connection.execute_unprepared(&sleep).await.map(|_| ())
     }
+}
+
+/// Has a transaction of SQLite begin with the right to write, waiting for whoever has it. One that begins by reading is refused it
+/// at once where another has written since.
+///
+/// Of all statements the pragma alone asks for it whatever tables there are, and does nothing: no file of ours keeps account of
+/// what it would give back.
+pub async fn claim(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    manager.get_connection().execute_unprepared("PRAGMA incremental_vacuum(1)").await.map(|_| ())
 }
 
 /// Whether somebody else had the lock (`lock_not_available`), or was in a circle with us (`deadlock_detected`).

@@ -1,6 +1,7 @@
 //! The migrations against real databases: SQLite, and PostgreSQL where it is installed.
 
 mod beside;
+mod busy;
 mod database;
 mod declared;
 mod history;
