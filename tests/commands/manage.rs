@@ -20,6 +20,7 @@ on_both!(
     several_may_migrate_at_once,
     the_status_is_told_without_writing_anything,
     a_database_of_a_newer_version_is_told,
+    a_database_of_an_older_version_is_brought_up_to_date,
 );
 
 fn migrate_goes_up_and_down_and_tells(program: Program) {
@@ -191,10 +192,30 @@ fn a_database_of_a_newer_version_is_told(program: Program) {
         database.execute_unprepared(newer).await.expect("it is written");
         database.close().await.expect("it closes");
     });
-    for arguments in [&["migrate", "status"][..], &["migrate"], &["token", "list"], &["serve"]] {
+    let commands: [&[&str]; 6] =
+        [&["migrate", "status"], &["migrate"], &["migrate", "down"], &["token", "list"], &["doctor"], &["serve"]];
+    for arguments in commands {
         let said = program.run(arguments);
         assert_eq!(said.code, 1, "{said:?}");
         let told = said.err.lines().last().unwrap_or_default();
         assert!(told.contains("migrated by a newer version") && told.contains("m20990101_000001_later"), "{said:?}");
     }
+}
+
+/// By every command that needs its tables, and by `serve`; those that only look tell what is missing.
+fn a_database_of_an_older_version_is_brought_up_to_date(program: Program) {
+    let pending = || program.list(&["migrate", "status"]).iter().filter(|row| row["applied"] == false).count();
+    program.done(&["migrate"]);
+    for arguments in [&["token", "list"][..], &["can", "a@example.com", "GET", "/api/v1/products"], &["recount"]] {
+        program.done(&["migrate", "down", "--steps", "2"]);
+        assert_eq!(pending(), 2);
+        program.run(&["doctor"]);
+        assert_eq!(pending(), 2, "it only looks");
+        program.run(arguments);
+        assert_eq!(pending(), 0, "{arguments:?}");
+    }
+    program.done(&["migrate", "down", "--steps", "2"]);
+    let serving = program.serve_first(&[]);
+    assert_eq!(status(&serving, "", "~/health/ready"), 200);
+    assert_eq!(pending(), 0);
 }
