@@ -20,7 +20,12 @@ use Dialect::{Postgres, Sqlite};
 pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
     match step {
         Step::Create(table) => vec![create(table, dialect)],
-        Step::Drop(table) => vec![format!("DROP TABLE \"{}\"", table.name)],
+        Step::Drop(table) => {
+            // SQLite deletes the rows first, one by one, and none to which another of them refers.
+            let own = table.columns.iter().filter(|column| dialect == Sqlite && column.refers_to(&table.name));
+            let released = own.flat_map(|column| rewrite(&table.name, column, &column.released()));
+            released.chain([format!("DROP TABLE \"{}\"", table.name)]).collect()
+        }
         Step::RenameTable { .. } | Step::RenameColumn { .. } => rename(step, dialect),
         Step::RenameIndex { table, index, from, to } => match dialect {
             Postgres => vec![format!("ALTER INDEX \"{from}\" RENAME TO \"{to}\"")],

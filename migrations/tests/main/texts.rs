@@ -1,6 +1,7 @@
 //! Tables whose own text, or whose own rows, would stand in the way of a change: on SQLite, which has no statement for it.
 
 use charter_codegen::migration::Plan;
+use charter_codegen::migration::sql::{Dialect, statements};
 use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;
@@ -46,6 +47,20 @@ async fn a_table_goes_whose_rows_refer_to_each_other(database: Database) {
     database.run("INSERT INTO things (id, parent_id) VALUES (1, NULL), (2, 1), (3, 2)").await.unwrap();
     things.rename("items").await.unwrap();
     Table::on(&manager, "items").drop().await.unwrap();
+    assert_eq!(database.tables().await, Vec::<String>::new());
+
+    // And so it does by the SQL that is shown.
+    let yaml = "# resources/item.yaml\nresource: item\nfields:\n  of_id: { type: ref(item), nullable: true }\n";
+    let item = snapshot(Sources::from_example(yaml)).unwrap();
+    steps::up(&manager, &Plan::between(&Snapshot::default(), &item)).await.unwrap();
+    let insert = "INSERT INTO items (of_id, created_at, updated_at) VALUES";
+    database.run(&format!("{insert} (NULL, NOW, NOW), (1, NOW, NOW)")).await.unwrap();
+    let dialect = if database.is_postgres() { Dialect::Postgres } else { Dialect::Sqlite };
+    for step in &Plan::between(&item, &Snapshot::default()).whole {
+        for statement in statements(step, dialect, false) {
+            database.run(&statement).await.unwrap_or_else(|problem| panic!("{statement}: {problem}"));
+        }
+    }
     assert_eq!(database.tables().await, Vec::<String>::new());
 }
 
