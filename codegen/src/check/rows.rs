@@ -6,11 +6,12 @@ use super::beside;
 use super::defaults::own_rules;
 use super::examples::{element, value};
 use super::sown::{Sown, stands};
-use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule};
 use crate::names::upper_camel;
 use crate::number::Number;
 use crate::source::Span;
+use crate::syntax::mapping::torn_at_comma;
 use crate::syntax::tree::{Entry, Node, Value};
 
 /// What rows are of: those of a file, or the records that are embedded in one of them.
@@ -31,7 +32,13 @@ impl<'a> Rows<'a> {
         for (place, item) in items.iter().enumerate() {
             let Value::Map(entries) = &item.value else {
                 let message = format!("a row is a mapping from fields to values, not {}", item.described());
-                problems.push(Diagnostic::new(Code::Seed, item.span, message, "expected a mapping"));
+                let problem = Diagnostic::new(Code::Seed, item.span, message, "expected a mapping");
+                problems.push(match (self.key, item.scalar()) {
+                    (Some(key), Some(text)) => {
+                        problem.help(format!("write `{{ {}: {}, … }}`", key.name.value, text.value))
+                    }
+                    _ => problem,
+                });
                 continue;
             };
             let sown = if self.by.is_none() { sown.with(&items[..place]) } else { sown };
@@ -72,13 +79,22 @@ impl<'a> Rows<'a> {
 
     /// One row: its fields are there and can be written, its values fit, and nothing is missing.
     fn row(&self, item: &Node, entries: &'a [Entry], sown: Sown<'a>, problems: &mut Problems) {
-        for entry in entries {
+        // Fields that an unknown one may have been meant to be, so that they are not missing as well.
+        let mut meant: Vec<&str> = Vec::new();
+        for (place, entry) in entries.iter().enumerate() {
             let name = entry.key.as_str();
             let Some(field) = self.resource.field(name) else {
                 let message = format!("`{}` has no field `{name}`", self.resource.name.value);
-                let known = self.given().map(|field| field.name.as_str());
+                let known = || self.given().map(|field| field.name.as_str());
                 let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "unknown field");
-                problems.push(problem.did_you_mean(name, known));
+                let before = place.checked_sub(1).map(|before| &entries[before]);
+                problems.push(match before.and_then(|before| torn_at_comma(before, entry)) {
+                    Some(help) => problem.help(help),
+                    None => {
+                        meant.extend(nearest(name, known()));
+                        problem.did_you_mean(name, known())
+                    }
+                });
                 continue;
             };
             if field.kind == Kind::CustomFields {
@@ -101,7 +117,9 @@ impl<'a> Rows<'a> {
         }
         self.beside_others(entries, problems);
         for field in self.given() {
-            self.missing(field, item, entries, problems);
+            if !meant.contains(&field.name.as_str()) {
+                self.missing(field, item, entries, problems);
+            }
             self.lacking(field, item, entries, sown, problems);
             self.leading_nowhere(field, entries, sown, problems);
         }

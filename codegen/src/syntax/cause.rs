@@ -148,8 +148,13 @@ fn beside_none(before: &str, line: &str, problem: &str) -> Option<String> {
     for above in before.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
         open.retain(|column| *column < indent(above));
         open.push(indent(above));
+        // An element's own keys stand behind its `- `.
+        if let Some(element) = above.trim_start().strip_prefix('-') {
+            open.push(above.len() - element.trim_start().len());
+        }
     }
-    if !problem.contains("did not find expected key") || open.contains(&indent(line)) {
+    let is_it = problem.contains("did not find expected key") || problem.contains("mapping values");
+    if !is_it || open.contains(&indent(line)) {
         return None;
     }
     let (last, others) = open.split_last()?;

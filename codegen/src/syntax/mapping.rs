@@ -238,13 +238,25 @@ fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<Str
             let is_field = keys.iter().any(|key| matches!(key.key.as_str(), "type" | "from" | "many"));
             is_field.then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))
         }
-        Value::Null => {
-            let Value::Scalar { text, plain: true } = &before?.value.value else { return None };
-            // Between braces there is a comma and a space; on lines of their own, more.
-            let torn = entry.key.span.start.checked_sub(before?.value.span.end) == Some(2);
-            let key = &before?.key.value;
-            torn.then(|| format!("a text with a comma stands in quotes: `{key}: \"{text}, {}\"`", entry.key.value))
+        Value::Null => torn_at_comma(before?, entry),
+        _ => None,
+    }
+}
+
+/// What to do with a key that is what a comma left of the value before it: `label: Big, blue` or `ratio: 1,5`.
+pub fn torn_at_comma(before: &Entry, entry: &Entry) -> Option<String> {
+    let (Value::Scalar { text, plain: true }, Value::Null) = (&before.value.value, &entry.value.value) else {
+        return None;
+    };
+    let (name, rest) = (&before.key.value, &entry.key.value);
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // Between braces there is a comma, and perhaps a space; on lines of their own, more.
+    match entry.key.span.start.checked_sub(before.value.span.end)? {
+        1 if are_digits(text.trim_start_matches('-')) && are_digits(rest) => {
+            Some(format!("a number has a point, and no comma: `{name}: {text}.{rest}`"))
         }
+        1 => Some(format!("a text with a comma stands in quotes: `{name}: \"{text},{rest}\"`")),
+        2 => Some(format!("a text with a comma stands in quotes: `{name}: \"{text}, {rest}\"`")),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ mod document;
 pub mod field;
 pub mod foreign;
 pub mod keys;
-mod mapping;
+pub mod mapping;
 pub mod relation;
 pub mod resource;
 mod stray;
