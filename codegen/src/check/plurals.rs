@@ -12,8 +12,8 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
     let message =
         format!("`{}` looks like several records, of which lists would be called `{}`", name.value, plural.value);
     let help = format!(
-        "call it `{singular}`, and its file `{singular}.yaml`; or say what several are: `plural: {}`",
-        name.value
+        "call it `{singular}`, and its file `{singular}.yaml`; where `{}` is the name of one, say so: `plural: {}`",
+        name.value, plural.value
     );
     problems.push(Diagnostic::new(Code::PluralName, name.span, message, "the name of one record").help(help));
 }
