@@ -263,13 +263,18 @@ impl Writer {
         }
         let piece = Bytes::from(std::mem::take(&mut self.written));
         let (begun, left) = (self.state.clock.instant(), time_for(self.bytes).saturating_sub(self.waited));
+        let slow = || Error::Unavailable("the client is too slow".into());
+        // There may be room at once by now, of which a time of nothing would not tell.
+        if left.is_zero() {
+            return Err(slow());
+        }
         self.bytes += piece.len();
         let sent = timeout(left, self.sender.send(Piece::Bytes(piece))).await;
         self.waited += self.state.clock.instant() - begun;
         match sent {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Error::Unavailable("the client has gone".into())),
-            Err(_) => Err(Error::Unavailable("the client is too slow".into())),
+            Err(_) => Err(slow()),
         }
     }
 

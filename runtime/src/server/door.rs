@@ -1,80 +1,67 @@
 //! The listening socket, which can be closed while what came through it is still served.
 
-use std::io::Result;
-use std::sync::Arc;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
 
-use salvo::conn::tcp::TcpAcceptor;
-use salvo::conn::{Accepted, Acceptor, Holding};
-use salvo::fuse::ArcFusePolicy;
-use tokio::sync::watch;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+use super::desk::Desks;
+use crate::error::{Error, Result};
+
+/// After a connection could not be accepted, as because there are too many files, the next is waited for so long.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Accepts connections until it is closed: then the address is refused at once, where a socket that nobody accepts from
 /// would let clients wait.
+#[derive(Debug)]
 pub struct Door {
-    inner: Option<TcpAcceptor>,
-    holdings: Vec<Holding>,
-    state: Arc<watch::Sender<State>>,
+    listener: TcpListener,
+    /// Where it listens: the real port when the configured one was 0.
+    pub address: SocketAddr,
 }
 
 /// Closes a [`Door`].
-#[derive(Debug, Clone)]
-pub struct Closer(Arc<watch::Sender<State>>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    /// It is to be closed.
-    Closing,
-    Closed,
-}
+#[derive(Debug)]
+pub struct Closer(JoinHandle<()>);
 
 impl Door {
-    pub fn new(inner: TcpAcceptor) -> (Door, Closer) {
-        let state = Arc::new(watch::Sender::new(State::Open));
-        (Door { holdings: inner.holdings().to_vec(), inner: Some(inner), state: state.clone() }, Closer(state))
+    /// Listens.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub async fn at(listen: &str) -> Result<Door> {
+        let problem = |error: io::Error| Error::Internal(format!("cannot listen on {listen}: {error}"));
+        let listener = TcpListener::bind(listen).await.map_err(problem)?;
+        let address = listener.local_addr().map_err(problem)?;
+        Ok(Door { listener, address })
+    }
+
+    /// Leads those who come to the desks, from now on.
+    pub fn open(self, desks: Desks) -> Closer {
+        Closer(tokio::spawn(async move {
+            loop {
+                // What goes wrong before it is at a desk is one client's connection, or room for it.
+                let led = match self.listener.accept().await {
+                    Ok((stream, from)) => stream.into_std().map(|stream| desks.lead((stream, from))),
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = led {
+                    tracing::error!(%error, "a connection could not be accepted");
+                    sleep(PAUSE).await;
+                }
+            }
+        }))
     }
 }
 
 impl Closer {
     /// Closes the socket and waits until it is.
-    pub async fn close(&self) {
-        self.0.send_if_modified(|state| {
-            let open = *state == State::Open;
-            if open {
-                *state = State::Closing;
-            }
-            open
-        });
-        // The door is gone when nobody is left to close it.
-        let _ = self.0.subscribe().wait_for(|state| *state == State::Closed).await;
-    }
-}
-
-impl Drop for Door {
-    fn drop(&mut self) {
-        self.state.send_replace(State::Closed);
-    }
-}
-
-impl Acceptor for Door {
-    type Coupler = <TcpAcceptor as Acceptor>::Coupler;
-    type Stream = <TcpAcceptor as Acceptor>::Stream;
-
-    fn holdings(&self) -> &[Holding] {
-        &self.holdings
-    }
-
-    async fn accept(&mut self, fuse: Option<ArcFusePolicy>) -> Result<Accepted<Self::Coupler, Self::Stream>> {
-        if let Some(inner) = &mut self.inner {
-            let mut state = self.state.subscribe();
-            tokio::select! {
-                accepted = inner.accept(fuse) => return accepted,
-                _ = state.wait_for(|state| *state != State::Open) => {}
-            }
-        }
-        self.inner = None;
-        self.state.send_replace(State::Closed);
-        // Nobody comes any more.
-        std::future::pending().await
+    pub async fn close(self) {
+        self.0.abort();
+        // The socket goes with the task.
+        let _ = self.0.await;
     }
 }

@@ -1,6 +1,7 @@
 //! The HTTP server around the operations: request ids, limits, logs, health, and a stop that loses nothing.
 
 mod answer;
+mod desk;
 mod door;
 mod encoding;
 mod endpoint;

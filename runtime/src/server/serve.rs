@@ -4,15 +4,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use salvo::conn::{Acceptor, Listener, TcpListener};
+use futures_util::future::join_all;
 use salvo::fuse::FuseConfig;
 use salvo::request_id::RequestId;
 use salvo::server::ServerHandle;
-use salvo::{Router, Server, Service};
+use salvo::{Router, Server};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
+use super::desk::{self, Desk, Desks};
 use super::door::{Closer, Door};
 use super::encoding::Encoding;
 use super::endpoint::Endpoint;
@@ -22,6 +23,7 @@ use super::reference::{Described, Page};
 use crate::attachment;
 use crate::context::State;
 use crate::crud;
+use crate::db::Dialect;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::index;
@@ -53,8 +55,7 @@ const STALL: Duration = Duration::from_secs(60);
 pub struct Running {
     /// Where: the real port when the configured one was 0.
     pub address: SocketAddr,
-    handle: ServerHandle,
-    task: JoinHandle<()>,
+    served: Vec<(ServerHandle, desk::Service)>,
     engine: Engine,
     closer: Closer,
     /// What works beside the requests.
@@ -67,26 +68,19 @@ pub struct Running {
 /// # Errors
 /// When the address cannot be bound.
 pub async fn serve(state: Arc<State>) -> Result<Running> {
-    let acceptor = TcpListener::new(state.config.listen.clone())
-        .try_bind()
-        .await
-        .map_err(|error| Error::Internal(format!("cannot listen on {}: {error}", state.config.listen)))?;
-    let address = acceptor.holdings().first().and_then(|holding| holding.local_addr.clone().into_std());
-    let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
+    let door = Door::at(&state.config.listen).await?;
+    let address = door.address;
     let _ = state.address.set(address);
-    let (door, closer) = Door::new(acceptor);
-    let unused = FuseConfig::default().with_connection_idle_timeout(IDLE).with_write_stall_timeout(STALL);
-    let mut server = Server::new(door).fuse_config(unused);
-    // What is received is read in pieces of this size, and so is the head of a request. A request's memory is theirs.
-    server.http1_mut().max_buf_size(READ);
-    server
-        .http2_mut()
-        .initial_stream_window_size(READ as u32)
-        .initial_connection_window_size(4 * READ as u32)
-        .max_concurrent_streams(STREAMS);
-    let handle = server.handle();
-    let service = Service::new(router(&state));
-    let task = tokio::spawn(server.serve(service));
+    let alone = state.db.dialect() == Dialect::Sqlite;
+    let (desks, each) = Desks::new(if alone { desk::most() } else { 1 }, address);
+    let router = Arc::new(router(&state));
+    let mut served = Vec::with_capacity(each.len());
+    for desk in each {
+        let server = server(desk);
+        let (handle, work) = (server.handle(), server.serve(router.clone()));
+        served.push((handle, if alone { desk::Service::alone(work)? } else { desk::Service::together(work) }));
+    }
+    let closer = door.open(desks);
     let slots = state.config.webhook_concurrency as usize;
     let engine = Engine::start(state.clone(), state.sender.clone(), slots);
     let keepers = vec![
@@ -96,7 +90,21 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
         keep("indexes", &state, index::keep),
         keep("totals", &state, total::keep_folded),
     ];
-    Ok(Running { address, handle, task, engine, closer, keepers, state })
+    Ok(Running { address, served, engine, closer, keepers, state })
+}
+
+/// What serves the connections of a desk.
+fn server(desk: Desk) -> Server<Desk> {
+    let unused = FuseConfig::default().with_connection_idle_timeout(IDLE).with_write_stall_timeout(STALL);
+    let mut server = Server::new(desk).fuse_config(unused);
+    // What is received is read in pieces of this size, and so is the head of a request. A request's memory is theirs.
+    server.http1_mut().max_buf_size(READ);
+    server
+        .http2_mut()
+        .initial_stream_window_size(READ as u32)
+        .initial_connection_window_size(4 * READ as u32)
+        .max_concurrent_streams(STREAMS);
+    server
 }
 
 /// Begins what works beside the requests for as long as the server runs.
@@ -138,13 +146,16 @@ pub fn router(state: &Arc<State>) -> Router {
 
 impl Running {
     /// Stops accepting and claiming, lets what is under way finish, and closes the database.
-    pub async fn stop(self) {
+    pub async fn stop(mut self) {
         // First, so that whoever comes now is refused and does not wait for the end of the others.
         self.closer.close().await;
-        self.handle.stop_graceful(DRAIN);
+        for (handle, _) in &self.served {
+            handle.stop_graceful(DRAIN);
+        }
         // At the same time: each has nearly all of the time that an operator waits.
         let until = Instant::now() + DRAIN;
-        let _ = tokio::join!(self.task, self.engine.stop());
+        let ended = join_all(self.served.iter_mut().map(|(_, service)| service.ended()));
+        let _ = tokio::join!(ended, self.engine.stop());
         // Behind those that begin it.
         if timeout_at(until, self.state.lasting.ended()).await.is_err() {
             tracing::warn!("what was begun for clients that went away did not end in time");

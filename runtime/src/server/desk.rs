@@ -1,0 +1,188 @@
+//! Where connections are served: each stays, from its beginning to its end, at the desk that it was led to.
+//!
+//! On SQLite every desk is a thread of its own. A request there waits for no other server, and what is short is read on its
+//! thread, so that nothing is won where any thread may go on with any request, and much is lost: threads wake each other
+//! for work of which half is the waking (decision 24). On PostgreSQL there is one desk, of all threads together.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use salvo::conn::tcp::TcpCoupler;
+use salvo::conn::{Accepted, Acceptor, ConnCtrl, Holding, StraightStream};
+use salvo::fuse::{ArcFusePolicy, FuseAction, FuseInfo, TransProto};
+use salvo::http::Version;
+use salvo::http::uri::Scheme;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::{Error, Result};
+
+/// A connection on its way to a desk.
+pub type Guest = (TcpStream, SocketAddr);
+
+/// Leads connections to desks, in turn.
+#[derive(Debug, Clone)]
+pub struct Desks {
+    queues: Arc<[mpsc::UnboundedSender<Guest>]>,
+    next: Arc<AtomicUsize>,
+}
+
+/// A desk, to which connections are led.
+pub struct Desk {
+    queue: mpsc::UnboundedReceiver<Guest>,
+    holdings: [Holding; 1],
+}
+
+/// What goes on at a desk.
+#[derive(Debug)]
+pub struct Service {
+    ended: oneshot::Receiver<()>,
+    /// What was begun at the desk goes on until this is gone.
+    _open: oneshot::Sender<()>,
+}
+
+impl Desks {
+    /// So many desks, of a server that listens there.
+    pub fn new(count: usize, address: SocketAddr) -> (Desks, Vec<Desk>) {
+        let (queues, desks): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::unbounded_channel()).unzip();
+        let holding = Holding {
+            local_addr: address.into(),
+            http_versions: vec![Version::HTTP_11, Version::HTTP_2],
+            http_scheme: Scheme::HTTP,
+        };
+        let desk = |queue| Desk { queue, holdings: [holding.clone()] };
+        let desks = desks.into_iter().map(desk).collect();
+        (Desks { queues: queues.into(), next: Arc::default() }, desks)
+    }
+
+    /// Leads a connection to the next desk. It is closed where nobody serves any more.
+    pub fn lead(&self, guest: Guest) {
+        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.queues.len();
+        let _ = self.queues[next].send(guest);
+    }
+}
+
+impl Acceptor for Desk {
+    type Coupler = TcpCoupler<Self::Stream>;
+    type Stream = StraightStream<tokio::net::TcpStream>;
+
+    fn holdings(&self) -> &[Holding] {
+        &self.holdings
+    }
+
+    async fn accept(&mut self, fuse: Option<ArcFusePolicy>) -> io::Result<Accepted<Self::Coupler, Self::Stream>> {
+        // Once the door is closed nobody comes any more.
+        let Some((stream, remote)) = self.queue.recv().await else { return std::future::pending().await };
+        let stream = tokio::net::TcpStream::from_std(stream)?;
+        let (conn_ctrl, local_addr) = (ConnCtrl::new(), self.holdings[0].local_addr.clone());
+        let info = FuseInfo { trans_proto: TransProto::Tcp, remote_addr: remote.into(), local_addr };
+        let (fuse_config, observer) = match &fuse {
+            Some(policy) => match policy.decide(&info).await {
+                FuseAction::Accept(config) => (Some(config), policy.observe(&info, &conn_ctrl)),
+                FuseAction::Reject => return Err(io::ErrorKind::ConnectionRefused.into()),
+            },
+            None => (None, None),
+        };
+        Ok(Accepted {
+            coupler: TcpCoupler::new(),
+            stream: StraightStream::new(stream, fuse_config, conn_ctrl.clone(), observer),
+            fuse_config,
+            conn_ctrl,
+            remote_addr: info.remote_addr,
+            local_addr: info.local_addr,
+            http_scheme: Scheme::HTTP,
+        })
+    }
+}
+
+impl Service {
+    /// Serves on a thread of its own.
+    ///
+    /// # Errors
+    /// When there is no room for another thread.
+    pub fn alone(work: impl Future<Output = ()> + Send + 'static) -> Result<Service> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::internal)?;
+        let (end, ended) = oneshot::channel();
+        let (_open, closed) = oneshot::channel::<()>();
+        let served = async move {
+            let work = async {
+                work.await;
+                let _ = end.send(());
+                // What requests have begun and is to outlast them goes on here.
+                std::future::pending::<()>().await
+            };
+            tokio::select! {
+                () = work => {}
+                _ = closed => {}
+            }
+        };
+        let thread = thread::Builder::new().name("charter-desk".into());
+        thread.spawn(move || runtime.block_on(served)).map_err(Error::internal)?;
+        Ok(Service { ended, _open })
+    }
+
+    /// Serves on the threads of the runtime.
+    pub fn together(work: impl Future<Output = ()> + Send + 'static) -> Service {
+        let (end, ended) = oneshot::channel();
+        let (_open, _) = oneshot::channel();
+        tokio::spawn(async move {
+            work.await;
+            let _ = end.send(());
+        });
+        Service { ended, _open }
+    }
+
+    /// Waits until nobody is served any more.
+    pub async fn ended(&mut self) {
+        let _ = (&mut self.ended).await;
+    }
+}
+
+/// As many desks as the runtime has threads.
+pub fn most() -> usize {
+    Handle::current().metrics().num_workers()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn connections_are_led_to_desks_in_turn() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (desks, mut each) = Desks::new(3, address);
+        for _ in 0..4 {
+            desks.lead((TcpStream::connect(address).unwrap(), address));
+        }
+        let led = each.iter_mut().map(|desk| std::iter::from_fn(|| desk.queue.try_recv().ok()).count());
+        assert_eq!(led.collect::<Vec<_>>(), [2, 1, 1]);
+        // Nobody serves any more: the connection goes.
+        drop(each);
+        desks.lead((TcpStream::connect(address).unwrap(), address));
+    }
+
+    #[tokio::test]
+    async fn what_was_begun_at_a_desk_goes_on_until_it_is_left() {
+        let (progress, mut seen) = mpsc::unbounded_channel();
+        let mut service = Service::alone(async move {
+            tokio::spawn(async move {
+                while progress.send(thread::current().name().map(str::to_owned)).is_ok() {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            });
+        })
+        .unwrap();
+        service.ended().await;
+        while seen.try_recv().is_ok() {}
+        assert_eq!(seen.recv().await, Some(Some("charter-desk".into())));
+        drop(service);
+        while seen.recv().await.is_some() {}
+    }
+}
