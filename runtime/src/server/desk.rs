@@ -6,8 +6,6 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use salvo::conn::tcp::TcpCoupler;
@@ -24,10 +22,10 @@ use crate::error::{Error, Result};
 pub type Guest = (TcpStream, SocketAddr);
 
 /// Leads connections to desks, in turn.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Desks {
-    queues: Arc<[mpsc::UnboundedSender<Guest>]>,
-    next: Arc<AtomicUsize>,
+    queues: Vec<mpsc::UnboundedSender<Guest>>,
+    next: usize,
 }
 
 /// A desk, to which connections are led.
@@ -40,8 +38,8 @@ pub struct Desk {
 #[derive(Debug)]
 pub struct Service {
     ended: oneshot::Receiver<()>,
-    /// What was begun at the desk goes on until this is gone.
-    _open: oneshot::Sender<()>,
+    /// What was begun on a thread of its own goes on until this is gone.
+    _open: Option<oneshot::Sender<()>>,
 }
 
 impl Desks {
@@ -55,13 +53,13 @@ impl Desks {
         };
         let desk = |queue| Desk { queue, holdings: [holding.clone()] };
         let desks = desks.into_iter().map(desk).collect();
-        (Desks { queues: queues.into(), next: Arc::default() }, desks)
+        (Desks { queues, next: 0 }, desks)
     }
 
     /// Leads a connection to the next desk. It is closed where nobody serves any more.
-    pub fn lead(&self, guest: Guest) {
-        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.queues.len();
-        let _ = self.queues[next].send(guest);
+    pub fn lead(&mut self, guest: Guest) {
+        let _ = self.queues[self.next].send(guest);
+        self.next = (self.next + 1) % self.queues.len();
     }
 }
 
@@ -106,7 +104,7 @@ impl Service {
     pub fn alone(work: impl Future<Output = ()> + Send + 'static) -> Result<Service> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::internal)?;
         let (end, ended) = oneshot::channel();
-        let (_open, closed) = oneshot::channel::<()>();
+        let (open, closed) = oneshot::channel::<()>();
         let served = async move {
             let work = async {
                 work.await;
@@ -121,18 +119,17 @@ impl Service {
         };
         let thread = thread::Builder::new().name("charter-desk".into());
         thread.spawn(move || runtime.block_on(served)).map_err(Error::internal)?;
-        Ok(Service { ended, _open })
+        Ok(Service { ended, _open: Some(open) })
     }
 
     /// Serves on the threads of the runtime.
     pub fn together(work: impl Future<Output = ()> + Send + 'static) -> Service {
         let (end, ended) = oneshot::channel();
-        let (_open, _) = oneshot::channel();
         tokio::spawn(async move {
             work.await;
             let _ = end.send(());
         });
-        Service { ended, _open }
+        Service { ended, _open: None }
     }
 
     /// Waits until nobody is served any more.
@@ -157,7 +154,7 @@ mod tests {
     fn connections_are_led_to_desks_in_turn() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (desks, mut each) = Desks::new(3, address);
+        let (mut desks, mut each) = Desks::new(3, address);
         for _ in 0..4 {
             desks.lead((TcpStream::connect(address).unwrap(), address));
         }

@@ -40,7 +40,7 @@ impl Door {
     }
 
     /// Leads those who come to the desks, from now on.
-    pub fn open(self, desks: Desks) -> Closer {
+    pub fn open(self, mut desks: Desks) -> Closer {
         Closer(tokio::spawn(async move {
             loop {
                 // What goes wrong before it is at a desk is one client's connection, or room for it.
