@@ -150,12 +150,12 @@ impl Service {
     }
 }
 
-/// What was answered within `took` leaves with what else is ready at this desk, [`STEPS`] of it at most. One answer that leaves
-/// alone wakes its client, often on the processor on which the next would be read (decision 25). What took long is worth a
-/// wake, and a desk that has not slept lately has more to do than to wait. Where all threads serve together nobody waits.
+/// What was answered within `took` leaves once what else is ready at this desk has had its turn. One answer that leaves alone
+/// wakes its client, often on the processor on which the next would be read (decision 25). What took long is worth a wake,
+/// and a desk that has not slept lately has more to do than to wait. Where all threads serve together nobody waits.
 pub async fn leave_with_others(took: Duration) {
-    if took < QUICK && Sleep::was_lately() {
-        // Goes on once the runtime has looked for what is new.
+    if took < QUICK && Sleep::spend() {
+        // Queues again once the runtime has looked for what is new, after [`STEPS`] at the latest.
         tokio::task::yield_now().await;
     }
 }
@@ -163,7 +163,7 @@ pub async fn leave_with_others(took: Duration) {
 /// When the desk of this thread slept last.
 struct Sleep {
     begun: Cell<Option<Instant>>,
-    /// So many may still leave together.
+    /// So many may still leave together since.
     left: Cell<u32>,
 }
 
@@ -185,7 +185,8 @@ impl Sleep {
         });
     }
 
-    fn was_lately() -> bool {
+    /// Whether one more may, who then does.
+    fn spend() -> bool {
         SLEEP.with(|sleep| sleep.left.replace(sleep.left.get().saturating_sub(1)) > 0)
     }
 }
