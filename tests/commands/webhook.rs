@@ -69,3 +69,13 @@ fn settings_that_do_not_apply_to_it_do_not_stop_it() {
     listening.signal("INT");
     assert_eq!(listening.end().code, 0);
 }
+
+#[test]
+fn whoever_has_read_where_it_listens_can_stop_it() {
+    let program = Program::new(Database::Sqlite);
+    for signal in ["INT", "TERM", "HUP"].into_iter().cycle().take(30) {
+        let listening = Serving::start(program.command(&["webhook", "listen", "--port", "0"]), "Listening on");
+        listening.signal(signal);
+        assert_eq!(listening.end().code, 0, "{signal}");
+    }
+}

@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::error::{Error, Result};
+use crate::server::Signals;
 use crate::webhook::SigningSecret;
 use crate::webhook::signature::{ATTEMPT, EVENT, ID, SIGNATURE, SIGNATURE_PREVIOUS, STANDARD_SIGNATURE, TIMESTAMP};
 
@@ -44,7 +45,7 @@ pub fn command() -> Command {
     Command::new("webhook").about("Webhooks").subcommand_required(true).subcommand(listen)
 }
 
-/// Listens until the process is stopped.
+/// Listens until the process is told to stop.
 ///
 /// # Errors
 /// When the secret is none, or the port is taken.
@@ -57,11 +58,14 @@ pub async fn run(matches: &ArgMatches) -> Result<()> {
     };
     let port = matches.get_one::<u16>("port").copied().unwrap_or_default();
     let status = matches.get_one::<u16>("status").copied().unwrap_or(200);
+    // Before anybody is told where it listens: who reads that may stop it at once.
+    let mut signals = Signals::listen()?;
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await;
     let listener = listener.map_err(|error| Error::Internal(format!("port {port}: {error}")))?;
     let address = listener.local_addr().map_err(Error::internal)?;
     say(&format!("Listening on http://{address}/\n"));
     say("A server reaches it with CHARTER_WEBHOOK_ALLOW_HTTP=true and CHARTER_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8.\n");
+    let mut told = std::pin::pin!(signals.told());
     loop {
         tokio::select! {
             accepted = listener.accept() => {
@@ -69,7 +73,7 @@ pub async fn run(matches: &ArgMatches) -> Result<()> {
                     tokio::spawn(serve(stream, secret.clone(), status));
                 }
             }
-            _ = tokio::signal::ctrl_c() => return Ok(()),
+            () = &mut told => return Ok(()),
         }
     }
 }

@@ -198,7 +198,8 @@ impl Signals {
         })
     }
 
-    async fn told(&mut self) {
+    /// Waits for one of them, those included that came since it began to listen.
+    pub async fn told(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
