@@ -2,6 +2,7 @@
 
 mod secret;
 
+use std::net::IpAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -78,6 +79,11 @@ pub const SETTINGS: &[Setting] = &[
         default: "8",
         about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more, and so has a start on PostgreSQL",
     },
+    Setting {
+        flag: "threads",
+        default: "",
+        about: "Threads that serve, by default one for each processor, and one fewer beside a PostgreSQL on the same machine, which is busy then",
+    },
     Setting { flag: "body-limit", default: "1048576", about: "Bytes of a body, JSON or a form; more is 413" },
     Setting {
         flag: "request-concurrency",
@@ -139,6 +145,8 @@ pub struct Config {
     pub secret_key: Option<String>,
     pub admin_email: String,
     pub database_pool: u32,
+    /// How many threads serve.
+    pub threads: usize,
     pub body_limit: usize,
     /// How many requests are worked on at once; see [`Config::at_once`].
     pub request_concurrency: Option<u32>,
@@ -204,14 +212,19 @@ impl Config {
         };
         let networks = |flag: &str, problems: &mut Vec<String>| networks(flag, &value(flag), problems);
         let data_dir = PathBuf::from(value("data-dir"));
+        let database_url = optional("database-url").unwrap_or_else(|| sqlite_url(&data_dir));
         let config = Config {
-            database_url: optional("database-url").unwrap_or_else(|| sqlite_url(&data_dir)),
             listen: value("listen"),
             base_url: optional("base-url").map(|url| base_url(&url, &mut problems)),
             storage: Location::read(&optional, &mut problems),
             secret_key: optional("secret-key"),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
+            threads: match optional("threads") {
+                Some(_) => number("threads", 1, 1024, &mut problems) as usize,
+                None => threads(is_beside(&database_url), processors()),
+            },
+            database_url,
             body_limit: number("body-limit", 1024, 1 << 30, &mut problems) as usize,
             request_concurrency: optional("request-concurrency")
                 .map(|_| number("request-concurrency", 1, 100_000, &mut problems) as u32),
@@ -313,6 +326,26 @@ fn wrong_database(url: &str) -> Option<String> {
         },
         _ => Some("database-url must begin with sqlite:// or postgres://".into()),
     }
+}
+
+/// How many threads serve: one for each processor. Whoever asks a PostgreSQL on the same machine leaves it one, for it works at
+/// what they asked while they wait; a thread more would take turns with it, and be woken for half of what the other could
+/// have done by itself (decision 26).
+fn threads(beside: bool, processors: usize) -> usize {
+    if beside { processors.saturating_sub(1).max(1) } else { processors }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Whether a database is another process of this machine.
+fn is_beside(url: &str) -> bool {
+    let Some(("postgres" | "postgresql", _)) = url.split_once("://") else { return false };
+    let Ok(options) = PgConnectOptions::from_str(url) else { return false };
+    let host = options.get_host().trim_matches(['[', ']']);
+    let is_here = |host: &str| host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    options.get_socket().is_some() || is_here(host)
 }
 
 /// What the driver of PostgreSQL reads of a URL's parameters.

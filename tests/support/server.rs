@@ -252,6 +252,7 @@ fn config(url: &str, folder: &Folder) -> Config {
         secret_key: Some("of the tests".into()),
         admin_email: "admin@example.com".into(),
         database_pool: 4,
+        threads: 1,
         body_limit: 1 << 20,
         request_concurrency: None,
         request_timeout: Duration::from_secs(60),

@@ -40,7 +40,7 @@ impl App {
         if let Some(("webhook", matches)) = matches.subcommand()
             && let Some(("listen", matches)) = matches.subcommand()
         {
-            return to_the_end(listen::run(matches), false);
+            return to_the_end(listen::run(matches), 1, false);
         }
         let config = match Config::read(&matches, environment()) {
             Ok(config) => config,
@@ -52,13 +52,14 @@ impl App {
         log::init(&config);
         // Whoever reads the log of a server reads its end there too.
         let logged = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
-        to_the_end(run(self, config, &matches), logged)
+        let threads = config.threads;
+        to_the_end(run(self, config, &matches), threads, logged)
     }
 }
 
 /// Runs a command, and tells of its failure on standard error, or in the log that is there.
-fn to_the_end(command: impl Future<Output = Result<()>>, logged: bool) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+fn to_the_end(command: impl Future<Output = Result<()>>, threads: usize, logged: bool) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("the runtime did not start: {error}");
