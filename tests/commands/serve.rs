@@ -1,5 +1,7 @@
 //! `charter serve`: the first start and later ones, signals, the data folder, the log.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -30,6 +32,7 @@ on_both!(
     a_second_start_prints_no_token_and_knows_the_first,
     the_first_administrator_is_a_setting,
     sigterm_and_sigint_drain_and_exit_0,
+    connections_that_say_nothing_do_not_keep_it_from_stopping,
     two_processes_start_at_once_on_one_database,
     the_log_holds_no_secret,
     it_serves_though_nothing_can_be_logged_or_shown,
@@ -94,6 +97,25 @@ fn sigterm_and_sigint_drain_and_exit_0(program: Program) {
         let said = serving.end();
         assert_eq!(said.code, 0, "{signal}: {said:?}");
     }
+}
+
+fn connections_that_say_nothing_do_not_keep_it_from_stopping(program: Program) {
+    drop(program.serve_first(&[]));
+    let serving = program.serve(&[]);
+    let address = serving.base_url.trim_start_matches("http://").to_string();
+    let connect = || TcpStream::connect(&address).expect("it accepts");
+    let (silent, mut idle) = (connect(), connect());
+    idle.write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").expect("it reads");
+    let mut answer = [0; 12];
+    idle.read_exact(&mut answer).expect("it answers");
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    let begun = Instant::now();
+    serving.signal("TERM");
+    let said = serving.end();
+    assert_eq!(said.code, 0, "{said:?}");
+    // Requests under way would have 15 seconds.
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    drop((silent, idle));
 }
 
 fn two_processes_start_at_once_on_one_database(program: Program) {

@@ -10,6 +10,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use salvo::conn::tcp::TcpCoupler;
 use salvo::conn::{Accepted, Acceptor, ConnCtrl, Holding, StraightStream};
 use salvo::fuse::{ArcFusePolicy, FuseAction, FuseInfo, TransProto};
@@ -17,6 +20,7 @@ use salvo::http::Version;
 use salvo::http::uri::Scheme;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 use crate::error::{Error, Result};
 
@@ -28,6 +32,9 @@ const QUICK: Duration = Duration::from_micros(200);
 const SLEPT: Duration = Duration::from_micros(5);
 const TOGETHER: u32 = 64;
 
+/// A connection that says nothing for so long is closed: as long as the head of its first request may take.
+const SILENCE: Duration = Duration::from_secs(30);
+
 /// A connection on its way to a desk.
 pub type Guest = (TcpStream, SocketAddr);
 
@@ -38,11 +45,17 @@ pub struct Desks {
     next: usize,
 }
 
-/// A desk, to which connections are led.
+/// A desk, to which connections are led. It serves those that have said something: what serves them waits to learn what they
+/// speak, and a browser or a balancer opens some that may never say it. Those would keep a server that stops from ending.
 pub struct Desk {
     queue: mpsc::UnboundedReceiver<Guest>,
+    silent: FuturesUnordered<BoxFuture<'static, Option<Heard>>>,
+    silence: Duration,
     holdings: [Holding; 1],
 }
+
+/// A connection that has said something.
+type Heard = (tokio::net::TcpStream, SocketAddr);
 
 /// What goes on at a desk.
 #[derive(Debug)]
@@ -61,7 +74,8 @@ impl Desks {
             http_versions: vec![Version::HTTP_11, Version::HTTP_2],
             http_scheme: Scheme::HTTP,
         };
-        let desk = |queue| Desk { queue, holdings: [holding.clone()] };
+        let desk =
+            |queue| Desk { queue, silent: FuturesUnordered::new(), silence: SILENCE, holdings: [holding.clone()] };
         let desks = desks.into_iter().map(desk).collect();
         (Desks { queues, next: 0 }, desks)
     }
@@ -70,6 +84,31 @@ impl Desks {
     pub fn lead(&mut self, guest: Guest) {
         let _ = self.queues[self.next].send(guest);
         self.next = (self.next + 1) % self.queues.len();
+    }
+}
+
+impl Desk {
+    /// The next that says something.
+    async fn heard(&mut self) -> io::Result<Heard> {
+        loop {
+            tokio::select! {
+                Some((stream, remote)) = self.queue.recv() => {
+                    let stream = tokio::net::TcpStream::from_std(stream)?;
+                    let silence = self.silence;
+                    self.silent.push(Box::pin(async move {
+                        timeout(silence, stream.readable()).await.ok()?.ok()?;
+                        Some((stream, remote))
+                    }));
+                }
+                Some(heard) = self.silent.next(), if !self.silent.is_empty() => {
+                    if let Some(heard) = heard {
+                        return Ok(heard);
+                    }
+                }
+                // Once the door is closed nobody comes any more.
+                else => return std::future::pending().await,
+            }
+        }
     }
 }
 
@@ -82,9 +121,7 @@ impl Acceptor for Desk {
     }
 
     async fn accept(&mut self, fuse: Option<ArcFusePolicy>) -> io::Result<Accepted<Self::Coupler, Self::Stream>> {
-        // Once the door is closed nobody comes any more.
-        let Some((stream, remote)) = self.queue.recv().await else { return std::future::pending().await };
-        let stream = tokio::net::TcpStream::from_std(stream)?;
+        let (stream, remote) = self.heard().await?;
         let (conn_ctrl, local_addr) = (ConnCtrl::new(), self.holdings[0].local_addr.clone());
         let info = FuseInfo { trans_proto: TransProto::Tcp, remote_addr: remote.into(), local_addr };
         let (fuse_config, observer) = match &fuse {
@@ -199,6 +236,7 @@ pub fn most() -> usize {
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
+    use std::io::{Read, Write};
     use std::net::TcpListener;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -220,6 +258,27 @@ mod tests {
         // Nobody serves any more: the connection goes.
         drop(each);
         desks.lead((TcpStream::connect(address).unwrap(), address));
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_served_once_it_says_something_and_closed_where_it_does_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (mut desks, mut each) = Desks::new(1, address);
+        let mut desk = each.pop().unwrap();
+        desk.silence = Duration::from_millis(50);
+        let mut clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
+        for _ in &clients {
+            let (stream, remote) = listener.accept().unwrap();
+            stream.set_nonblocking(true).unwrap();
+            desks.lead((stream, remote));
+        }
+        clients[1].write_all(b"G").unwrap();
+        let heard = desk.heard().await.unwrap();
+        assert_eq!(heard.1, clients[1].local_addr().unwrap(), "the one that came first says nothing");
+        // Nobody else ever says anything.
+        assert!(timeout(4 * desk.silence, desk.heard()).await.is_err());
+        assert_eq!(clients[0].read(&mut [0]).unwrap(), 0, "it is closed");
     }
 
     /// The steps of answers that are ready at the same time, at a desk that has just slept.
