@@ -5,7 +5,11 @@ use serde_json::json;
 use super::custom::{add, define, ids_of};
 use crate::support::{Server, on_both};
 
-on_both!(a_choice_is_asked_for_without_regard_to_case, what_is_too_long_for_a_decimal_is_none_whoever_compares_it,);
+on_both!(
+    a_choice_is_asked_for_without_regard_to_case,
+    what_is_too_long_for_a_decimal_is_none_whoever_compares_it,
+    what_another_process_has_done_to_a_definition_counts_at_once,
+);
 
 async fn a_choice_is_asked_for_without_regard_to_case(server: Server) {
     let admin = server.admin();
@@ -44,4 +48,27 @@ async fn what_is_too_long_for_a_decimal_is_none_whoever_compares_it(server: Serv
     ] {
         assert_eq!(ids_of(&admin, &[(&format!("q[cf.field_{asked}]"), value)]).await, expected, "{asked}");
     }
+}
+
+async fn what_another_process_has_done_to_a_definition_counts_at_once(server: Server) {
+    let beside = server.beside().await;
+    let (admin, other) = (server.admin(), beside.admin());
+    let asked = [("q[cf.field_gt]", "5"), ("sort", "cf.field")];
+    let unknown = async || admin.list("/products", &asked).await.invalid("q[cf.field_gt]");
+    let told = unknown().await;
+    assert!(told.contains("field"), "nobody has defined it: {told}");
+    for _ in 0..2 {
+        let definition = define(&other, "field", "integer").await;
+        // 12 is more than 5, and as a text less.
+        let made = add(&other, json!(12)).await;
+        assert_eq!(ids_of(&admin, &asked).await, [made]);
+        assert_eq!(ids_of(&admin, &asked).await, [made], "again");
+        other.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+        assert_eq!(unknown().await, told, "it is gone");
+        let definition = define(&other, "field", "string").await;
+        assert_eq!(ids_of(&admin, &asked).await, [0; 0]);
+        other.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+        other.delete(&format!("/products/{made}")).await.deleted();
+    }
+    beside.stop().await;
 }
