@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -14,7 +13,7 @@ use super::page::{self, Reading};
 use super::{explain, export, restore, store, written};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::custom_field::{self, CustomFieldTypes};
+use crate::custom_field;
 use crate::error::{Error, FieldErrors, Result};
 use crate::query::{Condition, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
 use crate::view::{self, View};
@@ -65,39 +64,14 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         Some(id) => errors.note(view::find(context, entry, &id).await)?,
         None => None,
     };
-    let names_custom = entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request));
-    let is_page = ask.format.is_none() && request.explain.is_none();
-    let begun = &Begun { entry, within, ask, request, errors, deleted, view };
-    if !names_custom {
-        return answer(context, begun, &CustomFieldTypes::default()).await;
-    }
-    if !is_page {
-        return answer(context, begun, &custom_field::load_types(context, entry.meta.plural).await?).await;
-    }
-    // It may be read twice.
-    let page = move |types: Arc<CustomFieldTypes>| async move { answer(context, begun, &types).await };
-    custom_field::with_types(context, entry.meta.plural, page).await
-}
-
-/// A list that is asked for, of which it is not known yet what the custom fields are that it names.
-struct Begun<'r> {
-    entry: &'r Entry,
-    within: Condition,
-    ask: Asked<'r>,
-    request: Request,
-    errors: FieldErrors,
-    deleted: bool,
-    view: Option<View>,
-}
-
-/// Answers it, with custom fields of these types.
-async fn answer(context: &Context<'_>, begun: &Begun<'_>, custom: &CustomFieldTypes) -> Result<Listed> {
-    let Begun { entry, within, ask, request, errors, deleted, view } = begun;
-    let (entry, ask, deleted) = (*entry, *ask, *deleted);
-    let (mut request, mut errors) = (request.clone(), errors.clone());
-    let planner = Planner { catalog: context.catalog(), entry, custom, deleted };
+    let custom = if entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request)) {
+        custom_field::load_types(context, entry.meta.plural).await?
+    } else {
+        custom_field::CustomFieldTypes::default()
+    };
+    let planner = Planner { catalog: context.catalog(), entry, custom: &custom, deleted };
     planner.settle(&mut request);
-    let viewed = match view {
+    let viewed = match &view {
         Some(view) => view.apply(planner, &mut request),
         None => Condition::always(),
     };
@@ -111,7 +85,7 @@ async fn answer(context: &Context<'_>, begun: &Begun<'_>, custom: &CustomFieldTy
         ("filters", filtered.as_ref().map_or(0, Condition::values)),
         ("q", plan.condition.values()),
     ];
-    let asked = within.clone().and(viewed).and(filtered.unwrap_or_else(Condition::always)).and(plan.condition.clone());
+    let asked = within.and(viewed).and(filtered.unwrap_or_else(Condition::always)).and(plan.condition.clone());
     let name = if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
     let read = |text: &String| {
         let cursors = Cursor::of_list(context.state().db.dialect(), &name, &asked, plan.ranking());
@@ -124,7 +98,7 @@ async fn answer(context: &Context<'_>, begun: &Begun<'_>, custom: &CustomFieldTy
         let (name, _) = counts.into_iter().max_by_key(|(_, count)| *count).unwrap_or(("q", 0));
         return Err(Error::invalid(name, too_many_values()));
     }
-    let mut shape = match (view, &plan.fields) {
+    let mut shape = match (&view, &plan.fields) {
         (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
         (Some(view), None) => Cow::Owned(view.shape(planner)),
         (None, None) if deleted => Cow::Owned(entry.shape(restore::shown_in_list(entry))),

@@ -3,17 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{CustomFieldTypes, Definition, load};
+use super::{Definition, load};
 use crate::db::{Connection, Sql};
 use crate::error::Result;
 
 /// What is known of each entity type, by its plural name. It may have changed since, in this process or another: who uses
-/// it asks in the statement that decides, by [`write_text`], or beside it, by [`with_types`](super::with_types).
+/// it asks in the statement that decides, by [`write_text`].
 #[derive(Debug, Default)]
-pub struct Known {
-    definitions: Mutex<HashMap<&'static str, Arc<Definitions>>>,
-    types: Mutex<HashMap<&'static str, Arc<CustomFieldTypes>>>,
-}
+pub struct Known(Mutex<HashMap<&'static str, Arc<Definitions>>>);
 
 /// The definitions of one entity type.
 #[derive(Debug)]
@@ -44,17 +41,8 @@ impl Known {
         self.lock().remove(entity_type);
     }
 
-    /// The types as they were lately.
-    pub fn types(&self, entity_type: &str) -> Option<Arc<CustomFieldTypes>> {
-        self.types.lock().unwrap_or_else(PoisonError::into_inner).get(entity_type).cloned()
-    }
-
-    pub fn note_types(&self, entity_type: &'static str, types: Arc<CustomFieldTypes>) {
-        self.types.lock().unwrap_or_else(PoisonError::into_inner).insert(entity_type, types);
-    }
-
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, Arc<Definitions>>> {
-        self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,6 @@ mod known;
 mod value;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
 pub use known::{Definitions, Known, write_text};
@@ -13,7 +12,7 @@ use sea_orm::Value;
 pub use value::{merge, shown};
 
 use crate::context::Context;
-use crate::db::{Dialect, Sql};
+use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Kind, TimestampForm};
 use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
@@ -91,41 +90,6 @@ pub fn in_json(value: Value) -> Value {
         }
         other => other,
     }
-}
-
-/// What `work` answers where the types are those that they are now.
-///
-/// On PostgreSQL to ask for them first is a round trip of its own. So `work` begins with those that were there lately while
-/// they are asked for, and begins again only where they have changed.
-///
-/// # Errors
-/// When the database fails; otherwise those of `work`.
-pub async fn with_types<T, F>(
-    context: &Context<'_>,
-    entity_type: &'static str,
-    work: impl Fn(Arc<CustomFieldTypes>) -> F,
-) -> Result<T>
-where
-    F: Future<Output = Result<T>>,
-{
-    if context.state().db.dialect() == Dialect::Sqlite {
-        return work(load_types(context, entity_type).await?.into()).await;
-    }
-    let known = &context.state().custom_fields;
-    let lately = known.types(entity_type);
-    let (now, answer) = match &lately {
-        Some(lately) => {
-            let (now, answer) = tokio::join!(load_types(context, entity_type), work(lately.clone()));
-            (now?, Some(answer))
-        }
-        None => (load_types(context, entity_type).await?, None),
-    };
-    if let Some(answer) = answer.filter(|_| lately.is_some_and(|lately| *lately == now)) {
-        return answer;
-    }
-    let now = Arc::new(now);
-    known.note_types(entity_type, now.clone());
-    work(now).await
 }
 
 /// The types alone, for planning a request: as they are now, read together with those who ask at the same time.
