@@ -127,8 +127,8 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let caller = Principal::operator();
     let context = Context::new(state, &caller, state.db.reader());
     let entry = state.catalog.by_plural("products").expect("there are products");
-    let custom = load_types(&context, "products").await.expect("types are read");
-    let planner = Planner { catalog: context.catalog(), entry, custom: &custom, deleted: false };
+    let types = load_types(&context, "products").await.expect("types are read");
+    let planner = Planner { catalog: context.catalog(), entry, custom: &types.of, deleted: false };
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
         .unwrap_or_else(|error| panic!("{query}: {error}"));

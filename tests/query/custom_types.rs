@@ -53,22 +53,32 @@ async fn what_is_too_long_for_a_decimal_is_none_whoever_compares_it(server: Serv
 async fn what_another_process_has_done_to_a_definition_counts_at_once(server: Server) {
     let beside = server.beside().await;
     let (admin, other) = (server.admin(), beside.admin());
-    let asked = [("q[cf.field_gt]", "5"), ("sort", "cf.field")];
-    let unknown = async || admin.list("/products", &asked).await.invalid("q[cf.field_gt]");
-    let told = unknown().await;
-    assert!(told.contains("field"), "nobody has defined it: {told}");
-    for _ in 0..2 {
+    let numbered = vec![("q[cf.field_gt]", "5"), ("sort", "cf.field")];
+    let by_cursor = [numbered.clone(), vec![("cursor", "")]].concat();
+    let uncounted = [numbered.clone(), vec![("count", "none")]].concat();
+    for asked in [numbered, by_cursor, uncounted] {
+        let unknown = async || admin.list("/products", &asked).await.invalid("q[cf.field_gt]");
+        let told = unknown().await;
+        assert!(told.contains("field"), "nobody has defined it: {told}");
         let definition = define(&other, "field", "integer").await;
-        // 12 is more than 5, and as a text less.
-        let made = add(&other, json!(12)).await;
-        assert_eq!(ids_of(&admin, &asked).await, [made]);
-        assert_eq!(ids_of(&admin, &asked).await, [made], "again");
+        // 12 is more than 5, and as a text less; 6 is more in either way.
+        let made = [add(&other, json!(12)).await, add(&other, json!(6)).await];
+        for _ in 0..2 {
+            assert_eq!(ids_of(&admin, &asked).await, [made[1], made[0]], "{asked:?}");
+        }
         other.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
-        assert_eq!(unknown().await, told, "it is gone");
         let definition = define(&other, "field", "string").await;
-        assert_eq!(ids_of(&admin, &asked).await, [0; 0]);
+        let texts = [add(&other, json!("12")).await, add(&other, json!("6")).await];
+        for _ in 0..2 {
+            assert_eq!(ids_of(&admin, &asked).await, [texts[1]], "numbers are none of its values, {asked:?}");
+        }
         other.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
-        other.delete(&format!("/products/{made}")).await.deleted();
+        for _ in 0..2 {
+            assert_eq!(unknown().await, told, "it is gone");
+        }
+        for id in made.into_iter().chain(texts) {
+            other.delete(&format!("/products/{id}")).await.deleted();
+        }
     }
     beside.stop().await;
 }

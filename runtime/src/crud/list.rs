@@ -13,7 +13,7 @@ use super::page::{self, Reading};
 use super::{explain, export, restore, store, written};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::custom_field;
+use crate::custom_field::{self, CustomFieldTypes};
 use crate::error::{Error, FieldErrors, Result};
 use crate::query::{Condition, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
 use crate::view::{self, View};
@@ -64,70 +64,135 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         Some(id) => errors.note(view::find(context, entry, &id).await)?,
         None => None,
     };
-    let custom = if entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request)) {
-        custom_field::load_types(context, entry.meta.plural).await?
-    } else {
-        custom_field::CustomFieldTypes::default()
-    };
-    let planner = Planner { catalog: context.catalog(), entry, custom: &custom, deleted };
-    planner.settle(&mut request);
-    let viewed = match &view {
-        Some(view) => view.apply(planner, &mut request),
-        None => Condition::always(),
-    };
-    let filtered = match &request.filters {
-        Some(text) => errors.note(view::filtered(planner, text))?,
-        None => None,
-    };
-    let plan = planner.plan(&request, errors)?;
-    let counts = [
-        ("view_id", viewed.values()),
-        ("filters", filtered.as_ref().map_or(0, Condition::values)),
-        ("q", plan.condition.values()),
-    ];
-    let asked = within.and(viewed).and(filtered.unwrap_or_else(Condition::always)).and(plan.condition.clone());
-    let name = if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
-    let read = |text: &String| {
-        let cursors = Cursor::of_list(context.state().db.dialect(), &name, &asked, plan.ranking());
-        Ok::<_, Error>((cursors, cursors.read(text)?))
-    };
-    let cursor = plan.cursor.as_ref().map(read).transpose()?;
-    let condition = store::listed(context, entry, deleted)?.and(asked);
-    if condition.values() > MOST_VALUES {
-        // What has most of them is what to make shorter.
-        let (name, _) = counts.into_iter().max_by_key(|(_, count)| *count).unwrap_or(("q", 0));
-        return Err(Error::invalid(name, too_many_values()));
+    let plural = entry.meta.plural;
+    let names_custom = entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request));
+    let is_page = ask.format.is_none() && request.explain.is_none();
+    let begun = Begun { entry, within, ask, request, errors, deleted, view };
+    if !names_custom {
+        let none = CustomFieldTypes::default();
+        return begun.answer(context, &none, None).await.map(|answered| answered.listed);
     }
-    let mut shape = match (&view, &plan.fields) {
-        (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
-        (Some(view), None) => Cow::Owned(view.shape(planner)),
-        (None, None) if deleted => Cow::Owned(entry.shape(restore::shown_in_list(entry))),
-        (None, None) => Cow::Borrowed(&entry.list),
+    // To ask for the types first is a round trip of its own. A page says itself whether they are still those of lately.
+    let lately = context.state().custom_fields.types(plural).filter(|_| is_page);
+    let Some(lately) = lately else {
+        let now = custom_field::load_types(context, plural).await?;
+        let changes = is_page.then_some(now.changes);
+        return begun.answer(context, &now.of, changes).await.map(|answered| answered.listed);
     };
-    for field in &plan.embedded {
-        shape.to_mut().embed(field);
+    let answer = begun.clone().answer(context, &lately.of, Some(lately.changes)).await;
+    let may_be_another = match &answer {
+        // An empty page tells nothing.
+        Ok(answered) => !answered.is_current,
+        // What names a field of another type, or none, may be right by now.
+        Err(error) => matches!(error, Error::Invalid(_)),
+    };
+    if may_be_another {
+        let now = custom_field::load_types(context, plural).await?;
+        if now.of != lately.of {
+            return begun.answer(context, &now.of, Some(now.changes)).await.map(|answered| answered.listed);
+        }
     }
-    include::prepare(&mut shape, entry, &plan.includes);
+    answer.map(|answered| answered.listed)
+}
 
-    let cursor = cursor.as_ref().map(|(cursors, place)| (*cursors, place.as_ref()));
-    let narrowed = OnceCell::new();
-    let reading = Reading { entry, shape: &shape, condition: &condition, plan: &plan, cursor, narrowed: &narrowed };
-    if request.explain.is_some() {
-        return Ok(Listed::Plan(explain::explain(context, reading).await?));
+/// A list that is asked for, of which it is not known yet what the custom fields are that it names.
+#[derive(Clone)]
+struct Begun<'r> {
+    entry: &'r Entry,
+    within: Condition,
+    ask: Asked<'r>,
+    request: Request,
+    errors: FieldErrors,
+    deleted: bool,
+    view: Option<View>,
+}
+
+struct Answered {
+    listed: Listed,
+    /// Whether it told that the types of custom fields are still those that it was planned with.
+    is_current: bool,
+}
+
+impl Begun<'_> {
+    /// Answers it with custom fields of these types. `definitions`: how often any had changed when they were read, where a page is
+    /// to tell whether one has since.
+    async fn answer(
+        self,
+        context: &Context<'_>,
+        custom: &CustomFieldTypes,
+        definitions: Option<i64>,
+    ) -> Result<Answered> {
+        let Begun { entry, within, ask, mut request, mut errors, deleted, view } = self;
+        let planner = Planner { catalog: context.catalog(), entry, custom, deleted };
+        planner.settle(&mut request);
+        let viewed = match &view {
+            Some(view) => view.apply(planner, &mut request),
+            None => Condition::always(),
+        };
+        let filtered = match &request.filters {
+            Some(text) => errors.note(view::filtered(planner, text))?,
+            None => None,
+        };
+        let plan = planner.plan(&request, errors)?;
+        let counts = [
+            ("view_id", viewed.values()),
+            ("filters", filtered.as_ref().map_or(0, Condition::values)),
+            ("q", plan.condition.values()),
+        ];
+        let asked = within.and(viewed).and(filtered.unwrap_or_else(Condition::always)).and(plan.condition.clone());
+        let name =
+            if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
+        let read = |text: &String| {
+            let cursors = Cursor::of_list(context.state().db.dialect(), &name, &asked, plan.ranking());
+            Ok::<_, Error>((cursors, cursors.read(text)?))
+        };
+        let cursor = plan.cursor.as_ref().map(read).transpose()?;
+        let condition = store::listed(context, entry, deleted)?.and(asked);
+        if condition.values() > MOST_VALUES {
+            // What has most of them is what to make shorter.
+            let (name, _) = counts.into_iter().max_by_key(|(_, count)| *count).unwrap_or(("q", 0));
+            return Err(Error::invalid(name, too_many_values()));
+        }
+        let mut shape = match (&view, &plan.fields) {
+            (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
+            (Some(view), None) => Cow::Owned(view.shape(planner)),
+            (None, None) if deleted => Cow::Owned(entry.shape(restore::shown_in_list(entry))),
+            (None, None) => Cow::Borrowed(&entry.list),
+        };
+        for field in &plan.embedded {
+            shape.to_mut().embed(field);
+        }
+        include::prepare(&mut shape, entry, &plan.includes);
+
+        let cursor = cursor.as_ref().map(|(cursors, place)| (*cursors, place.as_ref()));
+        let narrowed = OnceCell::new();
+        let reading = Reading {
+            entry,
+            shape: &shape,
+            condition: &condition,
+            plan: &plan,
+            cursor,
+            narrowed: &narrowed,
+            definitions,
+        };
+        if request.explain.is_some() {
+            let listed = Listed::Plan(explain::explain(context, reading).await?);
+            return Ok(Answered { listed, is_current: true });
+        }
+        if let Some(format) = ask.format {
+            let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(View::columns);
+            let exported = export::export(context, reading, format, columns, ask.head).await?;
+            return Ok(Answered { listed: Listed::All(format, exported), is_current: true });
+        }
+        let page = page::read(context, reading).await?;
+        let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
+        let body = written::written(reading, &page, &related, view.as_ref())?;
+        let link = match cursor {
+            Some(_) => link(ask, page.next.as_deref())?,
+            None => None,
+        };
+        Ok(Answered { listed: Listed::Page { body, link }, is_current: page.is_current })
     }
-    if let Some(format) = ask.format {
-        let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(View::columns);
-        let exported = export::export(context, reading, format, columns, ask.head).await?;
-        return Ok(Listed::All(format, exported));
-    }
-    let page = page::read(context, reading).await?;
-    let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
-    let body = written::written(reading, &page, &related, view.as_ref())?;
-    let link = match cursor {
-        Some(_) => link(ask, page.next.as_deref())?,
-        None => None,
-    };
-    Ok(Listed::Page { body, link })
 }
 
 /// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with what the request said beside its cursor.

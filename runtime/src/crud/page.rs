@@ -8,6 +8,7 @@ use super::count::{BASIS, Basis, count, counting, is_estimated, told};
 use super::recall;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
+use crate::custom_field;
 use crate::db::{Dialect, FALSE, Row, Rows, Sql, TRUE};
 use crate::error::{Error, Result};
 use crate::query::condition::Target;
@@ -26,6 +27,8 @@ pub struct Page {
     pub total: Option<i64>,
     /// The cursor of the last row, where the page has one and there are more records.
     pub next: Option<String>,
+    /// Whether a row told that the definitions are still those of [`Reading::definitions`], and none told otherwise.
+    pub is_current: bool,
 }
 
 /// Which of the records that are found a statement reads.
@@ -62,6 +65,9 @@ pub struct Reading<'p> {
     pub cursor: Option<(Cursor<'p>, Option<&'p Position>)>,
     /// The condition as an index of substrings narrows it, once that was asked.
     pub narrowed: &'p OnceCell<Option<Condition>>,
+    /// How often definitions of custom fields had changed when those were read that it is planned with, where the rows are to tell
+    /// whether they still are.
+    pub definitions: Option<i64>,
 }
 
 /// The statement that reads all records of a list.
@@ -94,10 +100,11 @@ pub async fn statements(context: &Context<'_>, reading: Reading<'_>) -> Result<V
 /// # Errors
 /// When the database fails.
 pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
-    let (plan, basis) = (reading.plan, Basis::of(reading));
+    let (plan, shape, basis) = (reading.plan, reading.shape, Basis::of(reading));
     let Some((cursor, place)) = reading.cursor else {
         let (rows, total) = recall::numbered(context, reading, &basis).await?;
-        return Ok(Page { shown: rows.len(), parts: vec![rows], total, next: None });
+        let is_current = is_current(reading, shape.columns.len() + basis.columns(), std::slice::from_ref(&rows))?;
+        return Ok(Page { shown: rows.len(), parts: vec![rows], total, next: None, is_current });
     };
     // One more than the page holds tells whether there is another.
     let wanted = plan.per_page + 1;
@@ -123,7 +130,10 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
             Some(count(context, reading, basis, (told, found)).await?)
         }
     };
-    let mut page = Page { shown: found.min(plan.per_page) as usize, parts, total, next: None };
+    // Behind the values by which they are ordered.
+    let told = shape.columns.len() + basis.columns() + plan.ranking().forms().count();
+    let is_current = is_current(reading, told, &parts)?;
+    let mut page = Page { shown: found.min(plan.per_page) as usize, parts, total, next: None, is_current };
     if found == wanted
         && let Some(last) = page.rows().last().copied()
     {
@@ -131,6 +141,19 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
         page.next = Some(cursor.write(last, reading.id(last)?, first)?);
     }
     Ok(page)
+}
+
+/// What rows tell of the definitions, at this position.
+fn is_current(reading: Reading<'_>, position: usize, parts: &[impl AsRef<Rows>]) -> Result<bool> {
+    let Some(known) = reading.definitions else { return Ok(true) };
+    let mut told = false;
+    for row in parts.iter().filter_map(|rows| rows.as_ref().first()) {
+        if Cell::new(row, position)?.integer()? != Some(known) {
+            return Ok(false);
+        }
+        told = true;
+    }
+    Ok(told)
 }
 
 impl Page {
@@ -209,6 +232,12 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
     if let Part::Behind { .. } = part {
         plan.ranking().write_values(&mut sql);
         columns += plan.ranking().forms().count();
+    }
+    if reading.definitions.is_some() {
+        sql.push(", ");
+        custom_field::write_changes(&mut sql);
+        sql.push(" AS \"charter_definitions\"");
+        columns += 1;
     }
     let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
     if is_by_ids(sql.dialect, condition, plan, part) {

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Definition, load};
+use super::{Definition, Types, load};
 use crate::db::{Connection, Sql};
 use crate::error::Result;
 
 /// What is known of each entity type, by its plural name. It may have changed since, in this process or another: who uses
-/// it asks in the statement that decides, by [`write_text`].
+/// it asks in the statement that decides, by [`write_text`] or, for the types alone, by [`write_changes`](super::write_changes).
 #[derive(Debug, Default)]
-pub struct Known(Mutex<HashMap<&'static str, Arc<Definitions>>>);
+pub struct Known {
+    definitions: Mutex<HashMap<&'static str, Arc<Definitions>>>,
+    types: Mutex<HashMap<&'static str, Arc<Types>>>,
+}
 
 /// The definitions of one entity type.
 #[derive(Debug)]
@@ -41,8 +44,17 @@ impl Known {
         self.lock().remove(entity_type);
     }
 
+    /// The types as they lately were, where they were read.
+    pub fn types(&self, entity_type: &str) -> Option<Arc<Types>> {
+        self.types.lock().unwrap_or_else(PoisonError::into_inner).get(entity_type).cloned()
+    }
+
+    pub fn keep_types(&self, entity_type: &'static str, types: Arc<Types>) {
+        self.types.lock().unwrap_or_else(PoisonError::into_inner).insert(entity_type, types);
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, Arc<Definitions>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

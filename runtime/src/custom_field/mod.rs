@@ -5,6 +5,7 @@ mod known;
 mod value;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
 pub use known::{Definitions, Known, write_text};
@@ -18,6 +19,8 @@ use crate::meta::{Kind, TimestampForm};
 use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 use crate::query::condition::CustomKind;
 use crate::record::{Cell, write_timestamp};
+use crate::resource::Resource;
+use crate::total;
 
 /// The declared custom fields of one entity type, by name.
 pub type CustomFieldTypes = HashMap<String, CustomFieldType>;
@@ -92,20 +95,41 @@ pub fn in_json(value: Value) -> Value {
     }
 }
 
-/// The types alone, for planning a request: as they are now, read together with those who ask at the same time.
+/// The types alone, for planning a request.
+#[derive(Debug, Default)]
+pub struct Types {
+    pub of: CustomFieldTypes,
+    /// How often any definition had changed then, as [`write_changes`] writes it.
+    pub changes: i64,
+}
+
+/// Writes how often any definition has changed: a statement that was planned with types tells by it whether they are still those.
+pub fn write_changes(sql: &mut Sql) {
+    total::write_changes(sql, &[Entity::meta().table]);
+}
+
+/// The types as they are now, read together with those who ask at the same time.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn load_types(context: &Context<'_>, entity_type: &str) -> Result<CustomFieldTypes> {
-    let text = "SELECT \"name\", \"field_type\" FROM \"custom_fields\" WHERE \"entity_type\" = ";
-    let mut sql = Sql::new(context.state().db.dialect(), text);
+pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Result<Arc<Types>> {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
+    write_changes(&mut sql);
+    // A row at least, for what it tells first.
+    sql.push(
+        ", f.\"name\", f.\"field_type\" FROM (SELECT 1) AS one \
+         LEFT JOIN \"custom_fields\" AS f ON f.\"entity_type\" = ",
+    );
     sql.bind(entity_type);
-    let rows = context.read(sql.of_columns(2)).await?;
-    let mut types = CustomFieldTypes::with_capacity(rows.len());
+    let rows = context.read(sql.of_columns(3)).await?;
+    let first = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
+    let mut of = CustomFieldTypes::with_capacity(rows.len());
     for row in rows.iter() {
         let text = |position| Ok::<_, Error>(Cell::new(row, position)?.text()?.unwrap_or_default());
-        let Some(of_type) = CustomFieldType::from_name(text(1)?) else { continue };
-        types.insert(text(0)?.to_string(), of_type);
+        let Some(of_type) = CustomFieldType::from_name(text(2)?) else { continue };
+        of.insert(text(1)?.to_string(), of_type);
     }
+    let types = Arc::new(Types { of, changes: first.unwrap_or_default() });
+    context.state().custom_fields.keep_types(entity_type, types.clone());
     Ok(types)
 }

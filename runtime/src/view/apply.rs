@@ -13,7 +13,7 @@ use crate::record::Shape;
 use crate::resource::Resource as _;
 
 /// A view that the caller may use on this list.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct View {
     model: Model,
     columns: Vec<String>,

@@ -1,11 +1,13 @@
 //! What a saved view may name of its resource: columns, filters, the order.
 
+use std::sync::Arc;
+
 use sea_orm::EntityTrait;
 
 use super::record::{Entity, Filter, Model};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::custom_field::{self, CustomFieldTypes};
+use crate::custom_field::{self, Types};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::meta::Shown;
@@ -15,27 +17,27 @@ use crate::query::{Planner, hint};
 pub struct Names<'c> {
     catalog: &'c Catalog,
     entry: &'c Entry,
-    custom: CustomFieldTypes,
+    custom: Arc<Types>,
 }
 
 impl<'c> Names<'c> {
     pub async fn of(context: &Context<'c>, entry: &'c Entry) -> Result<Names<'c>> {
         let custom = match entry.meta.custom_fields {
             true => custom_field::load_types(context, entry.meta.plural).await?,
-            false => CustomFieldTypes::default(),
+            false => Arc::default(),
         };
         Ok(Names { catalog: context.catalog(), entry, custom })
     }
 
     fn planner(&self) -> Planner<'_> {
-        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom, deleted: false }
+        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom.of, deleted: false }
     }
 
     /// # Errors
     /// What is wrong with a column, to complete "this value ...".
     pub fn column(&self, column: &str) -> Result<(), String> {
         let known = match column.strip_prefix("cf.") {
-            Some(name) => self.entry.meta.custom_fields && self.custom.contains_key(name),
+            Some(name) => self.entry.meta.custom_fields && self.custom.of.contains_key(name),
             None => self.entry.field(column).is_some_and(|f| f.shown != Shown::Never),
         };
         if known {
