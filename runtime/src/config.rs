@@ -16,7 +16,7 @@ use url::Url;
 use crate::attachment::Location;
 use crate::crud::is_email;
 use crate::error::{Error, Result};
-use crate::network::Network;
+use crate::network::{Network, is_local_name};
 use crate::webhook::Policy;
 
 /// One setting, as the documentation lists it.
@@ -344,8 +344,8 @@ fn is_beside(url: &str) -> bool {
     let Some(("postgres" | "postgresql", _)) = url.split_once("://") else { return false };
     let Ok(options) = PgConnectOptions::from_str(url) else { return false };
     let host = options.get_host().trim_matches(['[', ']']);
-    let is_here = |host: &str| host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
-    options.get_socket().is_some() || is_here(host)
+    let is_loopback = host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    options.get_socket().is_some() || is_loopback || is_local_name(host)
 }
 
 /// What the driver of PostgreSQL reads of a URL's parameters.

@@ -1,4 +1,4 @@
-//! Ranges of addresses, as settings name them.
+//! Ranges of addresses, as settings name them, and the names of this machine.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -47,6 +47,14 @@ impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.first, self.prefix)
     }
+}
+
+/// Names that systems give to themselves.
+pub fn is_local_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    matches!(name.as_str(), "localhost" | "ip6-localhost" | "ip6-loopback" | "localhost.localdomain")
+        || matches!(name.as_str(), "localhost6" | "localhost4" | "localhost6.localdomain6" | "localhost4.localdomain4")
+        || name.ends_with(".localhost")
 }
 
 #[cfg(test)]

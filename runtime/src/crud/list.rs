@@ -13,7 +13,7 @@ use super::page::{self, Reading};
 use super::{explain, export, restore, store, written};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::custom_field::{self, CustomFieldTypes};
+use crate::custom_field::{self, CustomFieldTypes, Types};
 use crate::error::{Error, FieldErrors, Result};
 use crate::query::{Condition, Cursor, MOST_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
 use crate::view::{self, View};
@@ -66,20 +66,16 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     };
     let plural = entry.meta.plural;
     let names_custom = entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request));
-    let is_page = ask.format.is_none() && request.explain.is_none();
     let begun = Begun { entry, within, ask, request, errors, deleted, view };
     if !names_custom {
-        let none = CustomFieldTypes::default();
-        return begun.answer(context, &none, None).await.map(|answered| answered.listed);
+        return Ok(begun.answer(context, None).await?.listed);
     }
     // To ask for the types first is a round trip of its own. A page says itself whether they are still those of lately.
-    let lately = context.state().custom_fields.types(plural).filter(|_| is_page);
-    let Some(lately) = lately else {
+    let Some(lately) = context.state().custom_fields.types(plural).filter(|_| begun.is_page()) else {
         let now = custom_field::load_types(context, plural).await?;
-        let changes = is_page.then_some(now.changes);
-        return begun.answer(context, &now.of, changes).await.map(|answered| answered.listed);
+        return Ok(begun.answer(context, Some(&now)).await?.listed);
     };
-    let answer = begun.clone().answer(context, &lately.of, Some(lately.changes)).await;
+    let answer = begun.clone().answer(context, Some(&lately)).await;
     let may_be_another = match &answer {
         // An empty page tells nothing.
         Ok(answered) => !answered.is_current,
@@ -89,10 +85,10 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     if may_be_another {
         let now = custom_field::load_types(context, plural).await?;
         if now.of != lately.of {
-            return begun.answer(context, &now.of, Some(now.changes)).await.map(|answered| answered.listed);
+            return Ok(begun.answer(context, Some(&now)).await?.listed);
         }
     }
-    answer.map(|answered| answered.listed)
+    Ok(answer?.listed)
 }
 
 /// A list that is asked for, of which it is not known yet what the custom fields are that it names.
@@ -114,14 +110,15 @@ struct Answered {
 }
 
 impl Begun<'_> {
-    /// Answers it with custom fields of these types. `definitions`: how often any had changed when they were read, where a page is
-    /// to tell whether one has since.
-    async fn answer(
-        self,
-        context: &Context<'_>,
-        custom: &CustomFieldTypes,
-        definitions: Option<i64>,
-    ) -> Result<Answered> {
+    fn is_page(&self) -> bool {
+        self.ask.format.is_none() && self.request.explain.is_none()
+    }
+
+    /// Answers it with the custom fields that it may name.
+    async fn answer(self, context: &Context<'_>, types: Option<&Types>) -> Result<Answered> {
+        let definitions = types.filter(|_| self.is_page()).map(|types| types.changes);
+        let none = CustomFieldTypes::default();
+        let custom = types.map_or(&none, |types| &types.of);
         let Begun { entry, within, ask, mut request, mut errors, deleted, view } = self;
         let planner = Planner { catalog: context.catalog(), entry, custom, deleted };
         planner.settle(&mut request);

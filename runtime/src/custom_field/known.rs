@@ -1,14 +1,16 @@
 //! The definitions as this process last read them, and what tells a statement whether they are still the same.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Definition, Types, load};
+use super::{CustomFieldTypes, Definition, Entity, load};
 use crate::db::{Connection, Sql};
 use crate::error::Result;
+use crate::resource::Resource;
+use crate::total;
 
 /// What is known of each entity type, by its plural name. It may have changed since, in this process or another: who uses
-/// it asks in the statement that decides, by [`write_text`] or, for the types alone, by [`write_changes`](super::write_changes).
+/// it asks in the statement that decides, by [`write_text`] or, for the types alone, by [`write_changes`].
 #[derive(Debug, Default)]
 pub struct Known {
     definitions: Mutex<HashMap<&'static str, Arc<Definitions>>>,
@@ -23,10 +25,18 @@ pub struct Definitions {
     pub text: String,
 }
 
+/// The types alone, for planning a request.
+#[derive(Debug, Default)]
+pub struct Types {
+    pub of: CustomFieldTypes,
+    /// How often any definition had changed then, as [`write_changes`] writes it.
+    pub changes: i64,
+}
+
 impl Known {
     /// The definitions as they were lately.
     pub async fn get(&self, connection: &Connection, entity_type: &'static str) -> Result<Arc<Definitions>> {
-        if let Some(known) = self.lock().get(entity_type) {
+        if let Some(known) = lock(&self.definitions).get(entity_type) {
             return Ok(known.clone());
         }
         let mut sql = Sql::new(crate::db::Dialect::Postgres, "SELECT ");
@@ -35,27 +45,27 @@ impl Known {
         let row = sql.push(" AS \"text\"").clone().one(connection).await?;
         let text = row.map(|row| row.try_get("", "text")).transpose()?.unwrap_or_default();
         let known = Arc::new(Definitions { list: load(connection, entity_type).await?, text });
-        self.lock().insert(entity_type, known.clone());
+        lock(&self.definitions).insert(entity_type, known.clone());
         Ok(known)
     }
 
     /// Reads them anew the next time.
     pub fn forget(&self, entity_type: &str) {
-        self.lock().remove(entity_type);
+        lock(&self.definitions).remove(entity_type);
     }
 
     /// The types as they lately were, where they were read.
     pub fn types(&self, entity_type: &str) -> Option<Arc<Types>> {
-        self.types.lock().unwrap_or_else(PoisonError::into_inner).get(entity_type).cloned()
+        lock(&self.types).get(entity_type).cloned()
     }
 
     pub fn keep_types(&self, entity_type: &'static str, types: Arc<Types>) {
-        self.types.lock().unwrap_or_else(PoisonError::into_inner).insert(entity_type, types);
+        lock(&self.types).insert(entity_type, types);
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, Arc<Definitions>>> {
-        self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes the rows of an entity type's definitions as one text, on PostgreSQL.
@@ -65,4 +75,9 @@ pub fn write_text(sql: &mut Sql, entity_type: &str) {
          WHERE f.\"entity_type\" = ",
     );
     sql.bind(entity_type).push(")");
+}
+
+/// Writes how often any definition has changed: a statement that was planned with types tells by it whether they are still those.
+pub fn write_changes(sql: &mut Sql) {
+    total::write_changes(sql, &[Entity::meta().table]);
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
-pub use known::{Definitions, Known, write_text};
+pub use known::{Definitions, Known, Types, write_changes, write_text};
 use sea_orm::Value;
 pub use value::{merge, shown};
 
@@ -19,8 +19,6 @@ use crate::meta::{Kind, TimestampForm};
 use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 use crate::query::condition::CustomKind;
 use crate::record::{Cell, write_timestamp};
-use crate::resource::Resource;
-use crate::total;
 
 /// The declared custom fields of one entity type, by name.
 pub type CustomFieldTypes = HashMap<String, CustomFieldType>;
@@ -93,19 +91,6 @@ pub fn in_json(value: Value) -> Value {
         }
         other => other,
     }
-}
-
-/// The types alone, for planning a request.
-#[derive(Debug, Default)]
-pub struct Types {
-    pub of: CustomFieldTypes,
-    /// How often any definition had changed then, as [`write_changes`] writes it.
-    pub changes: i64,
-}
-
-/// Writes how often any definition has changed: a statement that was planned with types tells by it whether they are still those.
-pub fn write_changes(sql: &mut Sql) {
-    total::write_changes(sql, &[Entity::meta().table]);
 }
 
 /// The types as they are now, read together with those who ask at the same time.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-use crate::network::Network;
+use crate::network::{Network, is_local_name};
 
 /// The longest URL of a webhook, in characters.
 pub const LONGEST_URL: usize = 2048;
@@ -100,7 +100,7 @@ impl Policy {
     /// The permitted ones of this machine's own addresses, when the name means this machine, whatever a name server says.
     pub fn local(&self, name: &str) -> Option<Vec<IpAddr>> {
         let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-        is_local(name).then(|| own.into_iter().filter(|address| self.permits(*address)).collect())
+        is_local_name(name).then(|| own.into_iter().filter(|address| self.permits(*address)).collect())
     }
 
     /// Whether a connection may be made to this address.
@@ -123,14 +123,6 @@ const OTHER_SERVICES: &[u16] = &[
 fn authority(url: &str) -> &str {
     let rest = url.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches('/');
     rest.split(['/', '?', '#']).next().unwrap_or_default()
-}
-
-/// Names that systems give to themselves.
-fn is_local(name: &str) -> bool {
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
-    matches!(name.as_str(), "localhost" | "ip6-localhost" | "ip6-loopback" | "localhost.localdomain")
-        || matches!(name.as_str(), "localhost6" | "localhost4" | "localhost6.localdomain6" | "localhost4.localdomain4")
-        || name.ends_with(".localhost")
 }
 
 /// Whether an address is one of the open internet: what IANA's registries of special-purpose addresses call globally
