@@ -124,8 +124,8 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, totals, address, custom_fields_changed) = Default::default();
-        let (custom_fields, outspoken, searches, views_changed) = Default::default();
+        let (clock, webhooks, tokens, totals, answers, address) = Default::default();
+        let (custom_fields, custom_fields_changed, outspoken, searches, views_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
             mounts: self.mounts.clone(),
@@ -137,6 +137,7 @@ impl App {
             sender,
             tokens,
             totals,
+            answers,
             attachments,
             address,
             custom_fields_changed,

@@ -10,7 +10,7 @@ use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crud::{Outspoken, Transaction};
+use crate::crud::{Answers, Outspoken, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
@@ -49,6 +49,8 @@ pub struct State {
     pub tokens: TokenCache,
     /// The totals that were counted.
     pub totals: total::Known,
+    /// The pages that may be answered again.
+    pub answers: Answers,
     /// Where the bytes of attachments are.
     pub attachments: Storage,
     /// Where the server listens, once it does.

@@ -1,5 +1,6 @@
 //! What every list shares: filters, order, pages, includes and saved views.
 
+mod again;
 mod carried;
 mod conformance;
 mod cursor;

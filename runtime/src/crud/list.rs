@@ -7,6 +7,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
+use super::again::Again;
 use super::export::{Exported, Format};
 use super::include;
 use super::page::{self, Reading};
@@ -181,9 +182,18 @@ impl Begun<'_> {
             let exported = export::export(context, reading, format, columns, ask.head).await?;
             return Ok(Answered { listed: Listed::All(format, exported), is_current: true });
         }
+        let mut again = Again::of(context, reading, view.as_ref());
+        if let Some(again) = &mut again
+            && let Some(body) = again.answer(context).await?
+        {
+            return Ok(Answered { listed: Listed::Page { body, link: None }, is_current: true });
+        }
         let page = page::read(context, reading).await?;
         let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
         let body = written::written(reading, &page, &related, view.as_ref())?;
+        if let Some(again) = again.filter(|_| page.is_current) {
+            again.keep(context, &body);
+        }
         let link = match cursor {
             Some(_) => link(ask, page.next.as_deref())?,
             None => None,

@@ -1,6 +1,7 @@
 //! The five plain operations and the named actions, for any resource: from a request to an answer.
 
 mod action;
+mod again;
 mod ahead;
 mod apart;
 mod behaviour;
@@ -40,6 +41,7 @@ mod whole;
 mod written;
 
 pub use crate::context::Context;
+pub use again::Answers;
 pub use action::{ActionCall, ActionHandler, ActionResult};
 pub use behaviour::{BoxFuture, ComputeHook, Hooks, Route, Upload, UploadHandler};
 pub use body::{Body, Given};

@@ -27,7 +27,8 @@ pub(super) fn written(reading: Reading<'_>, page: &Page, related: &Related, view
     let Some(shared) = page.shared().filter(|_| related.is_empty()) else {
         return Ok(body(reading, &rows, related, &meta)?.into());
     };
-    let what = look(reading, &meta);
+    let mut what = look(reading);
+    what.extend_from_slice(&meta);
     if let Some(made) = shared.made(&what) {
         return Ok(made);
     }
@@ -80,10 +81,10 @@ fn meta(reading: Reading<'_>, page: &Page, view: Option<&View>) -> Vec<u8> {
     out
 }
 
-/// What an answer depends on beside the rows: what is written of each and under which name, and what stands behind them.
-fn look(reading: Reading<'_>, meta: &[u8]) -> Vec<u8> {
+/// What the records of an answer depend on beside the rows: what is written of each and under which name.
+pub(super) fn look(reading: Reading<'_>) -> Vec<u8> {
     let Reading { entry, shape: Shape { columns, .. }, .. } = reading;
-    let mut look = Vec::with_capacity(64 + meta.len() + columns.len() * 24);
+    let mut look = Vec::with_capacity(64 + columns.len() * 24);
     look.extend_from_slice(entry.meta.plural.as_bytes());
     for column in columns {
         look.extend_from_slice(if column.hidden { b"-" } else { column.key.as_bytes() });
@@ -91,6 +92,5 @@ fn look(reading: Reading<'_>, meta: &[u8]) -> Vec<u8> {
             let _ = write!(look, "{only:?}");
         }
     }
-    look.extend_from_slice(meta);
     look
 }

@@ -79,5 +79,10 @@ pub fn write_text(sql: &mut Sql, entity_type: &str) {
 
 /// Writes how often any definition has changed: a statement that was planned with types tells by it whether they are still those.
 pub fn write_changes(sql: &mut Sql) {
-    total::write_changes(sql, &[Entity::meta().table]);
+    total::write_changes(sql, &[table()]);
+}
+
+/// The table of the definitions.
+pub fn table() -> &'static str {
+    Entity::meta().table
 }

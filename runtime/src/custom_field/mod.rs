@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
-pub use known::{Definitions, Known, Types, write_changes, write_text};
+pub use known::{Definitions, Known, Types, table, write_changes, write_text};
 use sea_orm::Value;
 pub use value::{merge, shown};
 

@@ -1,0 +1,275 @@
+//! A page that is asked for again: the same bytes, while no table has changed that it is read from.
+//!
+//! The database is asked each time how often these tables have changed, which is the same short statement for all pages of
+//! them, so that those who come at the same time ask together. To find the page, to read it and to write it takes several
+//! times as long.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use super::count::{BASIS, Basis};
+use super::page::{Part, Reading, select};
+use super::written::look;
+use crate::context::Context;
+use crate::custom_field;
+use crate::db::Sql;
+use crate::error::Result;
+use crate::query::Count;
+use crate::record::Cell;
+use crate::total;
+use crate::view::View;
+
+/// Each of two generations takes so many bytes.
+const ROOM: usize = 8 << 20;
+/// No answer of more is kept.
+const LONGEST: usize = 128 << 10;
+/// What is known of a page takes so many bytes beside its answer.
+const EACH: usize = 128;
+
+/// So often in a row another state of the tables is found, before it is not looked for each time: they change more often
+/// than they are read.
+const PATIENCE: u32 = 3;
+/// The longest that is waited until it is looked for again: two to the power of so many requests.
+const LONGEST_REST: u32 = 6;
+
+/// The answers of pages that may be given again.
+#[derive(Debug, Default)]
+pub struct Answers(Mutex<Generations>);
+
+/// What was asked lately is in the new generation. Once that is full it becomes the old one, and what is asked of that
+/// one comes back: so what nobody asks for goes.
+#[derive(Debug, Default)]
+struct Generations {
+    new: HashMap<Key, Known>,
+    old: HashMap<Key, Known>,
+    /// Those of the new one.
+    bytes: usize,
+}
+
+/// A digest of all that an answer depends on beside what the tables hold.
+type Key = [u8; 32];
+
+/// What is known of a page.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// How often the tables had changed, and the answer then.
+    answer: Option<(i64, Bytes)>,
+    /// The last state in which they had changed since, and how many there were in a row.
+    missed: (i64, u32),
+    /// So many requests do not look.
+    rest: u32,
+}
+
+/// A page that is asked for, and how often its tables have changed, if it was worth asking.
+pub(super) struct Again {
+    key: Key,
+    tables: Vec<&'static str>,
+    changes: Option<i64>,
+}
+
+impl Again {
+    /// Nothing where the answer depends on more than the tables hold: a total that is estimated, what is read for this
+    /// answer alone. Nor within a transaction, as what it has changed is nobody else's.
+    pub(super) fn of(context: &Context<'_>, reading: Reading<'_>, view: Option<&View>) -> Option<Again> {
+        let Reading { entry, shape, condition, plan, cursor, definitions, .. } = reading;
+        let alone = plan.includes.is_empty() && shape.embedded.is_empty() && shape.computed.is_empty();
+        if !alone || cursor.is_some() || plan.count == Count::Estimate || context.transaction().is_some() {
+            return None;
+        }
+        let mut tables = vec![entry.meta.table];
+        condition.tables(&mut tables);
+        shape.columns.iter().for_each(|column| column.source.tables(&mut tables));
+        plan.sources().iter().for_each(|source| source.tables(&mut tables));
+        if definitions.is_some() {
+            tables.push(custom_field::table());
+        }
+        tables.sort_unstable();
+        tables.dedup();
+        let statement = select(context, reading, &Basis::of(reading), Part::Numbered);
+        let mut digest = Sha256::new();
+        let view = view.map(|view| view.meta().to_string()).unwrap_or_default();
+        for part in [statement.written_out().as_bytes(), &look(reading), view.as_bytes()] {
+            digest.update(part.len().to_le_bytes());
+            digest.update(part);
+        }
+        // Beyond all records more than one page has the same offset.
+        digest.update(plan.page.to_le_bytes());
+        Some(Again { key: digest.finalize().into(), tables, changes: None })
+    }
+
+    /// The answer that was given before, where nothing has changed since. Nothing is asked for a page that nobody asked for
+    /// lately.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(super) async fn answer(&mut self, context: &Context<'_>) -> Result<Option<Bytes>> {
+        if !context.state().answers.is_worth_asking(self.key) {
+            return Ok(None);
+        }
+        let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
+        total::write_changes(&mut sql, &self.tables);
+        sql.push(" AS ").name(BASIS);
+        let rows = context.read(sql.of_columns(1)).await?;
+        self.changes = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
+        Ok(self.changes.and_then(|changes| context.state().answers.find(self.key, changes)))
+    }
+
+    /// Keeps the answer. It was read after its tables were asked how often they had changed: where they changed in between
+    /// it is taken for older than it is.
+    pub(super) fn keep(self, context: &Context<'_>, body: &Bytes) {
+        if let Some(changes) = self.changes {
+            context.state().answers.keep(self.key, changes, body);
+        }
+    }
+}
+
+impl Answers {
+    /// Whether the page was asked for before, and its tables are mostly found as they were.
+    fn is_worth_asking(&self, key: Key) -> bool {
+        let mut answers = self.lock();
+        let Some(known) = answers.get(key) else {
+            answers.put(key, Known::default());
+            return false;
+        };
+        let rests = known.rest > 0;
+        known.rest = known.rest.saturating_sub(1);
+        !rests
+    }
+
+    /// The answer in this state of the tables.
+    fn find(&self, key: Key, changes: i64) -> Option<Bytes> {
+        let mut answers = self.lock();
+        let known = answers.get(key)?;
+        let (then, body) = known.answer.as_ref()?;
+        if *then == changes {
+            known.missed.1 = 0;
+            return Some(body.clone());
+        }
+        // Many may come at once after each change.
+        if known.missed.0 < changes {
+            known.missed = (changes, known.missed.1 + 1);
+            known.rest = match known.missed.1.saturating_sub(PATIENCE) {
+                0 => 0,
+                more => 1 << more.min(LONGEST_REST),
+            };
+        }
+        None
+    }
+
+    fn keep(&self, key: Key, changes: i64, body: &Bytes) {
+        if body.len() > LONGEST {
+            return;
+        }
+        let mut answers = self.lock();
+        let known = answers.get(key).cloned().unwrap_or_default();
+        // Who began earlier and took longer knows less.
+        if known.answer.as_ref().is_none_or(|(then, _)| *then <= changes) {
+            answers.put(key, Known { answer: Some((changes, body.clone())), ..known });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Generations> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Generations {
+    fn get(&mut self, key: Key) -> Option<&mut Known> {
+        if let Some(known) = self.old.remove(&key) {
+            self.put(key, known);
+        }
+        self.new.get_mut(&key)
+    }
+
+    fn put(&mut self, key: Key, known: Known) {
+        let bytes = known.bytes();
+        if self.bytes + bytes > ROOM {
+            self.old = std::mem::take(&mut self.new);
+            self.bytes = 0;
+        }
+        self.bytes += bytes;
+        self.old.remove(&key);
+        if let Some(before) = self.new.insert(key, known) {
+            self.bytes -= before.bytes();
+        }
+    }
+}
+
+impl Known {
+    fn bytes(&self) -> usize {
+        EACH + self.answer.as_ref().map_or(0, |(_, body)| body.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Key = [1; 32];
+
+    fn body(bytes: usize) -> Bytes {
+        vec![b'x'; bytes].into()
+    }
+
+    #[test]
+    fn an_answer_is_given_again_in_the_same_state_alone() {
+        let answers = Answers::default();
+        assert!(!answers.is_worth_asking(ONE), "nobody asked for it lately");
+        assert!(answers.is_worth_asking(ONE));
+        assert_eq!(answers.find(ONE, 7), None);
+        answers.keep(ONE, 7, &body(3));
+        assert_eq!(answers.find(ONE, 7), Some(body(3)));
+        assert_eq!(answers.find(ONE, 8), None);
+        answers.keep(ONE, 6, &body(2));
+        assert_eq!(answers.find(ONE, 7), Some(body(3)), "what began earlier tells nothing new");
+        assert_eq!(answers.find([2; 32], 7), None);
+    }
+
+    #[test]
+    fn where_tables_change_more_often_than_they_are_read_they_are_asked_now_and_then() {
+        let answers = Answers::default();
+        let mut asked = 0;
+        for changes in 0..1_000 {
+            if answers.is_worth_asking(ONE) {
+                asked += 1;
+                // Those who come together after a change are one.
+                (0..32).for_each(|_| assert_eq!(answers.find(ONE, changes), None));
+                answers.keep(ONE, changes, &body(1));
+            }
+        }
+        assert!((15..30).contains(&asked), "{asked}");
+        // As soon as they rest it is seen.
+        let found = (0..=1 << LONGEST_REST).any(|_| {
+            let worth = answers.is_worth_asking(ONE);
+            let found = worth && answers.find(ONE, 1_000).is_some();
+            if worth {
+                answers.keep(ONE, 1_000, &body(1));
+            }
+            found
+        });
+        assert!(!found, "it is read once more");
+        assert!((0..=1 << LONGEST_REST).any(|_| answers.is_worth_asking(ONE) && answers.find(ONE, 1_000).is_some()));
+        assert!(answers.is_worth_asking(ONE), "and is asked for each time again");
+    }
+
+    #[test]
+    fn answers_take_a_bounded_room_and_those_that_are_asked_for_stay() {
+        let answers = Answers::default();
+        answers.keep(ONE, 1, &body(LONGEST + 1));
+        assert_eq!(answers.find(ONE, 1), None, "it is long");
+        answers.keep(ONE, 1, &body(LONGEST));
+        for number in 0..1_000_u64 {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&number.to_le_bytes());
+            answers.keep(key, 1, &body(LONGEST));
+            assert!(answers.find(ONE, 1).is_some());
+        }
+        let all = answers.lock();
+        let bytes: usize = all.new.values().chain(all.old.values()).map(Known::bytes).sum();
+        assert!((ROOM..=2 * ROOM).contains(&bytes), "{bytes}");
+        assert_eq!(all.bytes, all.new.values().map(Known::bytes).sum::<usize>());
+    }
+}

@@ -1,0 +1,185 @@
+//! Pages that are asked for again: as they were while nothing has changed that they show, and anew as soon as anything has.
+
+use serde_json::{Value, json};
+
+use super::total::{off, on};
+use crate::support::{Client, Server, Specimens, on_both};
+
+on_both!(
+    a_page_is_read_once_until_its_table_changes,
+    a_recount_makes_every_page_of_the_table_unknown,
+    whatever_a_page_shows_is_of_now,
+    whatever_decides_of_a_page_is_of_now,
+    what_another_process_writes_is_seen_at_once,
+    the_same_records_are_another_answer_where_they_look_otherwise,
+    each_caller_is_answered_what_is_theirs,
+    what_is_read_for_one_answer_is_of_now,
+);
+
+/// The names of a list that was asked for often enough to be answered as it was.
+async fn names(client: &Client, path: &str) -> Vec<Value> {
+    let mut names = Vec::new();
+    for _ in 0..3 {
+        names = client.get(path).await.column("specimens", "name");
+    }
+    names
+}
+
+async fn a_page_is_read_once_until_its_table_changes(specimens: Specimens) {
+    let client = specimens.admin();
+    for path in ["/specimens?per_page=2", "/specimens?per_page=2&q[name_present]=1&sort=id", "/specimens?per_page=2&count=none"]
+    {
+        specimens.sql("UPDATE specimens SET name = 'before' WHERE id = 1").await;
+        assert_eq!(names(&client, path).await[0], "before");
+        // A change that nobody is told of shows that nothing is read.
+        off(&specimens).await;
+        specimens.sql("UPDATE specimens SET name = 'untold' WHERE id = 1").await;
+        on(&specimens).await;
+        assert_eq!(names(&client, path).await[0], "before", "{path}");
+        specimens.sql("UPDATE specimens SET qty = 1 WHERE id = 9").await;
+        assert_eq!(client.get(path).await.column("specimens", "name")[0], "untold", "{path}");
+    }
+}
+
+async fn a_recount_makes_every_page_of_the_table_unknown(specimens: Specimens) {
+    let client = specimens.admin();
+    names(&client, "/specimens?per_page=2").await;
+    off(&specimens).await;
+    specimens.sql("UPDATE specimens SET name = 'loaded' WHERE id = 1").await;
+    on(&specimens).await;
+    let state = &specimens.state;
+    charter_runtime::total::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
+    assert_eq!(client.get("/specimens?per_page=2").await.column("specimens", "name")[0], "loaded");
+}
+
+/// Holds a list to an answer at once after a change, and again when nothing more has changed.
+async fn expect(client: &Client, path: &str, column: &str, expected: &[&str]) {
+    for _ in 0..3 {
+        let told = client.get(path).await.ok();
+        let list = told["products"].as_array().expect("a list");
+        let told: Vec<&Value> = list.iter().map(|product| &product[column]).collect();
+        assert_eq!(told, expected, "{path}");
+    }
+}
+
+async fn whatever_a_page_shows_is_of_now(server: Server) {
+    let admin = server.admin();
+    let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group")["id"].clone();
+    let of_group = json!({ "name": "Spot", "product_type": "rental", "product_group_id": group });
+    let product = admin.post("/products", of_group).await.created("product")["id"].clone();
+    let (path, at) = ("/products", format!("/products/{product}"));
+    expect(&admin, path, "name", &["Spot"]).await;
+    admin.patch(&at, json!({ "name": "Flood" })).await.ok();
+    expect(&admin, path, "name", &["Flood"]).await;
+    expect(&admin, path, "product_group_name", &["Lamps"]).await;
+    admin.put(&format!("/product_groups/{group}"), json!({ "name": "Lights" })).await.ok();
+    expect(&admin, path, "product_group_name", &["Lights"]).await;
+    let second = json!({ "name": "Beam", "product_type": "rental" });
+    let second = admin.post("/products", second).await.created("product")["id"].clone();
+    expect(&admin, path, "name", &["Flood", "Beam"]).await;
+    admin.delete(&format!("/products/{second}")).await.deleted();
+    expect(&admin, path, "name", &["Flood"]).await;
+    admin.post(&format!("/products/{second}/restore"), json!({})).await.ok();
+    expect(&admin, path, "name", &["Flood", "Beam"]).await;
+    server.sql("UPDATE products SET name = 'Wash' WHERE name = 'Beam'").await;
+    expect(&admin, path, "name", &["Flood", "Wash"]).await;
+}
+
+async fn whatever_decides_of_a_page_is_of_now(server: Server) {
+    let admin = server.admin();
+    let mut groups = Vec::new();
+    for name in ["A", "B"] {
+        groups.push(admin.post("/product_groups", json!({ "name": name })).await.created("product_group")["id"].clone());
+    }
+    for (name, group) in [("one", &groups[0]), ("two", &groups[1])] {
+        let product = json!({ "name": name, "product_type": "rental", "product_group_id": group });
+        admin.post("/products", product).await.created("product");
+    }
+    let sorted = "/products?fields=name&sort=product_group_name";
+    let found = "/products?fields=name&q[product_group_name_in]=A,C";
+    expect(&admin, sorted, "name", &["one", "two"]).await;
+    expect(&admin, found, "name", &["one"]).await;
+    let rename = async |group: &Value, name| {
+        admin.put(&format!("/product_groups/{group}"), json!({ "name": name })).await.ok();
+    };
+    rename(&groups[1], "C").await;
+    expect(&admin, found, "name", &["one", "two"]).await;
+    rename(&groups[0], "D").await;
+    expect(&admin, found, "name", &["two"]).await;
+    expect(&admin, sorted, "name", &["two", "one"]).await;
+}
+
+async fn what_another_process_writes_is_seen_at_once(server: Server) {
+    let beside = server.beside().await;
+    let (admin, other) = (server.admin(), beside.admin());
+    for number in 1..=6_i64 {
+        admin.post("/roles", json!({ "name": format!("R{number}") })).await.created("role");
+        for client in [&other, &admin, &other] {
+            let told = client.get("/roles?per_page=1&sort=-id").await.ok();
+            assert_eq!(told["roles"][0]["name"], format!("R{number}"));
+            assert_eq!(told["meta"]["total"], number);
+        }
+    }
+    beside.state.db.close().await;
+}
+
+async fn the_same_records_are_another_answer_where_they_look_otherwise(specimens: Specimens) {
+    let client = specimens.admin();
+    let view = json!({ "name": "Mine", "entity_type": "specimens", "columns": ["name"] });
+    let view = client.post("/custom_views", view).await.created("custom_view")["id"].clone();
+    let of_view = format!("/specimens?view_id={view}");
+    let paths = [
+        "/specimens?fields=name",
+        "/specimens?fields=name&count=none",
+        "/specimens?fields=name&per_page=50",
+        "/specimens?fields=id,name",
+        "/specimens?fields=custom_fields",
+        "/specimens?page=922337203685477580&count=none",
+        "/specimens?page=922337203685477581&count=none",
+        of_view.as_str(),
+    ];
+    let mut first = Vec::new();
+    for path in paths {
+        first.push(client.get(path).await.ok());
+    }
+    for _ in 0..3 {
+        for (path, first) in paths.iter().zip(&first) {
+            assert_eq!(client.get(path).await.ok(), *first, "{path}");
+        }
+    }
+    for (index, one) in first.iter().enumerate() {
+        assert!(first[index + 1..].iter().all(|other| one != other), "{}", paths[index]);
+    }
+    client.put(&format!("/custom_views/{view}"), json!({ "name": "Ours" })).await.ok();
+    assert_eq!(client.get(&of_view).await.ok()["meta"]["view"]["name"], "Ours");
+}
+
+async fn each_caller_is_answered_what_is_theirs(server: Server) {
+    let admin = server.admin();
+    let (_, one) = server.user(&[], &["*"]).await;
+    let (_, two) = server.user(&[], &["*"]).await;
+    for (client, name) in [(&one, "of one"), (&two, "of two")] {
+        let view = json!({ "name": name, "entity_type": "products", "columns": ["name"] });
+        client.post("/custom_views", view).await.created("custom_view");
+    }
+    for _ in 0..3 {
+        for (client, expected) in [(&one, vec!["of one"]), (&two, vec!["of two"])] {
+            assert_eq!(client.get("/custom_views").await.column("custom_views", "name"), expected);
+        }
+        admin.get("/custom_views").await.ok();
+    }
+}
+
+async fn what_is_read_for_one_answer_is_of_now(server: Server) {
+    let admin = server.admin();
+    let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group")["id"].clone();
+    let product = json!({ "name": "Spot", "product_type": "rental", "product_group_id": group });
+    admin.post("/products", product).await.created("product");
+    for name in ["Lights", "Lanterns"] {
+        admin.put(&format!("/product_groups/{group}"), json!({ "name": name })).await.ok();
+        for _ in 0..3 {
+            let told = admin.get("/products?fields=name&include=productGroup").await.ok();
+            assert_eq!(told["products"][0]["product_group"]["name"], name);
+        }
+    }
+}
