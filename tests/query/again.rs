@@ -13,7 +13,8 @@ on_both!(
     what_another_process_writes_is_seen_at_once,
     the_same_records_are_another_answer_where_they_look_otherwise,
     each_caller_is_answered_what_is_theirs,
-    what_is_read_for_one_answer_is_of_now,
+    what_stands_beside_the_records_is_of_now,
+    a_page_by_cursor_leads_on_each_time,
 );
 
 /// The names of a list that was asked for often enough to be answered as it was.
@@ -27,8 +28,8 @@ async fn names(client: &Client, path: &str) -> Vec<Value> {
 
 async fn a_page_is_read_once_until_its_table_changes(specimens: Specimens) {
     let client = specimens.admin();
-    for path in ["/specimens?per_page=2", "/specimens?per_page=2&q[name_present]=1&sort=id", "/specimens?per_page=2&count=none"]
-    {
+    for asked in ["", "&q[name_present]=1&sort=id", "&count=none", "&cursor=", "&include=productGroup"] {
+        let path = &format!("/specimens?per_page=2{asked}");
         specimens.sql("UPDATE specimens SET name = 'before' WHERE id = 1").await;
         assert_eq!(names(&client, path).await[0], "before");
         // A change that nobody is told of shows that nothing is read.
@@ -89,7 +90,8 @@ async fn whatever_decides_of_a_page_is_of_now(server: Server) {
     let admin = server.admin();
     let mut groups = Vec::new();
     for name in ["A", "B"] {
-        groups.push(admin.post("/product_groups", json!({ "name": name })).await.created("product_group")["id"].clone());
+        groups
+            .push(admin.post("/product_groups", json!({ "name": name })).await.created("product_group")["id"].clone());
     }
     for (name, group) in [("one", &groups[0]), ("two", &groups[1])] {
         let product = json!({ "name": name, "product_type": "rental", "product_group_id": group });
@@ -170,16 +172,60 @@ async fn each_caller_is_answered_what_is_theirs(server: Server) {
     }
 }
 
-async fn what_is_read_for_one_answer_is_of_now(server: Server) {
+async fn what_stands_beside_the_records_is_of_now(server: Server) {
     let admin = server.admin();
-    let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group")["id"].clone();
-    let product = json!({ "name": "Spot", "product_type": "rental", "product_group_id": group });
-    admin.post("/products", product).await.created("product");
-    for name in ["Lights", "Lanterns"] {
-        admin.put(&format!("/product_groups/{group}"), json!({ "name": name })).await.ok();
+    let ada = admin.post("/members", json!({ "name": "Ada" })).await.created("member")["id"].clone();
+    let product = admin.post("/products", json!({ "name": "Spot" })).await.created("product")["id"].clone();
+    let activity = json!({
+        "subject": "Call", "regarding_type": "Product", "regarding_id": product, "participants": [{ "member_id": ada }]
+    });
+    admin.post("/activities", activity).await.created("activity");
+    let holds = async |expected: Value| {
         for _ in 0..3 {
-            let told = admin.get("/products?fields=name&include=productGroup").await.ok();
-            assert_eq!(told["products"][0]["product_group"]["name"], name);
+            let list = admin.get("/activities?include=regarding,owner,customFieldValues").await.records("activities");
+            let [of, by, who] = [&list[0]["regarding"], &list[0]["owner"], &list[0]["participants"][0]];
+            let labels: Vec<&Value> = list[0]["custom_field_values"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|value| &value["label"])
+                .collect();
+            assert_eq!(json!([of["name"], by["name"], who["member_name"], who["mute"], labels]), expected);
         }
+    };
+    holds(json!(["Spot", "Administrator", "Ada", false, []])).await;
+    admin.patch(&format!("/products/{product}"), json!({ "name": "Flood" })).await.ok();
+    holds(json!(["Flood", "Administrator", "Ada", false, []])).await;
+    admin.patch(&format!("/members/{ada}"), json!({ "name": "Eve" })).await.ok();
+    holds(json!(["Flood", "Administrator", "Eve", false, []])).await;
+    server.sql("UPDATE users SET name = 'Chief'").await;
+    holds(json!(["Flood", "Chief", "Eve", false, []])).await;
+    server.sql("UPDATE activity_participants SET mute = TRUE").await;
+    holds(json!(["Flood", "Chief", "Eve", true, []])).await;
+    let field = json!({ "name": "mood", "label": "Mood", "field_type": "string", "entity_type": "activities" });
+    let field = admin.post("/custom_fields", field).await.created("custom_field")["id"].clone();
+    holds(json!(["Flood", "Chief", "Eve", true, ["Mood"]])).await;
+    admin.put(&format!("/custom_fields/{field}"), json!({ "label": "Humour" })).await.ok();
+    holds(json!(["Flood", "Chief", "Eve", true, ["Humour"]])).await;
+    admin.delete(&format!("/products/{product}")).await.deleted();
+    holds(json!([null, "Chief", "Eve", true, ["Humour"]])).await;
+}
+
+async fn a_page_by_cursor_leads_on_each_time(specimens: Specimens) {
+    let client = specimens.admin();
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let (mut path, mut ids) = ("/specimens?per_page=4&sort=-name&cursor=".to_string(), Vec::new());
+        loop {
+            let page = client.get(&path).await;
+            let link = page.header("link").expect("a link").to_string();
+            let body = page.ok();
+            ids.extend(body["specimens"].as_array().expect("a list").iter().map(|record| record["id"].clone()));
+            let Some(next) = body["meta"]["next_cursor"].as_str() else { break };
+            assert!(link.contains(&format!("cursor={next}>; rel=\"next\"")), "{link}");
+            path = format!("/specimens?per_page=4&sort=-name&cursor={next}");
+        }
+        seen.push(ids);
     }
+    assert!(seen[0].len() == 10 && seen.iter().all(|ids| *ids == seen[0]), "{seen:?}");
 }

@@ -11,14 +11,16 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::count::{BASIS, Basis};
+use super::include;
 use super::page::{Part, Reading, select};
 use super::written::look;
+use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::db::Sql;
 use crate::error::Result;
-use crate::query::Count;
-use crate::record::Cell;
+use crate::query::{Condition, Count};
+use crate::record::{Cell, Shape};
 use crate::total;
 use crate::view::View;
 
@@ -56,7 +58,7 @@ type Key = [u8; 32];
 #[derive(Debug, Clone, Default)]
 struct Known {
     /// How often the tables had changed, and the answer then.
-    answer: Option<(i64, Bytes)>,
+    answer: Option<(i64, Answer)>,
     /// The last state in which they had changed since, and how many there were in a row.
     missed: (i64, u32),
     /// So many requests do not look.
@@ -65,39 +67,80 @@ struct Known {
 
 /// A page that is asked for, and how often its tables have changed, if it was worth asking.
 pub(super) struct Again {
-    key: Key,
-    tables: Vec<&'static str>,
+    ground: Ground,
     changes: Option<i64>,
 }
 
+/// What an answer depends on: the tables, and all else.
+#[derive(Default)]
+pub(super) struct Ground {
+    tables: Vec<&'static str>,
+    said: Sha256,
+}
+
+/// A page as it was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    pub body: Bytes,
+    /// The cursor of the next page.
+    pub next: Option<String>,
+}
+
+impl Ground {
+    /// It depends on this too.
+    pub fn say(&mut self, part: impl AsRef<[u8]>) {
+        let part = part.as_ref();
+        self.said.update(part.len().to_le_bytes());
+        self.said.update(part);
+    }
+
+    /// It depends on a table of the service's.
+    pub fn read(&mut self, table: &'static str) {
+        self.tables.push(table);
+    }
+
+    /// It depends on records of a resource in this shape, of which the condition says which they are.
+    pub fn records(&mut self, entry: &Entry, shape: &Shape, condition: &Condition) {
+        self.tables.push(entry.meta.table);
+        condition.tables(&mut self.tables);
+        shape.columns.iter().for_each(|column| column.source.tables(&mut self.tables));
+    }
+}
+
 impl Again {
-    /// Nothing where the answer depends on more than the tables hold: a total that is estimated, what is read for this
-    /// answer alone. Nor within a transaction, as what it has changed is nobody else's.
-    pub(super) fn of(context: &Context<'_>, reading: Reading<'_>, view: Option<&View>) -> Option<Again> {
+    /// Nothing where the answer depends on more than the tables hold: a total that is estimated, fields that are computed for
+    /// each answer. Nor within a transaction, as what it has changed is nobody else's.
+    ///
+    /// # Errors
+    /// When the catalog contradicts itself.
+    pub(super) fn of(context: &Context<'_>, reading: Reading<'_>, view: Option<&View>) -> Result<Option<Again>> {
         let Reading { entry, shape, condition, plan, cursor, definitions, .. } = reading;
-        let alone = plan.includes.is_empty() && shape.embedded.is_empty() && shape.computed.is_empty();
-        if !alone || cursor.is_some() || plan.count == Count::Estimate || context.transaction().is_some() {
-            return None;
+        if !shape.computed.is_empty() || plan.count == Count::Estimate || context.transaction().is_some() {
+            return Ok(None);
         }
-        let mut tables = vec![entry.meta.table];
-        condition.tables(&mut tables);
-        shape.columns.iter().for_each(|column| column.source.tables(&mut tables));
-        plan.sources().iter().for_each(|source| source.tables(&mut tables));
+        let mut ground = Ground::default();
+        ground.records(entry, shape, condition);
+        plan.sources().iter().for_each(|source| source.tables(&mut ground.tables));
         if definitions.is_some() {
-            tables.push(custom_field::table());
+            ground.read(custom_field::table());
         }
-        tables.sort_unstable();
-        tables.dedup();
-        let statement = select(context, reading, &Basis::of(reading), Part::Numbered);
-        let mut digest = Sha256::new();
-        let view = view.map(|view| view.meta().to_string()).unwrap_or_default();
-        for part in [statement.written_out().as_bytes(), &look(reading), view.as_bytes()] {
-            digest.update(part.len().to_le_bytes());
-            digest.update(part);
-        }
+        let part = match cursor {
+            None => Part::Numbered,
+            Some(_) => Part::Behind { place: None, most: plan.per_page + 1 },
+        };
+        ground.say(select(context, reading, &Basis::of(reading), part).written_out());
         // Beyond all records more than one page has the same offset.
-        digest.update(plan.page.to_le_bytes());
-        Some(Again { key: digest.finalize().into(), tables, changes: None })
+        ground.say(plan.page.to_le_bytes());
+        if let (Some((cursor, _)), Some(place)) = (cursor, &plan.cursor) {
+            ground.say(cursor.fingerprint());
+            ground.say(place);
+        }
+        ground.say(look(reading));
+        ground.say(view.map(|view| view.meta().to_string()).unwrap_or_default());
+        include::depend(context, entry, shape, &plan.includes, &mut ground)?;
+        ground.tables.sort_unstable();
+        ground.tables.dedup();
+        Ok(Some(Again { ground, changes: None }))
     }
 
     /// The answer that was given before, where nothing has changed since. Nothing is asked for a page that nobody asked for
@@ -105,24 +148,29 @@ impl Again {
     ///
     /// # Errors
     /// When the database fails.
-    pub(super) async fn answer(&mut self, context: &Context<'_>) -> Result<Option<Bytes>> {
-        if !context.state().answers.is_worth_asking(self.key) {
+    pub(super) async fn answer(&mut self, context: &Context<'_>) -> Result<Option<Answer>> {
+        let key = self.key();
+        if !context.state().answers.is_worth_asking(key) {
             return Ok(None);
         }
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
-        total::write_changes(&mut sql, &self.tables);
+        total::write_changes(&mut sql, &self.ground.tables);
         sql.push(" AS ").name(BASIS);
         let rows = context.read(sql.of_columns(1)).await?;
         self.changes = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
-        Ok(self.changes.and_then(|changes| context.state().answers.find(self.key, changes)))
+        Ok(self.changes.and_then(|changes| context.state().answers.find(key, changes)))
     }
 
     /// Keeps the answer. It was read after its tables were asked how often they had changed: where they changed in between
     /// it is taken for older than it is.
-    pub(super) fn keep(self, context: &Context<'_>, body: &Bytes) {
+    pub(super) fn keep(self, context: &Context<'_>, answer: Answer) {
         if let Some(changes) = self.changes {
-            context.state().answers.keep(self.key, changes, body);
+            context.state().answers.keep(self.key(), changes, answer);
         }
+    }
+
+    fn key(&self) -> Key {
+        self.ground.said.clone().finalize().into()
     }
 }
 
@@ -140,13 +188,13 @@ impl Answers {
     }
 
     /// The answer in this state of the tables.
-    fn find(&self, key: Key, changes: i64) -> Option<Bytes> {
+    fn find(&self, key: Key, changes: i64) -> Option<Answer> {
         let mut answers = self.lock();
         let known = answers.get(key)?;
-        let (then, body) = known.answer.as_ref()?;
+        let (then, answer) = known.answer.as_ref()?;
         if *then == changes {
             known.missed.1 = 0;
-            return Some(body.clone());
+            return Some(answer.clone());
         }
         // Many may come at once after each change.
         if known.missed.0 < changes {
@@ -159,15 +207,15 @@ impl Answers {
         None
     }
 
-    fn keep(&self, key: Key, changes: i64, body: &Bytes) {
-        if body.len() > LONGEST {
+    fn keep(&self, key: Key, changes: i64, answer: Answer) {
+        if answer.bytes() > LONGEST {
             return;
         }
         let mut answers = self.lock();
         let known = answers.get(key).cloned().unwrap_or_default();
         // Who began earlier and took longer knows less.
         if known.answer.as_ref().is_none_or(|(then, _)| *then <= changes) {
-            answers.put(key, Known { answer: Some((changes, body.clone())), ..known });
+            answers.put(key, Known { answer: Some((changes, answer)), ..known });
         }
     }
 
@@ -200,7 +248,13 @@ impl Generations {
 
 impl Known {
     fn bytes(&self) -> usize {
-        EACH + self.answer.as_ref().map_or(0, |(_, body)| body.len())
+        EACH + self.answer.as_ref().map_or(0, |(_, answer)| answer.bytes())
+    }
+}
+
+impl Answer {
+    fn bytes(&self) -> usize {
+        self.body.len() + self.next.as_ref().map_or(0, String::len)
     }
 }
 
@@ -210,8 +264,8 @@ mod tests {
 
     const ONE: Key = [1; 32];
 
-    fn body(bytes: usize) -> Bytes {
-        vec![b'x'; bytes].into()
+    fn answer(bytes: usize) -> Answer {
+        Answer { body: vec![b'x'; bytes].into(), next: None }
     }
 
     #[test]
@@ -220,11 +274,11 @@ mod tests {
         assert!(!answers.is_worth_asking(ONE), "nobody asked for it lately");
         assert!(answers.is_worth_asking(ONE));
         assert_eq!(answers.find(ONE, 7), None);
-        answers.keep(ONE, 7, &body(3));
-        assert_eq!(answers.find(ONE, 7), Some(body(3)));
+        answers.keep(ONE, 7, answer(3));
+        assert_eq!(answers.find(ONE, 7), Some(answer(3)));
         assert_eq!(answers.find(ONE, 8), None);
-        answers.keep(ONE, 6, &body(2));
-        assert_eq!(answers.find(ONE, 7), Some(body(3)), "what began earlier tells nothing new");
+        answers.keep(ONE, 6, answer(2));
+        assert_eq!(answers.find(ONE, 7), Some(answer(3)), "what began earlier tells nothing new");
         assert_eq!(answers.find([2; 32], 7), None);
     }
 
@@ -237,7 +291,7 @@ mod tests {
                 asked += 1;
                 // Those who come together after a change are one.
                 (0..32).for_each(|_| assert_eq!(answers.find(ONE, changes), None));
-                answers.keep(ONE, changes, &body(1));
+                answers.keep(ONE, changes, answer(1));
             }
         }
         assert!((15..30).contains(&asked), "{asked}");
@@ -246,7 +300,7 @@ mod tests {
             let worth = answers.is_worth_asking(ONE);
             let found = worth && answers.find(ONE, 1_000).is_some();
             if worth {
-                answers.keep(ONE, 1_000, &body(1));
+                answers.keep(ONE, 1_000, answer(1));
             }
             found
         });
@@ -258,13 +312,13 @@ mod tests {
     #[test]
     fn answers_take_a_bounded_room_and_those_that_are_asked_for_stay() {
         let answers = Answers::default();
-        answers.keep(ONE, 1, &body(LONGEST + 1));
+        answers.keep(ONE, 1, answer(LONGEST + 1));
         assert_eq!(answers.find(ONE, 1), None, "it is long");
-        answers.keep(ONE, 1, &body(LONGEST));
+        answers.keep(ONE, 1, answer(LONGEST));
         for number in 0..1_000_u64 {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&number.to_le_bytes());
-            answers.keep(key, 1, &body(LONGEST));
+            answers.keep(key, 1, answer(LONGEST));
             assert!(answers.find(ONE, 1).is_some());
         }
         let all = answers.lock();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::again::Ground;
 use super::{embedded, store};
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
@@ -115,27 +116,89 @@ pub async fn load(
         related.computed.push((field.name.to_string(), hook(context, field, shape, rows).await?));
     }
     for include in includes {
-        let values = match include.target {
-            IncludeTarget::Many { resource, by } => {
-                let target = context.catalog().get(resource);
-                let shape_of_many = limited(target, include).into_owned();
-                many(context, target, shape_of_many, by, &integers(rows, shape, "id")?, Some(include.name)).await?
+        let targets = targets(context, entry, include)?;
+        let values = match (include.target, targets.as_slice()) {
+            (IncludeTarget::Many { by, .. }, [target]) => {
+                let ids = integers(rows, shape, "id")?;
+                many(context, target, limited(target, include).into_owned(), by, &ids, Some(include.name)).await?
             }
-            IncludeTarget::One { via } => match entry.field(via).map(|f| f.kind) {
-                Some(Kind::Ref { resource }) => {
-                    let target = context.catalog().get(resource);
-                    one(context, target, &limited(target, include), &integers(rows, shape, via)?).await?
+            (IncludeTarget::One { via }, targets) => match (entry.field(via).map(|field| field.kind), targets) {
+                (Some(Kind::PolymorphicRef { type_field }), _) => {
+                    polymorphic(context, shape, rows, (via, type_field), targets, include).await?
                 }
-                Some(Kind::PolymorphicRef { type_field }) => {
-                    polymorphic(context, shape, rows, via, type_field, include).await?
-                }
-                _ => return Err(Error::internal(format!("the include `{}` has no reference", include.name))),
+                (_, [target]) => one(context, target, &limited(target, include), &integers(rows, shape, via)?).await?,
+                _ => return Err(no_reference(include)),
             },
-            IncludeTarget::CustomFieldValues => custom_field_values(context, entry, shape, rows).await?,
+            (IncludeTarget::CustomFieldValues, _) => custom_field_values(context, entry, shape, rows).await?,
+            _ => return Err(no_reference(include)),
         };
         related.included.push((snake_case(include.name), values));
     }
     Ok(related)
+}
+
+/// Tells what decides of what [`load`] loads beside the rows. Of computed fields nothing does.
+pub fn depend(
+    context: &Context<'_>,
+    entry: &Entry,
+    shape: &Shape,
+    includes: &[&'static IncludeMeta],
+    ground: &mut Ground,
+) -> Result<()> {
+    let get = |resource| context.catalog().get(resource);
+    for field in &shape.embedded {
+        if let Kind::Embedded { resource, by } = field.kind {
+            let target = get(resource);
+            ground.say(field.name);
+            depend_on(context, target, &target.shape(embedded::shown(target, by)), ground)?;
+        }
+    }
+    for include in includes {
+        ground.say(include.name);
+        if let IncludeTarget::CustomFieldValues = include.target {
+            ground.read(custom_field::table());
+        }
+        for target in targets(context, entry, include)? {
+            depend_on(context, target, &limited(target, include), ground)?;
+        }
+    }
+    Ok(())
+}
+
+/// The resources whose records an include may bring.
+fn targets<'c>(context: &Context<'c>, entry: &Entry, include: &IncludeMeta) -> Result<Vec<&'c Entry>> {
+    let catalog = context.catalog();
+    let via = match include.target {
+        IncludeTarget::CustomFieldValues => return Ok(Vec::new()),
+        IncludeTarget::Many { resource, .. } => return Ok(vec![catalog.get(resource)]),
+        IncludeTarget::One { via } => via,
+    };
+    let kind = |name| entry.field(name).map(|field| field.kind);
+    match kind(via) {
+        Some(Kind::Ref { resource }) => Ok(vec![catalog.get(resource)]),
+        Some(Kind::PolymorphicRef { type_field }) => match kind(type_field) {
+            Some(Kind::PolymorphicType { type_names }) => {
+                Ok(type_names.iter().filter_map(|name| catalog.by_type(name)).collect())
+            }
+            _ => Err(no_reference(include)),
+        },
+        _ => Err(no_reference(include)),
+    }
+}
+
+fn no_reference(include: &IncludeMeta) -> Error {
+    Error::internal(format!("the include `{}` has no reference", include.name))
+}
+
+/// Which of the target's records the caller may see, and what they show.
+fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, ground: &mut Ground) -> Result<()> {
+    let may = target.meta.read_permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
+    let visible = store::visible(context, target)?;
+    let mut sql = Sql::new(context.state().db.dialect(), if may { "" } else { "none " });
+    write_condition(&mut sql, &visible);
+    ground.say(sql.written_out());
+    ground.records(target, shape, &visible);
+    Ok(())
 }
 
 /// The list item of the target, or those of its fields that the include names.
@@ -210,8 +273,8 @@ async fn polymorphic(
     context: &Context<'_>,
     shape: &Shape,
     rows: &[Row<'_>],
-    via: &str,
-    type_field: &str,
+    (via, type_field): (&str, &str),
+    targets: &[&Entry],
     include: &IncludeMeta,
 ) -> Result<Vec<Vec<u8>>> {
     let ids = integers(rows, shape, via)?;
@@ -221,11 +284,12 @@ async fn polymorphic(
         types.push(Cell::new(*row, position)?.text()?);
     }
     let mut values = vec![b"null".to_vec(); rows.len()];
-    let mut names: Vec<&str> = types.iter().flatten().copied().collect();
-    names.sort_unstable();
-    names.dedup();
-    for name in names {
-        let Some(target) = context.catalog().by_type(name) else { continue };
+    // One that none of them is, because it was once, leads nowhere.
+    for target in targets {
+        let name = target.meta.type_name;
+        if !types.contains(&Some(name)) {
+            continue;
+        }
         let of_type: Vec<Option<i64>> =
             ids.iter().zip(&types).map(|(id, t)| if *t == Some(name) { *id } else { None }).collect();
         for (index, value) in one(context, target, &limited(target, include), &of_type).await?.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
-use super::again::Again;
+use super::again::{Again, Answer};
 use super::export::{Exported, Format};
 use super::include;
 use super::page::{self, Reading};
@@ -182,23 +182,29 @@ impl Begun<'_> {
             let exported = export::export(context, reading, format, columns, ask.head).await?;
             return Ok(Answered { listed: Listed::All(format, exported), is_current: true });
         }
-        let mut again = Again::of(context, reading, view.as_ref());
-        if let Some(again) = &mut again
-            && let Some(body) = again.answer(context).await?
-        {
-            return Ok(Answered { listed: Listed::Page { body, link: None }, is_current: true });
-        }
-        let page = page::read(context, reading).await?;
-        let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
-        let body = written::written(reading, &page, &related, view.as_ref())?;
-        if let Some(again) = again.filter(|_| page.is_current) {
-            again.keep(context, &body);
-        }
-        let link = match cursor {
-            Some(_) => link(ask, page.next.as_deref())?,
+        let mut again = Again::of(context, reading, view.as_ref())?;
+        let known = match &mut again {
+            Some(again) => again.answer(context).await?,
             None => None,
         };
-        Ok(Answered { listed: Listed::Page { body, link }, is_current: page.is_current })
+        let (answer, is_current) = match known {
+            Some(answer) => (answer, true),
+            None => {
+                let page = page::read(context, reading).await?;
+                let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
+                let body = written::written(reading, &page, &related, view.as_ref())?;
+                let answer = Answer { body, next: page.next };
+                if let Some(again) = again.filter(|_| page.is_current) {
+                    again.keep(context, answer.clone());
+                }
+                (answer, page.is_current)
+            }
+        };
+        let link = match cursor {
+            Some(_) => link(ask, answer.next.as_deref())?,
+            None => None,
+        };
+        Ok(Answered { listed: Listed::Page { body: answer.body, link }, is_current })
     }
 }
 

@@ -41,8 +41,8 @@ mod whole;
 mod written;
 
 pub use crate::context::Context;
-pub use again::Answers;
 pub use action::{ActionCall, ActionHandler, ActionResult};
+pub use again::Answers;
 pub use behaviour::{BoxFuture, ComputeHook, Hooks, Route, Upload, UploadHandler};
 pub use body::{Body, Given};
 pub use changes::{Changes, Draft, model, stored};

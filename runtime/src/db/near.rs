@@ -4,9 +4,6 @@
 //! the record of an id does. Nobody knows beforehand how long a statement takes, so that each has so many steps of SQLite's
 //! machine here. One that needs more is broken off and asked through the driver, where it has time; so are those with the
 //! same text for a while, and what takes long without a step.
-//!
-//! What was asked lately is remembered until anybody has written: SQLite tells a connection whether the others have
-//! (`PRAGMA data_version`).
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -39,10 +36,6 @@ const MOST_AVOIDED: usize = 1_000;
 /// An answer of more bytes takes long to copy alone.
 const LONGEST: usize = 4 << 20;
 
-/// So many answers are remembered by a connection, none of them of more bytes than this with what was asked.
-const MOST_KEPT: usize = 32;
-const LONGEST_KEPT: usize = 32 << 10;
-
 /// A statement that takes so long by the clock, within its steps, folds long texts or waits for the disk. It is broken off, and
 /// for ten times as long the driver's threads wait better, because others are answered meanwhile.
 const SLOW: Duration = Duration::from_millis(10);
@@ -71,9 +64,6 @@ struct Long {
 struct Reader {
     connection: Connection,
     spent: Arc<Spent>,
-    /// The answers of the database as it was at this version, the last one at the end.
-    version: i64,
-    kept: Vec<Kept>,
 }
 
 /// What a statement has taken.
@@ -107,15 +97,6 @@ impl Spent {
     }
 }
 
-/// An answer, and what was asked.
-#[derive(Debug)]
-struct Kept {
-    hash: u64,
-    text: String,
-    values: Vec<Value>,
-    rows: Arc<Rows>,
-}
-
 impl Near {
     /// Short reads of the database in a file, which is opened when the first comes.
     pub fn new(path: PathBuf) -> Near {
@@ -123,22 +104,22 @@ impl Near {
     }
 
     /// The rows of a statement; nothing where it takes long, fails, or binds what is not bound here: the driver has the
-    /// time, and the words. They are remembered where others will ask for the same.
-    pub fn read(&self, sql: &Sql, is_kept: bool) -> Option<Arc<Rows>> {
+    /// time, and the words.
+    pub fn read(&self, sql: &Sql) -> Option<Arc<Rows>> {
         if sql.columns == 0 || sql.is_uncounted || sql.values.len() > MOST_BOUND {
             return None;
         }
         let text = self.long().try_now(&sql.text)?;
         // Nobody waits for a connection that is being opened.
         let idle = lock(&self.idle).as_mut()?.pop();
-        let mut reader = match idle {
+        let reader = match idle {
             Some(reader) => reader,
             None => Reader::open(&self.path, self.slow).ok()?,
         };
         let begun = Instant::now();
         // Of every statement from here on.
         reader.spent.begin();
-        let rows = if is_kept { reader.recall(text, sql) } else { reader.read(sql) };
+        let rows = reader.read(sql);
         let took = begun.elapsed();
         match rows {
             Ok(rows) => {
@@ -224,43 +205,7 @@ impl Reader {
         drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
         let counted = spent.clone();
         connection.progress_handler(COUNTED, Some(move || counted.is_over()))?;
-        Ok(Reader { connection, spent, version: 0, kept: Vec::new() })
-    }
-
-    /// What was answered to the same before, unless somebody has written since.
-    fn recall(&mut self, hash: u64, sql: &Sql) -> rusqlite::Result<Option<Arc<Rows>>> {
-        self.run("BEGIN")?;
-        let rows = self.recall_within(hash, sql)?;
-        self.run("COMMIT")?;
-        Ok(rows)
-    }
-
-    /// The same in a transaction, so that what is read is of the version that is told.
-    fn recall_within(&mut self, hash: u64, sql: &Sql) -> rusqlite::Result<Option<Arc<Rows>>> {
-        let version = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        if version != self.version {
-            self.kept.clear();
-            self.version = version;
-        }
-        let same = |kept: &Kept| kept.hash == hash && kept.text == sql.text && kept.values == sql.values;
-        if let Some(place) = self.kept.iter().position(same) {
-            let kept = self.kept.remove(place);
-            let rows = kept.rows.clone();
-            self.kept.push(kept);
-            return Ok(Some(rows));
-        }
-        let Some(rows) = self.read(sql)? else { return Ok(None) };
-        if rows.bytes() + sql.text.len() + sql.values.iter().map(length).sum::<usize>() <= LONGEST_KEPT {
-            if self.kept.len() >= MOST_KEPT {
-                self.kept.remove(0);
-            }
-            self.kept.push(Kept { hash, text: sql.text.clone(), values: sql.values.clone(), rows: rows.clone() });
-        }
-        Ok(Some(rows))
-    }
-
-    fn run(&self, text: &str) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(text)?.execute([]).map(drop)
+        Ok(Reader { connection, spent })
     }
 
     /// Nothing where a value is not bound here, or the answer is long.
@@ -289,14 +234,6 @@ impl Reader {
             }
         }
         Ok(packing.packed().map(|rows| Arc::new(rows.into())))
-    }
-}
-
-/// How many bytes a value has beside what each has.
-fn length(value: &Value) -> usize {
-    match value {
-        Value::String(Some(text)) => text.len(),
-        _ => 0,
     }
 }
 

@@ -143,10 +143,6 @@ impl Packed {
         self.places.len() / self.columns
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes.len() + self.places.len() * size_of::<u32>()
-    }
-
     pub(super) fn row(&self, index: usize) -> Option<PackedRow<'_>> {
         let places = self.places.get(index * self.columns..(index + 1) * self.columns)?;
         Some(PackedRow { bytes: &self.bytes, places })

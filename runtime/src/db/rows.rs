@@ -147,14 +147,6 @@ impl Rows {
         }
     }
 
-    /// How many bytes they are, of those that were packed.
-    pub(super) fn bytes(&self) -> usize {
-        match &self.read {
-            Read::Driver(_) => 0,
-            Read::Packed(rows) => rows.bytes(),
-        }
-    }
-
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

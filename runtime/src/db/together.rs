@@ -87,7 +87,7 @@ impl Db {
             Connection::Pool(pool) if sql.is_shared() => pool.clone(),
             _ => return Ok(Arc::new(sql.rows(connection).await?)),
         };
-        if let Some(rows) = self.near.as_ref().and_then(|near| near.read(&sql, true)) {
+        if let Some(rows) = self.near.as_ref().and_then(|near| near.read(&sql)) {
             return Ok(rows);
         }
         let kind = sql.written_out().into();
@@ -114,7 +114,7 @@ impl Db {
         if let (Connection::Pool(_), Some(near)) = (connection, &self.near) {
             let mut one = sql.clone();
             one.push(" AND t.\"id\" = ").bind(id);
-            if let Some(rows) = near.read(&one, false) {
+            if let Some(rows) = near.read(&one) {
                 return Ok(SharedRow::new(rows, 0));
             }
         }

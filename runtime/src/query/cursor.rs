@@ -58,6 +58,11 @@ impl<'p> Cursor<'p> {
         Cursor { ranking, fingerprint, dialect }
     }
 
+    /// What tells its cursors from those of another list.
+    pub fn fingerprint(&self) -> &[u8] {
+        &self.fingerprint
+    }
+
     /// Reads a cursor; `None` for the empty one, before the first record.
     ///
     /// # Errors

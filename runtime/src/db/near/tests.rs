@@ -71,7 +71,7 @@ async fn values_are_bound_as_the_driver_binds_them() {
     for value in values {
         let mut asked = sql("SELECT typeof(v), v FROM (SELECT ", 2);
         asked.bind(value.clone()).push(" AS v)");
-        let read = near.read(&asked, false).unwrap_or_else(|| panic!("{value:?} is bound"));
+        let read = near.read(&asked).unwrap_or_else(|| panic!("{value:?} is bound"));
         let mut adapted = sea_orm::Values(asked.values.clone());
         adapt(&mut adapted);
         let through = Sql { values: adapted.0, ..asked };
@@ -93,23 +93,23 @@ async fn what_takes_long_is_broken_off_and_not_tried_for_a_while() {
         asked.values.push(times.into());
         asked
     };
-    assert!(near.read(&asked(0), false).is_some());
+    assert!(near.read(&asked(0)).is_some());
     let begun = Instant::now();
-    assert!(near.read(&asked(5_000), true).is_none());
+    assert!(near.read(&asked(5_000)).is_none());
     assert!(begun.elapsed() < Duration::from_secs(2), "25 million steps take longer");
-    assert!(near.read(&asked(0), false).is_none(), "who has the same text is not tried");
-    assert!(near.read(&sql("SELECT i FROM n WHERE i = 3", 1), false).is_some(), "others are");
+    assert!(near.read(&asked(0)).is_none(), "who has the same text is not tried");
+    assert!(near.read(&sql("SELECT i FROM n WHERE i = 3", 1)).is_some(), "others are");
     near.long().texts.values_mut().for_each(|until| *until = Instant::now());
-    assert!(near.read(&asked(0), false).is_some(), "after a while it is tried again");
+    assert!(near.read(&asked(0)).is_some(), "after a while it is tried again");
 }
 
 #[tokio::test]
 async fn what_takes_long_by_the_clock_is_broken_off_though_its_steps_are_few() {
     let (near, _pool, _folder) = opened("clock").await;
     let asked = sql("SELECT SUM(i) FROM n", 1);
-    assert!(near.read(&asked, false).is_some());
+    assert!(near.read(&asked).is_some());
     let hasty = Near { slow: Duration::ZERO, ..Near::new(near.path.clone()) };
-    assert!(hasty.read(&asked, false).is_none(), "the clock is looked at before its last step");
+    assert!(hasty.read(&asked).is_none(), "the clock is looked at before its last step");
     assert_eq!(hasty.long().texts.len(), 1, "it is not tried again for a while");
 }
 
@@ -120,7 +120,7 @@ async fn a_text_is_not_folded_once_its_statement_is_late() {
     {
         // Too few steps for the clock to be looked at among them.
         let hasty = Near { slow: Duration::ZERO, ..Near::new(near.path.clone()) };
-        assert_eq!(hasty.read(&sql(text, 1), false).is_some(), is_read, "{text}");
+        assert_eq!(hasty.read(&sql(text, 1)).is_some(), is_read, "{text}");
         assert_eq!(hasty.long().texts.len(), 1, "it is not tried again for a while");
     }
 }
@@ -135,18 +135,16 @@ async fn a_statement_of_many_values_is_left_to_the_driver() {
             asked.push(if number == 0 { "" } else { ", " }).bind(number);
         }
         asked.push(")");
-        assert_eq!(near.read(&asked, false).is_some(), is_read, "{count}");
+        assert_eq!(near.read(&asked).is_some(), is_read, "{count}");
     }
 }
 
 #[tokio::test]
 async fn steps_of_one_statement_are_not_counted_for_the_next() {
     let (near, _pool, _folder) = opened("steps").await;
-    for (times, is_kept) in [(100, false), (20_000, true)] {
-        for _ in 0..times {
-            let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1), is_kept);
-            assert_eq!(rows.expect("it is short").len(), 500);
-        }
+    for _ in 0..100 {
+        let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1));
+        assert_eq!(rows.expect("it is short").len(), 500);
     }
     assert_eq!(lock(&near.idle).as_ref().unwrap().len(), 1, "one connection serves all");
 }
@@ -156,7 +154,7 @@ async fn what_is_committed_is_seen_by_the_next_statement() {
     let (near, pool, _folder) = opened("seen").await;
     for number in 5_001..5_020 {
         pool.connections.execute_unprepared(&format!("INSERT INTO n VALUES ({number})")).await.unwrap();
-        let rows = near.read(&sql("SELECT MAX(i) FROM n", 1), number % 3 > 0).unwrap();
+        let rows = near.read(&sql("SELECT MAX(i) FROM n", 1)).unwrap();
         assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(number));
     }
 }
@@ -166,90 +164,44 @@ async fn nothing_is_written_and_what_fails_is_left_to_the_driver() {
     let (near, _pool, _folder) = opened("fails").await;
     for text in ["DELETE FROM n RETURNING i", "SELECT nothing FROM nowhere", "SELECT 1, 2 FROM n WHERE i = 1"] {
         let columns = if text.contains("1, 2") { 3 } else { 1 };
-        assert!(near.read(&sql(text, columns), false).is_none(), "{text}");
+        assert!(near.read(&sql(text, columns)).is_none(), "{text}");
     }
-    let rows = near.read(&sql("SELECT COUNT(*) FROM n WHERE i < 10", 1), false).unwrap();
+    let rows = near.read(&sql("SELECT COUNT(*) FROM n WHERE i < 10", 1)).unwrap();
     assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(9));
     let mut uncounted = sql("SELECT 1", 1);
-    assert!(near.read(uncounted.uncounted(), false).is_none());
-    assert!(near.read(&sql("SELECT 1", 0), false).is_none(), "whose columns are not known");
+    assert!(near.read(uncounted.uncounted()).is_none());
+    assert!(near.read(&sql("SELECT 1", 0)).is_none(), "whose columns are not known");
 }
 
 #[tokio::test]
 async fn while_the_disk_is_slow_the_driver_reads() {
     let (near, _pool, _folder) = opened("slow").await;
     let asked = sql("SELECT 1", 1);
-    assert!(near.read(&asked, false).is_some());
+    assert!(near.read(&asked).is_some());
     near.long().all = Some(Instant::now() + Duration::from_secs(60));
-    assert!(near.read(&asked, false).is_none());
+    assert!(near.read(&asked).is_none());
     near.long().all = Some(Instant::now());
-    assert!(near.read(&asked, false).is_some());
+    assert!(near.read(&asked).is_some());
 }
 
 #[tokio::test]
 async fn what_is_closed_opens_nothing() {
     let (near, _pool, _folder) = opened("closed").await;
-    assert!(near.read(&sql("SELECT 1", 1), false).is_some());
+    assert!(near.read(&sql("SELECT 1", 1)).is_some());
     near.close();
-    assert!(near.read(&sql("SELECT 1", 1), false).is_none());
-}
-
-#[tokio::test]
-async fn the_same_is_answered_again_until_somebody_writes() {
-    let (near, pool, _folder) = opened("again").await;
-    let write = async |text: &str| {
-        pool.connections.execute_unprepared(text).await.unwrap();
-    };
-    let read = |least: i64| {
-        let mut asked = sql("SELECT i FROM n WHERE i >= $1", 1);
-        asked.values.push(least.into());
-        near.read(&asked, true).unwrap()
-    };
-    let first = read(4_990);
-    assert!(Arc::ptr_eq(&first, &read(4_990)));
-    assert_eq!((first.len(), read(4_999).len()), (11, 2), "other values are another question");
-    assert!(Arc::ptr_eq(&first, &read(4_990)));
-    for text in ["BEGIN; DELETE FROM n WHERE i = 5000; ROLLBACK", "UPDATE n SET i = 6000 WHERE i = 5000"] {
-        write(text).await;
-        assert_eq!(read(4_990).len(), 11, "{text}");
-    }
-    assert!(!Arc::ptr_eq(&first, &read(4_990)));
-    write("DELETE FROM n WHERE i = 6000").await;
-    assert_eq!(read(4_990).len(), 10);
-}
-
-#[tokio::test]
-async fn few_answers_are_remembered_and_no_long_ones() {
-    let (near, _pool, _folder) = opened("few").await;
-    let read = |columns: &str| near.read(&sql(&format!("SELECT {columns} FROM n WHERE i = 1"), 1), true).unwrap();
-    let first = read("0");
-    (1..=MOST_KEPT).for_each(|number| drop(read(&number.to_string())));
-    assert!(!Arc::ptr_eq(&first, &read("0")), "the one that was asked longest ago has gone");
-    assert_eq!(lock(&near.idle).as_ref().unwrap()[0].kept.len(), MOST_KEPT);
-    // With what was asked, and nine bytes beside its own.
-    let asked = "SELECT zeroblob(30000) FROM n WHERE i = 1".len() + 9;
-    for (bytes, is_kept) in [(LONGEST_KEPT - asked, true), (LONGEST_KEPT - asked + 1, false)] {
-        let text = format!("zeroblob({bytes})");
-        assert_eq!(Arc::ptr_eq(&read(&text), &read(&text)), is_kept, "{bytes}");
-    }
-    for (bytes, is_kept) in [(1_000, true), (LONGEST_KEPT, false)] {
-        let mut asked = sql("SELECT 1 WHERE $1 <> ''", 1);
-        asked.values.push("x".repeat(bytes).into());
-        let answer = || near.read(&asked, true).unwrap();
-        assert_eq!(Arc::ptr_eq(&answer(), &answer()), is_kept, "a question of {bytes}");
-    }
+    assert!(near.read(&sql("SELECT 1", 1)).is_none());
 }
 
 #[tokio::test]
 async fn a_change_of_the_tables_is_learned_however_much_there_is_to_learn() {
     let (near, pool, _folder) = opened("tables").await;
     let asked = sql("SELECT COUNT(*) FROM n WHERE i < 10", 1);
-    assert!(near.read(&asked, true).is_some());
+    assert!(near.read(&asked).is_some());
     let tables: String = (0..3_000).map(|number| format!("CREATE TABLE t{number} (a, b UNIQUE, c UNIQUE);")).collect();
     pool.connections.execute_unprepared(&format!("BEGIN; {tables} COMMIT")).await.unwrap();
-    near.read(&asked, true);
+    near.read(&asked);
     near.long().texts.clear();
-    assert!(near.read(&asked, true).is_some());
+    assert!(near.read(&asked).is_some());
 }
 
 #[tokio::test]
@@ -257,11 +209,11 @@ async fn values_are_bound_by_their_numbers_wherever_these_stand() {
     let (near, _pool, _folder) = opened("numbers").await;
     let mut asked = sql("SELECT $2, $1, $2 FROM n WHERE i = $3", 3);
     asked.values.extend([1i64.into(), 2i64.into(), 3i64.into()]);
-    let rows = near.read(&asked, false).unwrap();
+    let rows = near.read(&asked).unwrap();
     let row = rows.first().unwrap();
     assert_eq!([0, 1, 2].map(|position| row.integer(position).unwrap()), [2, 1, 2]);
     asked.values.pop();
-    assert!(near.read(&asked, false).is_none(), "a value is missing");
+    assert!(near.read(&asked).is_none(), "a value is missing");
 }
 
 #[tokio::test]
@@ -272,9 +224,9 @@ async fn what_is_long_is_left_to_the_driver_and_not_tried_for_a_while() {
         asked.values.push(i64::try_from(bytes).unwrap().into());
         asked
     };
-    assert!(near.read(&of(LONGEST - 5), false).is_some());
-    assert!(near.read(&of(LONGEST), false).is_none());
+    assert!(near.read(&of(LONGEST - 5)).is_some());
+    assert!(near.read(&of(LONGEST)).is_none());
     // It would be read once more for each who asks.
-    assert!(near.read(&of(1), false).is_none());
-    assert!(near.read(&sql("SELECT zeroblob(1) FROM n WHERE i = 1", 1), false).is_some(), "others are");
+    assert!(near.read(&of(1)).is_none());
+    assert!(near.read(&sql("SELECT zeroblob(1) FROM n WHERE i = 1", 1)).is_some(), "others are");
 }
