@@ -154,6 +154,12 @@ async fn the_same_records_are_another_answer_where_they_look_otherwise(specimens
     }
     client.put(&format!("/custom_views/{view}"), json!({ "name": "Ours" })).await.ok();
     assert_eq!(client.get(&of_view).await.ok()["meta"]["view"]["name"], "Ours");
+    for (column, value) in [("cf.power", json!({ "power": "150W" })), ("cf.vip", json!({}))] {
+        client.put(&format!("/custom_views/{view}"), json!({ "columns": ["name", column] })).await.ok();
+        for _ in 0..3 {
+            assert_eq!(client.get(&of_view).await.records("specimens")[0]["custom_fields"], value);
+        }
+    }
 }
 
 async fn each_caller_is_answered_what_is_theirs(server: Server) {
