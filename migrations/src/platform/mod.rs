@@ -26,6 +26,7 @@ mod m20261121_000018_platform_requests;
 mod m20261121_000019_platform_contents;
 mod m20261121_000020_platform_told;
 mod m20261121_000021_platform_histories;
+mod m20261121_000022_platform_emptied;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -51,5 +52,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000019_platform_contents::Migration),
         Atomic::boxed(m20261121_000020_platform_told::Migration),
         Atomic::boxed(m20261121_000021_platform_histories::Migration),
+        Atomic::boxed(m20261121_000022_platform_emptied::Migration),
     ]
 }

@@ -28,8 +28,8 @@ use crate::view::View;
 const ROOM: usize = 8 << 20;
 /// No answer of more is kept.
 const LONGEST: usize = 128 << 10;
-/// What is known of a page takes so many bytes beside its answer.
-const EACH: usize = 128;
+/// What is known of a page takes about so many bytes beside its answer, with the room that a table of them leaves.
+const EACH: usize = 256;
 
 /// So often in a row another state of the tables is found, before it is not looked for each time: they change more often
 /// than they are read.
@@ -121,8 +121,10 @@ impl Again {
         let mut ground = Ground::default();
         ground.records(entry, shape, condition);
         plan.sources().iter().for_each(|source| source.tables(&mut ground.tables));
-        if definitions.is_some() {
+        if let Some(changes) = definitions {
             ground.read(custom_field::table());
+            // What is left out of a plan because it names no field of then is no part of the statement.
+            ground.say(changes.to_le_bytes());
         }
         let part = match cursor {
             None => Part::Numbered,
@@ -161,10 +163,11 @@ impl Again {
         Ok(self.changes.and_then(|changes| context.state().answers.find(key, changes)))
     }
 
-    /// Keeps the answer. It was read after its tables were asked how often they had changed: where they changed in between
-    /// it is taken for older than it is.
-    pub(super) fn keep(self, context: &Context<'_>, answer: Answer) {
+    /// Keeps the answer, if it may be given again. It was read after its tables were asked how often they had changed: where
+    /// they changed in between it is taken for older than it is.
+    pub(super) fn keep(self, context: &Context<'_>, answer: &Answer, may_be_given: bool) {
         if let Some(changes) = self.changes {
+            let answer = Some(answer).filter(|answer| may_be_given && answer.bytes() <= LONGEST);
             context.state().answers.keep(self.key(), changes, answer);
         }
     }
@@ -207,14 +210,18 @@ impl Answers {
         None
     }
 
-    fn keep(&self, key: Key, changes: i64, answer: Answer) {
-        if answer.bytes() > LONGEST {
-            return;
-        }
+    /// Keeps the answer in this state of the tables, or that there is none to keep.
+    fn keep(&self, key: Key, changes: i64, answer: Option<&Answer>) {
         let mut answers = self.lock();
         let known = answers.get(key).cloned().unwrap_or_default();
+        let Some(answer) = answer else {
+            answers.put(key, Known { rest: 1 << LONGEST_REST, ..Known::default() });
+            return;
+        };
         // Who began earlier and took longer knows less.
         if known.answer.as_ref().is_none_or(|(then, _)| *then <= changes) {
+            // Its bytes alone: those that it was written into may be many more.
+            let answer = Answer { body: Bytes::copy_from_slice(&answer.body), next: answer.next.clone() };
             answers.put(key, Known { answer: Some((changes, answer)), ..known });
         }
     }
@@ -274,10 +281,10 @@ mod tests {
         assert!(!answers.is_worth_asking(ONE), "nobody asked for it lately");
         assert!(answers.is_worth_asking(ONE));
         assert_eq!(answers.find(ONE, 7), None);
-        answers.keep(ONE, 7, answer(3));
+        answers.keep(ONE, 7, Some(&answer(3)));
         assert_eq!(answers.find(ONE, 7), Some(answer(3)));
         assert_eq!(answers.find(ONE, 8), None);
-        answers.keep(ONE, 6, answer(2));
+        answers.keep(ONE, 6, Some(&answer(2)));
         assert_eq!(answers.find(ONE, 7), Some(answer(3)), "what began earlier tells nothing new");
         assert_eq!(answers.find([2; 32], 7), None);
     }
@@ -291,7 +298,7 @@ mod tests {
                 asked += 1;
                 // Those who come together after a change are one.
                 (0..32).for_each(|_| assert_eq!(answers.find(ONE, changes), None));
-                answers.keep(ONE, changes, answer(1));
+                answers.keep(ONE, changes, Some(&answer(1)));
             }
         }
         assert!((15..30).contains(&asked), "{asked}");
@@ -300,7 +307,7 @@ mod tests {
             let worth = answers.is_worth_asking(ONE);
             let found = worth && answers.find(ONE, 1_000).is_some();
             if worth {
-                answers.keep(ONE, 1_000, answer(1));
+                answers.keep(ONE, 1_000, Some(&answer(1)));
             }
             found
         });
@@ -310,20 +317,29 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_kept_is_not_looked_for_each_time() {
+        let answers = Answers::default();
+        let asks = || (0..100).filter(|_| answers.is_worth_asking(ONE)).count();
+        assert_eq!(asks(), 99);
+        answers.keep(ONE, 7, None);
+        assert_eq!((answers.find(ONE, 7), asks()), (None, 100 - (1 << LONGEST_REST)));
+    }
+
+    #[test]
     fn answers_take_a_bounded_room_and_those_that_are_asked_for_stay() {
         let answers = Answers::default();
-        answers.keep(ONE, 1, answer(LONGEST + 1));
-        assert_eq!(answers.find(ONE, 1), None, "it is long");
-        answers.keep(ONE, 1, answer(LONGEST));
+        answers.keep(ONE, 1, Some(&answer(LONGEST)));
         for number in 0..1_000_u64 {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&number.to_le_bytes());
-            answers.keep(key, 1, answer(LONGEST));
+            answers.keep(key, 1, Some(&answer(LONGEST)));
             assert!(answers.find(ONE, 1).is_some());
         }
         let all = answers.lock();
         let bytes: usize = all.new.values().chain(all.old.values()).map(Known::bytes).sum();
         assert!((ROOM..=2 * ROOM).contains(&bytes), "{bytes}");
+        let held = all.new.values().filter_map(|known| known.answer.as_ref());
+        assert!(held.clone().all(|(_, answer)| answer.body.is_unique()), "each has bytes of its own");
         assert_eq!(all.bytes, all.new.values().map(Known::bytes).sum::<usize>());
     }
 }

@@ -194,8 +194,8 @@ impl Begun<'_> {
                 let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
                 let body = written::written(reading, &page, &related, view.as_ref())?;
                 let answer = Answer { body, next: page.next };
-                if let Some(again) = again.filter(|_| page.is_current) {
-                    again.keep(context, answer.clone());
+                if let Some(again) = again {
+                    again.keep(context, &answer, page.is_current);
                 }
                 (answer, page.is_current)
             }

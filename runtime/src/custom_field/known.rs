@@ -59,8 +59,12 @@ impl Known {
         lock(&self.types).get(entity_type).cloned()
     }
 
+    /// Keeps types, unless those that are known were read later.
     pub fn keep_types(&self, entity_type: &'static str, types: Arc<Types>) {
-        lock(&self.types).insert(entity_type, types);
+        let mut known = lock(&self.types);
+        if known.get(entity_type).is_none_or(|known| known.changes <= types.changes) {
+            known.insert(entity_type, types);
+        }
     }
 }
 
@@ -85,4 +89,18 @@ pub fn write_changes(sql: &mut Sql) {
 /// The table of the definitions.
 pub fn table() -> &'static str {
     Entity::meta().table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_that_were_read_earlier_do_not_take_the_place_of_later_ones() {
+        let known = Known::default();
+        for (changes, kept) in [(3, 3), (2, 3), (4, 4)] {
+            known.keep_types("products", Arc::new(Types { changes, ..Types::default() }));
+            assert_eq!(known.types("products").map(|types| types.changes), Some(kept));
+        }
+    }
 }
