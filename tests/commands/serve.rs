@@ -1,9 +1,11 @@
 //! `charter serve`: the first start and later ones, signals, the data folder, the log.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use sea_orm::{ConnectionTrait, TransactionTrait};
 use serde_json::{Value, json};
 
 use super::{blocking, on_both, status, token};
@@ -337,6 +339,30 @@ fn a_database_that_hangs_keeps_no_server_from_stopping() {
     let took = begun.elapsed();
     own.go_on();
     assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
+#[test]
+fn a_start_that_waits_for_its_database_can_be_stopped() {
+    if postgres::server().is_none() {
+        return;
+    }
+    let program = Program::new(Database::Postgres);
+    program.done(&["migrate"]);
+    blocking(async {
+        // It listens, and looks for an administrator then.
+        let database = sea_orm::Database::connect(program.url()).await.expect("a connection");
+        let held = database.begin().await.expect("a transaction");
+        held.execute_unprepared("LOCK TABLE users IN ACCESS EXCLUSIVE MODE").await.expect("nobody else has it");
+        let mut child = program.command(&[]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
+        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        assert!(lines.any(|line| line.expect("text").contains("listening")), "it listens");
+        let begun = Instant::now();
+        let sent = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+        assert_eq!(child.wait().expect("it ends").code(), Some(0));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+        held.rollback().await.expect("it was held all the time");
+    });
 }
 
 #[test]

@@ -31,18 +31,20 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
     let signals = server::Signals::listen()?;
     let running = server::serve(state.clone()).await?;
     tracing::info!(address = %running.address, "listening");
-    let shown = first_start::administrator(state).await?;
-    let banner = first_start::banner(app, state, &state.base_url(), shown.as_ref());
-    if let Err(error) = output::line(&banner) {
-        // The service is up. Another token and another link can be made by commands.
-        tracing::error!(%error, "what the start has to say could not be shown");
-    }
-    // The first token is shown by now, whatever became of the lock.
-    if let Err(error) = lock.release().await {
-        tracing::warn!(%error, "the lock of the start was lost before its end");
-    }
-    running.until_told(signals).await;
-    Ok(())
+    let start = async {
+        let shown = first_start::administrator(state).await?;
+        let banner = first_start::banner(app, state, &state.base_url(), shown.as_ref());
+        if let Err(error) = output::line(&banner) {
+            // The service is up. Another token and another link can be made by commands.
+            tracing::error!(%error, "what the start has to say could not be shown");
+        }
+        // The first token is shown by now, whatever became of the lock.
+        if let Err(error) = lock.release().await {
+            tracing::warn!(%error, "the lock of the start was lost before its end");
+        }
+        Ok(())
+    };
+    running.until_told(signals, start).await
 }
 
 /// Every path of the application.

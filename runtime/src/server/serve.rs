@@ -1,6 +1,7 @@
 //! Listening, and stopping: SIGTERM and SIGINT let what is under way finish.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -167,12 +168,24 @@ impl Running {
         self.state.db.close().await;
     }
 
-    /// Waits for the signal to stop, then stops.
-    pub async fn until_told(self, mut signals: Signals) {
-        signals.told().await;
+    /// Does what else there is to a start, waits for the signal to stop, then stops. A start that waits for its database is let
+    /// go of when the signal comes.
+    ///
+    /// # Errors
+    /// What the start failed with.
+    pub async fn until_told(self, mut signals: Signals, start: impl Future<Output = Result<()>>) -> Result<()> {
+        let mut told = pin!(signals.told());
+        tokio::select! {
+            started = start => {
+                started?;
+                told.await;
+            }
+            () = &mut told => {}
+        }
         tracing::info!("stopping");
         self.stop().await;
         tracing::info!("stopped");
+        Ok(())
     }
 }
 
