@@ -6,6 +6,7 @@ mod from_db;
 mod manage;
 mod serve;
 mod start;
+mod stop;
 mod usage;
 mod webhook;
 

@@ -1,11 +1,9 @@
 //! `charter serve`: the first start and later ones, signals, the data folder, the log.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use sea_orm::{ConnectionTrait, TransactionTrait};
 use serde_json::{Value, json};
 
 use super::{blocking, on_both, status, token};
@@ -317,60 +315,6 @@ fn it_serves_though_nothing_can_be_logged_or_shown(program: Program) {
     // What it could not show can be made again.
     let token = program.done(&["token", "create", "--user", "admin@example.com", "--name", "x", "--ability", "*"]);
     assert!(token.starts_with("chr_"), "{token}");
-}
-
-/// As a partition does, or an address that another machine takes over.
-#[test]
-fn a_database_that_hangs_keeps_no_server_from_stopping() {
-    let Some(own) = postgres::Postgres::start() else { return };
-    let program = Program::new(Database::Sqlite);
-    let mut command = program.command(&[]);
-    command.env("CHARTER_DATABASE_URL", own.create_database(None));
-    let serving = Serving::start(command, "More tokens:");
-    let token = token(&serving.banner);
-    assert_eq!(status(&serving, &token, "/products"), 200);
-    own.hang();
-    let figures = blocking(Client::new(serving.address()).get("~/health/metrics"));
-    assert!(figures.status == 200 && figures.text.contains("charter_webhook_attempts_total"), "{figures:?}");
-    assert!(!figures.text.contains("charter_webhook_due"), "nobody knows");
-    let begun = Instant::now();
-    serving.signal("TERM");
-    assert_eq!(serving.end().code, 0);
-    let took = begun.elapsed();
-    own.go_on();
-    assert!(took < Duration::from_secs(30), "{took:?}");
-}
-
-#[test]
-fn a_start_that_waits_for_its_database_can_be_stopped() {
-    if postgres::server().is_none() {
-        return;
-    }
-    let program = Program::new(Database::Postgres);
-    program.done(&["migrate"]);
-    blocking(async {
-        // It listens, and looks for an administrator then.
-        let database = sea_orm::Database::connect(program.url()).await.expect("a connection");
-        let held = database.begin().await.expect("a transaction");
-        held.execute_unprepared("LOCK TABLE users IN ACCESS EXCLUSIVE MODE").await.expect("nobody else has it");
-        let mut child = program.command(&[]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
-        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        assert!(lines.any(|line| line.expect("text").contains("listening")), "it listens");
-        let begun = Instant::now();
-        let sent = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
-        assert_eq!(child.wait().expect("it ends").code(), Some(0));
-        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-        held.rollback().await.expect("it was held all the time");
-    });
-}
-
-#[test]
-fn a_hang_up_is_a_reason_to_stop_like_any_other() {
-    let program = Program::new(Database::Sqlite);
-    let serving = program.serve_first(&[]);
-    serving.signal("HUP");
-    assert_eq!(serving.end().code, 0);
 }
 
 #[test]
