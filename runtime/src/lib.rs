@@ -26,6 +26,7 @@ pub mod error;
 pub mod event;
 pub mod finding;
 pub mod generated;
+mod generations;
 pub mod header;
 pub mod idempotency;
 pub mod index;

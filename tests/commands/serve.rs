@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{blocking, on_both, status, token};
-use crate::support::program::{Program, Serving};
+use crate::support::program::{Program, Serving, signal};
 use crate::support::{Bucket, Client, Database, postgres};
 
 #[test]
@@ -309,8 +309,7 @@ fn it_serves_though_nothing_can_be_logged_or_shown(program: Program) {
         assert_eq!(blocking(client.get("~/health/ready")).status, 200);
         assert_eq!(blocking(client.get("/products")).status, 401);
     }
-    let killed = std::process::Command::new("kill").arg(child.id().to_string()).status();
-    assert!(killed.is_ok_and(|status| status.success()));
+    signal(child.id(), "TERM");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     // What it could not show can be made again.
     let token = program.done(&["token", "create", "--user", "admin@example.com", "--name", "x", "--ability", "*"]);

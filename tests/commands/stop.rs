@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sea_orm::{ConnectionTrait, TransactionTrait};
 
 use super::{blocking, status, token};
-use crate::support::program::{Program, Serving};
+use crate::support::program::{Program, Serving, signal};
 use crate::support::{Client, Database, postgres};
 
 /// As a partition does, or an address that another machine takes over.
@@ -48,8 +48,7 @@ fn a_start_that_waits_for_its_database_can_be_stopped() {
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         assert!(lines.any(|line| line.expect("text").contains("listening")), "it listens");
         let begun = Instant::now();
-        let sent = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
+        signal(child.id(), "TERM");
         assert_eq!(child.wait().expect("it ends").code(), Some(0));
         assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
         held.rollback().await.expect("it was held all the time");

@@ -126,8 +126,7 @@ impl Serving {
 
     /// Sends it a signal by its name.
     pub fn signal(&self, name: &str) {
-        let status = Command::new("kill").args([format!("-{name}"), self.id().to_string()]).status();
-        assert!(status.expect("kill runs").success());
+        signal(self.id(), name);
     }
 
     /// Waits for its end.
@@ -146,6 +145,12 @@ impl Drop for Serving {
             let _ = child.wait();
         }
     }
+}
+
+/// Sends a process a signal by its name.
+pub fn signal(process: u32, name: &str) {
+    let status = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
+    assert!(status.expect("kill runs").success());
 }
 
 fn said(output: Output) -> Said {

@@ -4,7 +4,6 @@
 //! them, so that those who come at the same time ask together. To find the page, to read it and to write it takes several
 //! times as long.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -19,6 +18,7 @@ use crate::context::Context;
 use crate::custom_field;
 use crate::db::Sql;
 use crate::error::Result;
+use crate::generations::{Generations, Weigh};
 use crate::query::{Condition, Count};
 use crate::record::{Cell, Shape};
 use crate::total;
@@ -39,17 +39,7 @@ const LONGEST_REST: u32 = 6;
 
 /// The answers of pages that may be given again.
 #[derive(Debug, Default)]
-pub struct Answers(Mutex<Generations>);
-
-/// What was asked lately is in the new generation. Once that is full it becomes the old one, and what is asked of that
-/// one comes back: so what nobody asks for goes.
-#[derive(Debug, Default)]
-struct Generations {
-    new: HashMap<Key, Known>,
-    old: HashMap<Key, Known>,
-    /// Those of the new one.
-    bytes: usize,
-}
+pub struct Answers(Mutex<Generations<Key, Known, ROOM>>);
 
 /// A digest of all that an answer depends on beside what the tables hold.
 type Key = [u8; 32];
@@ -67,7 +57,8 @@ struct Known {
 
 /// A page that is asked for, and how often its tables have changed, if it was worth asking.
 pub(super) struct Again {
-    ground: Ground,
+    key: Key,
+    tables: Vec<&'static str>,
     changes: Option<i64>,
 }
 
@@ -140,9 +131,10 @@ impl Again {
         ground.say(look(reading));
         ground.say(view.map(|view| view.meta().to_string()).unwrap_or_default());
         include::depend(context, entry, shape, &plan.includes, &mut ground)?;
-        ground.tables.sort_unstable();
-        ground.tables.dedup();
-        Ok(Some(Again { ground, changes: None }))
+        let Ground { mut tables, said } = ground;
+        tables.sort_unstable();
+        tables.dedup();
+        Ok(Some(Again { key: said.finalize().into(), tables, changes: None }))
     }
 
     /// The answer that was given before, where nothing has changed since. Nothing is asked for a page that nobody asked for
@@ -151,16 +143,15 @@ impl Again {
     /// # Errors
     /// When the database fails.
     pub(super) async fn answer(&mut self, context: &Context<'_>) -> Result<Option<Answer>> {
-        let key = self.key();
-        if !context.state().answers.is_worth_asking(key) {
+        if !context.state().answers.is_worth_asking(self.key) {
             return Ok(None);
         }
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
-        total::write_changes(&mut sql, &self.ground.tables);
+        total::write_changes(&mut sql, &self.tables);
         sql.push(" AS ").name(BASIS);
         let rows = context.read(sql.of_columns(1)).await?;
         self.changes = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
-        Ok(self.changes.and_then(|changes| context.state().answers.find(key, changes)))
+        Ok(self.changes.and_then(|changes| context.state().answers.find(self.key, changes)))
     }
 
     /// Keeps the answer, if it may be given again. It was read after its tables were asked how often they had changed: where
@@ -168,12 +159,8 @@ impl Again {
     pub(super) fn keep(self, context: &Context<'_>, answer: &Answer, may_be_given: bool) {
         if let Some(changes) = self.changes {
             let answer = Some(answer).filter(|answer| may_be_given && answer.bytes() <= LONGEST);
-            context.state().answers.keep(self.key(), changes, answer);
+            context.state().answers.keep(self.key, changes, answer);
         }
-    }
-
-    fn key(&self) -> Key {
-        self.ground.said.clone().finalize().into()
     }
 }
 
@@ -181,7 +168,7 @@ impl Answers {
     /// Whether the page was asked for before, and its tables are mostly found as they were.
     fn is_worth_asking(&self, key: Key) -> bool {
         let mut answers = self.lock();
-        let Some(known) = answers.get(key) else {
+        let Some(known) = answers.get(&key) else {
             answers.put(key, Known::default());
             return false;
         };
@@ -193,7 +180,7 @@ impl Answers {
     /// The answer in this state of the tables.
     fn find(&self, key: Key, changes: i64) -> Option<Answer> {
         let mut answers = self.lock();
-        let known = answers.get(key)?;
+        let known = answers.get(&key)?;
         let (then, answer) = known.answer.as_ref()?;
         if *then == changes {
             known.missed.1 = 0;
@@ -213,7 +200,7 @@ impl Answers {
     /// Keeps the answer in this state of the tables, or that there is none to keep.
     fn keep(&self, key: Key, changes: i64, answer: Option<&Answer>) {
         let mut answers = self.lock();
-        let known = answers.get(key).cloned().unwrap_or_default();
+        let known = answers.get(&key).cloned().unwrap_or_default();
         let Some(answer) = answer else {
             answers.put(key, Known { rest: 1 << LONGEST_REST, ..Known::default() });
             return;
@@ -226,35 +213,13 @@ impl Answers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Generations> {
+    fn lock(&self) -> MutexGuard<'_, Generations<Key, Known, ROOM>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Generations {
-    fn get(&mut self, key: Key) -> Option<&mut Known> {
-        if let Some(known) = self.old.remove(&key) {
-            self.put(key, known);
-        }
-        self.new.get_mut(&key)
-    }
-
-    fn put(&mut self, key: Key, known: Known) {
-        let bytes = known.bytes();
-        if self.bytes + bytes > ROOM {
-            self.old = std::mem::take(&mut self.new);
-            self.bytes = 0;
-        }
-        self.bytes += bytes;
-        self.old.remove(&key);
-        if let Some(before) = self.new.insert(key, known) {
-            self.bytes -= before.bytes();
-        }
-    }
-}
-
-impl Known {
-    fn bytes(&self) -> usize {
+impl Weigh for Known {
+    fn weight(&self) -> usize {
         EACH + self.answer.as_ref().map_or(0, |(_, answer)| answer.bytes())
     }
 }
@@ -336,10 +301,10 @@ mod tests {
             assert!(answers.find(ONE, 1).is_some());
         }
         let all = answers.lock();
-        let bytes: usize = all.new.values().chain(all.old.values()).map(Known::bytes).sum();
+        let values = || all.both().into_iter().flat_map(|generation| generation.values());
+        let bytes: usize = values().map(Weigh::weight).sum();
         assert!((ROOM..=2 * ROOM).contains(&bytes), "{bytes}");
-        let held = all.new.values().filter_map(|known| known.answer.as_ref());
-        assert!(held.clone().all(|(_, answer)| answer.body.is_unique()), "each has bytes of its own");
-        assert_eq!(all.bytes, all.new.values().map(Known::bytes).sum::<usize>());
+        let mut held = values().filter_map(|known| known.answer.as_ref());
+        assert!(held.all(|(_, answer)| answer.body.is_unique()), "each has bytes of its own");
     }
 }

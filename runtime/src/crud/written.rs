@@ -1,5 +1,5 @@
-//! A page as JSON. Those who are given the same rows, because they asked at once or nothing was written since, are given the
-//! same answer where it is to look the same.
+//! A page as JSON. Those who are given the same rows, because they asked at once, are given the same answer where it is to
+//! look the same.
 
 use std::io::Write as _;
 

@@ -129,7 +129,7 @@ impl Rows {
         self.last_made().as_ref().filter(|made| made.what == what).map(|made| made.bytes.clone())
     }
 
-    /// Keeps what was made of them, in the place of what was made before, unless it is long: rows may be remembered.
+    /// Keeps what was made of them, in the place of what was made before, unless it is long.
     pub fn keep_made(&self, what: Vec<u8>, bytes: Bytes) {
         if bytes.len() <= LONGEST_MADE {
             *self.last_made() = Some(Made { what, bytes });

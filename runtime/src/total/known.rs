@@ -1,10 +1,10 @@
 //! Totals that were counted and pages that were found, remembered for as long as nothing has changed that they depend on.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::matches::{Matches, Shelf};
 use crate::db::Sql;
+use crate::generations::{Generations, Weigh};
 
 /// So many are remembered of each of two generations, none of them for a longer question than this.
 const MOST: usize = 2_048;
@@ -18,17 +18,9 @@ pub struct Known(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
-    totals: Generations<Total>,
-    pages: Generations<Arc<KeptPage>>,
+    totals: Generations<Question, Total, MOST>,
+    pages: Generations<Question, Arc<KeptPage>, MOST>,
     matches: Shelf,
-}
-
-/// What was asked lately is in the new generation. Once that is full it becomes the old one, and what is asked of that
-/// one comes back: so what nobody asks for goes.
-#[derive(Debug)]
-struct Generations<T> {
-    new: HashMap<Question, T>,
-    old: HashMap<Question, T>,
 }
 
 /// The records of a page, in the order in which they were found.
@@ -73,7 +65,7 @@ impl Known {
     /// What is known of a question whose tables have changed so often.
     pub fn find(&self, question: &Question, changes: i64) -> Found {
         let mut memory = self.lock();
-        let Some(known) = memory.totals.find(question) else { return Found::Nothing };
+        let Some(known) = memory.totals.get(question).copied() else { return Found::Nothing };
         if known.changes == changes {
             return Found::Total(known.total);
         }
@@ -88,7 +80,7 @@ impl Known {
     pub fn put(&self, question: Question, changes: i64, total: i64) {
         let mut memory = self.lock();
         // A statement that began earlier and took longer knows less.
-        if memory.totals.find(&question).is_none_or(|known| known.changes <= changes) {
+        if memory.totals.get(&question).is_none_or(|known| known.changes <= changes) {
             memory.totals.put(question, Total { changes, total });
         }
     }
@@ -107,13 +99,13 @@ impl Known {
 
     /// The page that a statement found.
     pub fn page(&self, statement: &Question) -> Option<Arc<KeptPage>> {
-        self.lock().pages.find(statement)
+        self.lock().pages.get(statement).cloned()
     }
 
     /// Remembers the page that a statement found when its table had changed so often.
     pub fn keep_page(&self, statement: Question, changes: i64, ids: Box<[i64]>) {
         let mut memory = self.lock();
-        if memory.pages.find(&statement).is_none_or(|kept| kept.changes <= changes) {
+        if memory.pages.get(&statement).is_none_or(|kept| kept.changes <= changes) {
             memory.pages.put(statement, Arc::new(KeptPage { changes, ids }));
         }
     }
@@ -129,29 +121,9 @@ impl Known {
     }
 }
 
-impl<T> Default for Generations<T> {
-    fn default() -> Self {
-        Generations { new: HashMap::new(), old: HashMap::new() }
-    }
-}
+impl Weigh for Total {}
 
-impl<T: Clone> Generations<T> {
-    fn find(&mut self, question: &Question) -> Option<T> {
-        if let Some(known) = self.new.get(question) {
-            return Some(known.clone());
-        }
-        let known = self.old.remove(question)?;
-        self.put(question.clone(), known.clone());
-        Some(known)
-    }
-
-    fn put(&mut self, question: Question, known: T) {
-        if self.new.len() >= MOST {
-            self.old = std::mem::take(&mut self.new);
-        }
-        self.new.insert(question, known);
-    }
-}
+impl Weigh for Arc<KeptPage> {}
 
 #[cfg(test)]
 mod tests {
@@ -218,7 +190,7 @@ mod tests {
         }
         assert!(matches!(known.find(&question("b"), 1), Found::Nothing));
         let memory = known.lock();
-        assert!(memory.totals.new.len() <= MOST && memory.totals.old.len() <= MOST);
+        assert!(memory.totals.both().iter().all(|generation| generation.len() <= MOST));
     }
 
     #[test]
