@@ -12,7 +12,7 @@ use salvo::server::ServerHandle;
 use salvo::{Router, Server};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::desk::{self, Desk, Desks};
 use super::door::{Closer, Door};
@@ -37,6 +37,9 @@ use crate::webhook::Engine;
 
 /// What is under way has so long to finish once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(15);
+
+/// How long what else there is to a start may take once the server was told to stop.
+const START: Duration = Duration::from_secs(5);
 
 /// A connection holds at most so many bytes that were received and not read: more than the longest head, with the
 /// longest URL.
@@ -168,19 +171,24 @@ impl Running {
         self.state.db.close().await;
     }
 
-    /// Does what else there is to a start, waits for the signal to stop, then stops. A start that waits for its database is let
-    /// go of when the signal comes.
+    /// Does what else there is to a start, waits for the signal to stop, then stops. A start under way when the signal comes has
+    /// five seconds to end, and one that waits for its database longer than that is let go of.
     ///
     /// # Errors
     /// What the start failed with.
     pub async fn until_told(self, mut signals: Signals, start: impl Future<Output = Result<()>>) -> Result<()> {
         let mut told = pin!(signals.told());
+        let mut start = pin!(start);
         tokio::select! {
-            started = start => {
+            started = &mut start => {
                 started?;
                 told.await;
             }
-            () = &mut told => {}
+            // It answers already: whoever was told that it is ready finds an administrator later.
+            () = &mut told => match timeout(START, start).await {
+                Ok(started) => started?,
+                Err(_) => tracing::warn!("told to stop before the start had ended"),
+            }
         }
         tracing::info!("stopping");
         self.stop().await;
