@@ -2,7 +2,7 @@
 //!
 //! The database is asked each time how often these tables have changed, which is the same short statement for all pages of
 //! them, so that those who come at the same time ask together. To find the page, to read it and to write it takes several
-//! times as long.
+//! times as long. SQLite is not asked as long as it tells without that nothing at all was written since.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,7 @@ use super::written::look;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::Sql;
+use crate::db::{Sql, Version};
 use crate::error::Result;
 use crate::generations::{Generations, Weigh};
 use crate::query::{Condition, Count};
@@ -29,7 +29,7 @@ const ROOM: usize = 8 << 20;
 /// No answer of more is kept.
 const LONGEST: usize = 128 << 10;
 /// What is known of a page takes about so many bytes beside its answer, with the room that a table of them leaves.
-const EACH: usize = 256;
+const EACH: usize = 384;
 
 /// So often in a row another state of the tables is found, before it is not looked for each time: they change more often
 /// than they are read.
@@ -49,6 +49,8 @@ type Key = [u8; 32];
 struct Known {
     /// How often the tables had changed, and the answer then.
     answer: Option<(i64, Answer)>,
+    /// What all of the database was when this was found to be so still.
+    version: Option<Version>,
     /// The last state in which they had changed since, and how many there were in a row.
     missed: (i64, u32),
     /// So many requests do not look.
@@ -143,15 +145,19 @@ impl Again {
     /// # Errors
     /// When the database fails.
     pub(super) async fn answer(&mut self, context: &Context<'_>) -> Result<Option<Answer>> {
-        if !context.state().answers.is_worth_asking(self.key) {
-            return Ok(None);
+        // From before the tables are asked.
+        let version = context.state().db.version();
+        match context.state().answers.look(self.key, version) {
+            Looked::Found(answer) => return Ok(Some(answer)),
+            Looked::Ask => {}
+            Looked::Rest => return Ok(None),
         }
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
         total::write_changes(&mut sql, &self.tables);
         sql.push(" AS ").name(BASIS);
         let rows = context.read(sql.of_columns(1)).await?;
         self.changes = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
-        Ok(self.changes.and_then(|changes| context.state().answers.find(self.key, changes)))
+        Ok(self.changes.and_then(|changes| context.state().answers.find(self.key, changes, version)))
     }
 
     /// Keeps the answer, if it may be given again. It was read after its tables were asked how often they had changed: where
@@ -164,26 +170,38 @@ impl Again {
     }
 }
 
+/// What is to be done about a page.
+enum Looked {
+    /// The database is as it was.
+    Found(Answer),
+    /// It was asked for before, and its tables are mostly found as they were.
+    Ask,
+    Rest,
+}
+
 impl Answers {
-    /// Whether the page was asked for before, and its tables are mostly found as they were.
-    fn is_worth_asking(&self, key: Key) -> bool {
+    fn look(&self, key: Key, version: Option<Version>) -> Looked {
         let mut answers = self.lock();
         let Some(known) = answers.get(&key) else {
             answers.put(key, Known::default());
-            return false;
+            return Looked::Rest;
         };
+        if let (Some((_, answer)), true) = (&known.answer, version.is_some() && known.version == version) {
+            return Looked::Found(answer.clone());
+        }
         let rests = known.rest > 0;
         known.rest = known.rest.saturating_sub(1);
-        !rests
+        if rests { Looked::Rest } else { Looked::Ask }
     }
 
-    /// The answer in this state of the tables.
-    fn find(&self, key: Key, changes: i64) -> Option<Answer> {
+    /// The answer in this state of the tables, in which they are in this version of the database or a later one.
+    fn find(&self, key: Key, changes: i64, version: Option<Version>) -> Option<Answer> {
         let mut answers = self.lock();
         let known = answers.get(&key)?;
         let (then, answer) = known.answer.as_ref()?;
         if *then == changes {
             known.missed.1 = 0;
+            known.version = version;
             return Some(answer.clone());
         }
         // Many may come at once after each change.
@@ -209,7 +227,7 @@ impl Answers {
         if known.answer.as_ref().is_none_or(|(then, _)| *then <= changes) {
             // Its bytes alone: those that it was written into may be many more.
             let answer = Answer { body: Bytes::copy_from_slice(&answer.body), next: answer.next.clone() };
-            answers.put(key, Known { answer: Some((changes, answer)), ..known });
+            answers.put(key, Known { answer: Some((changes, answer)), version: None, ..known });
         }
     }
 
@@ -240,18 +258,43 @@ mod tests {
         Answer { body: vec![b'x'; bytes].into(), next: None }
     }
 
+    /// Whether the tables of a page are asked.
+    fn asks(answers: &Answers) -> bool {
+        matches!(answers.look(ONE, None), Looked::Ask)
+    }
+
     #[test]
     fn an_answer_is_given_again_in_the_same_state_alone() {
         let answers = Answers::default();
-        assert!(!answers.is_worth_asking(ONE), "nobody asked for it lately");
-        assert!(answers.is_worth_asking(ONE));
-        assert_eq!(answers.find(ONE, 7), None);
+        assert!(!asks(&answers), "nobody asked for it lately");
+        assert!(asks(&answers));
+        assert_eq!(answers.find(ONE, 7, None), None);
         answers.keep(ONE, 7, Some(&answer(3)));
-        assert_eq!(answers.find(ONE, 7), Some(answer(3)));
-        assert_eq!(answers.find(ONE, 8), None);
+        assert_eq!(answers.find(ONE, 7, None), Some(answer(3)));
+        assert_eq!(answers.find(ONE, 8, None), None);
         answers.keep(ONE, 6, Some(&answer(2)));
-        assert_eq!(answers.find(ONE, 7), Some(answer(3)), "what began earlier tells nothing new");
-        assert_eq!(answers.find([2; 32], 7), None);
+        assert_eq!(answers.find(ONE, 7, None), Some(answer(3)), "what began earlier tells nothing new");
+        assert_eq!(answers.find([2; 32], 7, None), None);
+    }
+
+    #[test]
+    fn nothing_is_asked_while_the_whole_database_is_as_it_was_when_the_answer_was_found_to_hold() {
+        let (answers, [one, two]) = (Answers::default(), [1, 2].map(Version::numbered));
+        let found = |version| match answers.look(ONE, version) {
+            Looked::Found(answer) => Some(answer),
+            Looked::Ask | Looked::Rest => None,
+        };
+        answers.keep(ONE, 7, Some(&answer(3)));
+        assert_eq!(found(Some(one)), None, "it may have been read in an earlier one");
+        assert_eq!(answers.find(ONE, 7, Some(one)), Some(answer(3)));
+        assert_eq!([found(Some(one)), found(Some(two)), found(None)], [Some(answer(3)), None, None]);
+        assert_eq!(answers.find(ONE, 8, Some(two)), None);
+        assert_eq!(found(Some(two)), None);
+        answers.keep(ONE, 8, Some(&answer(4)));
+        assert_eq!([found(Some(one)), found(Some(two))], [None, None]);
+        // Who cannot tell knows of none.
+        assert_eq!(answers.find(ONE, 8, None), Some(answer(4)));
+        assert_eq!(found(None), None);
     }
 
     #[test]
@@ -259,35 +302,35 @@ mod tests {
         let answers = Answers::default();
         let mut asked = 0;
         for changes in 0..1_000 {
-            if answers.is_worth_asking(ONE) {
+            if asks(&answers) {
                 asked += 1;
                 // Those who come together after a change are one.
-                (0..32).for_each(|_| assert_eq!(answers.find(ONE, changes), None));
+                (0..32).for_each(|_| assert_eq!(answers.find(ONE, changes, None), None));
                 answers.keep(ONE, changes, Some(&answer(1)));
             }
         }
         assert!((15..30).contains(&asked), "{asked}");
         // As soon as they rest it is seen.
         let found = (0..=1 << LONGEST_REST).any(|_| {
-            let worth = answers.is_worth_asking(ONE);
-            let found = worth && answers.find(ONE, 1_000).is_some();
+            let worth = asks(&answers);
+            let found = worth && answers.find(ONE, 1_000, None).is_some();
             if worth {
                 answers.keep(ONE, 1_000, Some(&answer(1)));
             }
             found
         });
         assert!(!found, "it is read once more");
-        assert!((0..=1 << LONGEST_REST).any(|_| answers.is_worth_asking(ONE) && answers.find(ONE, 1_000).is_some()));
-        assert!(answers.is_worth_asking(ONE), "and is asked for each time again");
+        assert!((0..=1 << LONGEST_REST).any(|_| asks(&answers) && answers.find(ONE, 1_000, None).is_some()));
+        assert!(asks(&answers), "and is asked for each time again");
     }
 
     #[test]
     fn what_cannot_be_kept_is_not_looked_for_each_time() {
         let answers = Answers::default();
-        let asks = || (0..100).filter(|_| answers.is_worth_asking(ONE)).count();
-        assert_eq!(asks(), 99);
+        let times = || (0..100).filter(|_| asks(&answers)).count();
+        assert_eq!(times(), 99);
         answers.keep(ONE, 7, None);
-        assert_eq!((answers.find(ONE, 7), asks()), (None, 100 - (1 << LONGEST_REST)));
+        assert_eq!((answers.find(ONE, 7, None), times()), (None, 100 - (1 << LONGEST_REST)));
     }
 
     #[test]
@@ -298,7 +341,7 @@ mod tests {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&number.to_le_bytes());
             answers.keep(key, 1, Some(&answer(LONGEST)));
-            assert!(answers.find(ONE, 1).is_some());
+            assert!(answers.find(ONE, 1, None).is_some());
         }
         let all = answers.lock();
         let values = || all.both().into_iter().flat_map(|generation| generation.values());

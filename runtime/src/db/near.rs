@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::ToSqlOutput;
@@ -17,6 +17,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use sea_orm::Value;
 
 use super::bound::stored;
+use super::log::{Log, Version};
 use super::packed::Packing;
 use super::rows::Rows;
 use super::{STATEMENTS, Sql, functions};
@@ -41,16 +42,25 @@ const LONGEST: usize = 4 << 20;
 const SLOW: Duration = Duration::from_millis(10);
 const REST: u32 = 10;
 
+/// Who reads nothing holds no transaction for longer: it would keep the log from being folded.
+const HELD: Duration = Duration::from_secs(1);
+
 /// Connections of their own for short reads: as many as there are threads that ask.
 #[derive(Debug)]
 pub(super) struct Near {
     path: PathBuf,
     /// [`SLOW`], as long as no test says otherwise.
     slow: Duration,
-    /// None once it is closed.
-    idle: Mutex<Option<Vec<Reader>>>,
+    idle: Arc<Idle>,
     long: Mutex<Long>,
 }
+
+/// As the driver opens its own. The file is not made here, and nobody else uses these connections meanwhile.
+pub(super) const FLAGS: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX).union(OpenFlags::SQLITE_OPEN_URI);
+
+/// Those that nobody uses, and what tells them of changes. None once it is closed.
+type Idle = Mutex<Option<(Vec<Reader>, Option<Log>)>>;
 
 /// What is not tried, and until when.
 #[derive(Debug, Default)]
@@ -63,6 +73,8 @@ struct Long {
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
+    /// What the file held at most when the transaction began that is open.
+    held: Option<Version>,
     spent: Arc<Spent>,
 }
 
@@ -98,9 +110,11 @@ impl Spent {
 }
 
 impl Near {
-    /// Short reads of the database in a file, which is opened when the first comes.
+    /// Short reads of the database in a file, which is opened when the first comes. To be called on a runtime.
     pub fn new(path: PathBuf) -> Near {
-        Near { path, slow: SLOW, idle: Mutex::new(Some(Vec::new())), long: Mutex::default() }
+        let idle = Arc::new(Mutex::new(Some((Vec::new(), Log::open(&path)))));
+        tokio::spawn(let_go(Arc::downgrade(&idle)));
+        Near { path, slow: SLOW, idle, long: Mutex::default() }
     }
 
     /// The rows of a statement; nothing where it takes long, fails, or binds what is not bound here: the driver has the
@@ -111,15 +125,15 @@ impl Near {
         }
         let text = self.long().try_now(&sql.text)?;
         // Nobody waits for a connection that is being opened.
-        let idle = lock(&self.idle).as_mut()?.pop();
-        let reader = match idle {
+        let (idle, now) = lock(&self.idle).as_mut().map(|(idle, log)| (idle.pop(), log.as_ref().and_then(Log::now)))?;
+        let mut reader = match idle {
             Some(reader) => reader,
             None => Reader::open(&self.path, self.slow).ok()?,
         };
         let begun = Instant::now();
         // Of every statement from here on.
         reader.spent.begin();
-        let rows = reader.read(sql);
+        let rows = reader.renew(now).and_then(|()| reader.read(sql));
         let took = begun.elapsed();
         match rows {
             Ok(rows) => {
@@ -130,7 +144,7 @@ impl Near {
                         long.all = Some(begun + took + took * REST);
                     }
                 }
-                if let Some(idle) = lock(&self.idle).as_mut() {
+                if let Some((idle, _)) = lock(&self.idle).as_mut() {
                     idle.push(reader);
                 }
                 rows
@@ -147,6 +161,12 @@ impl Near {
         }
     }
 
+    /// What the file holds, if that can be told without asking.
+    pub fn version(&self) -> Option<Version> {
+        let (version, _) = lock(&self.idle).as_ref()?.1.as_ref()?.now()?;
+        Some(version)
+    }
+
     /// Closes every connection that is not used. No other is opened.
     pub fn close(&self) {
         *lock(&self.idle) = None;
@@ -154,6 +174,17 @@ impl Near {
 
     fn long(&self) -> MutexGuard<'_, Long> {
         lock(&self.long)
+    }
+}
+
+/// Ends the transactions of those who read nothing, until nobody reads any more.
+async fn let_go(idle: Weak<Idle>) {
+    loop {
+        tokio::time::sleep(HELD).await;
+        let Some(idle) = idle.upgrade() else { return };
+        if let Some((readers, _)) = lock(&idle).as_mut() {
+            readers.retain_mut(|reader| reader.let_go().is_ok());
+        }
     }
 }
 
@@ -190,9 +221,7 @@ impl Long {
 
 impl Reader {
     fn open(path: &Path, slow: Duration) -> rusqlite::Result<Reader> {
-        // As the driver opens it. It is not made here, and nobody else uses this connection meanwhile.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        let connection = Connection::open_with_flags(path, flags)?;
+        let connection = Connection::open_with_flags(path, FLAGS)?;
         connection.pragma_update(None, "query_only", true)?;
         // Who would have to wait for somebody else does so elsewhere.
         connection.busy_timeout(Duration::ZERO)?;
@@ -205,7 +234,28 @@ impl Reader {
         drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
         let counted = spent.clone();
         connection.progress_handler(COUNTED, Some(move || counted.is_over()))?;
-        Ok(Reader { connection, spent })
+        Ok(Reader { connection, held: None, spent })
+    }
+
+    /// Has what is read next be what is committed, where `now` was told of it.
+    fn renew(&mut self, now: Option<(Version, bool)>) -> rusqlite::Result<()> {
+        if now.is_some_and(|(version, _)| self.held == Some(version)) {
+            return Ok(());
+        }
+        self.let_go()?;
+        if let Some((version, true)) = now {
+            self.connection.prepare_cached("BEGIN")?.raw_execute()?;
+            self.held = Some(version);
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction, if one is open.
+    fn let_go(&mut self) -> rusqlite::Result<()> {
+        if self.held.take().is_some() {
+            self.connection.prepare_cached("COMMIT")?.raw_execute()?;
+        }
+        Ok(())
     }
 
     /// Nothing where a value is not bound here, or the answer is long.

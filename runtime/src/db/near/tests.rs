@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
-use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sea_orm::{ConnectionTrait, SqlxSqliteConnector};
 use uuid::Uuid;
 
 use super::super::connection::{Pool, adapt};
 use super::super::held::Held;
+use super::super::log::FOLDED;
 use super::super::{Dialect, Row, Rows};
 use super::*;
 
@@ -22,10 +23,15 @@ impl Drop for Folder {
 
 /// A database with the numbers from 1 to 5,000, and what reads it either way.
 async fn opened(name: &str) -> (Near, Pool, Folder) {
+    opened_as(name, SqliteJournalMode::Wal).await
+}
+
+async fn opened_as(name: &str, mode: SqliteJournalMode) -> (Near, Pool, Folder) {
     let folder = Folder(std::env::temp_dir().join(format!("charter-near-{name}-{}", std::process::id())));
     std::fs::create_dir_all(&folder.0).unwrap();
     let path = folder.0.join("numbers.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let options = options.journal_mode(mode).synchronous(SqliteSynchronous::Off);
     let pool = SqlitePoolOptions::new().after_connect(|connection, _| {
         Box::pin(async move {
             functions::register(connection.lock_handle().await?.as_raw_handle()).unwrap();
@@ -146,16 +152,88 @@ async fn steps_of_one_statement_are_not_counted_for_the_next() {
         let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1));
         assert_eq!(rows.expect("it is short").len(), 500);
     }
-    assert_eq!(lock(&near.idle).as_ref().unwrap().len(), 1, "one connection serves all");
+    assert_eq!(lock(&near.idle).as_ref().unwrap().0.len(), 1, "one connection serves all");
+}
+
+/// The greatest of the numbers.
+fn most(near: &Near) -> i64 {
+    let rows = near.read(&sql("SELECT MAX(i) FROM n", 1)).expect("it is short");
+    rows.first().expect("a row").integer(0).expect("a number")
+}
+
+/// Whether each of the connections holds a transaction.
+fn held(near: &Near) -> Vec<bool> {
+    lock(&near.idle).as_ref().unwrap().0.iter().map(|reader| !reader.connection.is_autocommit()).collect()
 }
 
 #[tokio::test]
 async fn what_is_committed_is_seen_by_the_next_statement() {
-    let (near, pool, _folder) = opened("seen").await;
-    for number in 5_001..5_020 {
-        pool.connections.execute_unprepared(&format!("INSERT INTO n VALUES ({number})")).await.unwrap();
-        let rows = near.read(&sql("SELECT MAX(i) FROM n", 1)).unwrap();
-        assert_eq!(rows.first().map(|row: Row<'_>| row.integer(0).unwrap()), Some(number));
+    for (mode, holds) in [(SqliteJournalMode::Wal, true), (SqliteJournalMode::Delete, false)] {
+        let (near, _pool, _folder) = opened_as("seen", mode).await;
+        // The driver's own transactions are on one connection.
+        let writer = Connection::open(&near.path).unwrap();
+        let write = |text: &str| writer.execute_batch(text).unwrap();
+        for number in 5_001..5_020 {
+            write("BEGIN");
+            write(&format!("INSERT INTO n VALUES ({number})"));
+            assert_eq!((most(&near), held(&near)), (number - 1, vec![holds]));
+            write("COMMIT");
+            assert_eq!((most(&near), held(&near)), (number, vec![holds]));
+            write("BEGIN; INSERT INTO n VALUES (9000); ROLLBACK");
+            assert_eq!(most(&near), number);
+        }
+        write("PRAGMA wal_checkpoint(PASSIVE); INSERT INTO n VALUES (6000); ALTER TABLE n RENAME COLUMN i TO j");
+        assert!(near.read(&sql("SELECT MAX(i) FROM n", 1)).is_none(), "there is none of that name");
+    }
+}
+
+#[tokio::test]
+async fn who_reads_nothing_holds_no_transaction() {
+    let (near, pool, _folder) = opened("held").await;
+    assert_eq!((most(&near), held(&near)), (5_000, vec![true]));
+    let begun = Instant::now();
+    while held(&near)[0] && begun.elapsed() < 20 * HELD {
+        tokio::time::sleep(HELD / 20).await;
+    }
+    assert_eq!(held(&near), [false]);
+    let folded = "PRAGMA wal_checkpoint(TRUNCATE)";
+    pool.connections.execute_unprepared(folded).await.unwrap();
+    assert_eq!((most(&near), held(&near)), (5_000, vec![true]));
+}
+
+#[tokio::test]
+async fn the_log_is_folded_however_much_is_read_meanwhile() {
+    let (near, pool, folder) = opened("folded").await;
+    let log = folder.0.join("numbers.db-wal");
+    let others: Vec<Near> = (0..3).map(|_| Near::new(near.path.clone())).collect();
+    pool.connections.execute_unprepared("CREATE TABLE long (text)").await.unwrap();
+    let (mut longest, mut times_held) = (0, 0);
+    for number in 1..=2_000 {
+        let write = "INSERT INTO long VALUES (zeroblob(12000))";
+        pool.connections.execute_unprepared(write).await.unwrap();
+        longest = longest.max(std::fs::metadata(&log).unwrap().len());
+        // Some of them lag behind.
+        for (place, near) in others.iter().enumerate() {
+            if number % (place * 7 + 1) == 0 {
+                assert_eq!(most(near), 5_000);
+                times_held += usize::from(held(near)[0]);
+            }
+        }
+    }
+    assert!(longest < 2 * u64::from(FOLDED) * 4_200, "{longest}");
+    assert!(times_held > 1_000, "{times_held}");
+}
+
+#[tokio::test]
+async fn of_a_long_log_it_matters_whether_it_is_in_the_file() {
+    let (near, pool, _folder) = opened("long-log").await;
+    pool.connections.execute_unprepared("CREATE TABLE long (text)").await.unwrap();
+    let other = Connection::open(&near.path).unwrap();
+    let reads = "BEGIN; SELECT * FROM n";
+    for (before, holds) in [("SELECT 1", true), (reads, false)] {
+        other.execute_batch(before).unwrap();
+        pool.connections.execute_unprepared("INSERT INTO long VALUES (zeroblob(8000000))").await.unwrap();
+        assert_eq!((most(&near), held(&near)), (5_000, vec![holds]));
     }
 }
 
