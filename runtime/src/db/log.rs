@@ -1,18 +1,16 @@
 //! Whether anything was written to SQLite's file: the head of the index of its log, which lies in memory that all processes
-//! share. A connection that reads holds its transaction until that head is another, and so neither locks the file for each
-//! statement nor looks through the log anew (decision 29).
+//! share. Where it is the same a page is what it was, and a connection that reads may go on in the transaction of before
+//! (decision 29).
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::time::Duration;
 
 use rusqlite::{Connection, ffi};
 
 use super::near::FLAGS;
-
-/// A log of so many pages is folded into the file, as SQLite does by itself. Who holds a transaction then keeps pages from it.
-pub(super) const FOLDED: u32 = 1_000;
 
 /// The head is so many words, twice (<https://sqlite.org/walformat.html>, section 2.1).
 const HEAD: usize = 12;
@@ -37,21 +35,46 @@ pub(super) struct Log {
 // SAFETY: what is pointed to is shared by processes, and only ever read here, as atomics.
 unsafe impl Send for Log {}
 
-/// What a file holds: it is the same for as long as this is.
+/// What a file holds: it is the same for as long as this is, and the [`Log`] is there that told it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version([u32; HEAD]);
 
+/// What is committed, and how much of it is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct State {
+    pub version: Version,
+    /// So many pages of the log.
+    in_file: u32,
+}
+
 impl Log {
-    /// Nothing where everything may change without a sign: the file is in another mode, or is not there yet.
+    /// Nothing where everything may change without a sign: the file is in another mode, or another connection has to put its
+    /// log in order first.
     pub fn open(path: &Path) -> Option<Log> {
-        let connection = Connection::open_with_flags(path, FLAGS).ok()?;
-        let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).ok()?;
-        let words = if mode == "wal" { shared(&connection)? } else { return None };
-        Some(Log { words, _connection: connection })
+        let opened = Connection::open_with_flags(path, FLAGS).and_then(|connection| {
+            connection.busy_timeout(Duration::ZERO)?;
+            let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+            Ok((connection, mode))
+        });
+        match opened {
+            Ok((connection, mode)) if mode == "wal" => {
+                Some(Log { words: shared(&connection)?, _connection: connection })
+            }
+            Ok(_) => None,
+            Err(error) => {
+                tracing::debug!(%error, "the log of SQLite tells of no changes");
+                None
+            }
+        }
     }
 
-    /// What is committed by now, and whether a transaction that reads it may stay open. Nothing while somebody says it anew.
-    pub fn now(&self) -> Option<(Version, bool)> {
+    /// Whether it is that of the file that a connection has opened. The path may have led to another.
+    pub fn is_of(&self, connection: &Connection) -> bool {
+        shared(connection) == Some(self.words)
+    }
+
+    /// What is committed by now. Nothing while somebody says it anew.
+    pub fn now(&self) -> Option<State> {
         // SAFETY: the connection is open. See `shared` for the length.
         let words = unsafe { self.words.as_ref() };
         let read = |from: usize| std::array::from_fn(|word| words[from + word].load(Ordering::Relaxed));
@@ -60,11 +83,24 @@ impl Log {
         fence(Ordering::SeqCst);
         let second: [u32; HEAD] = read(HEAD);
         fence(Ordering::SeqCst);
-        let pages = first[PAGES];
-        // Not while the log waits to be folded. Where all of it is in the file, the next who writes begins it anew, whoever reads.
-        let may_stay = pages < FOLDED || pages == words[IN_FILE].load(Ordering::Relaxed);
-        (first == second && first[VERSION.0] == VERSION.1).then_some((Version(first), may_stay))
+        let state = State { version: Version(first), in_file: words[IN_FILE].load(Ordering::Relaxed) };
+        (first == second && first[VERSION.0] == VERSION.1).then_some(state)
     }
+}
+
+impl State {
+    /// Whether all of the log is in the file too. Who reads then reads the file alone: the next who writes begins the log anew,
+    /// and whoever folds it has nothing to wait for. Those who read the log itself, one after the other without a pause,
+    /// would keep it from being folded for ever.
+    pub fn is_folded(&self) -> bool {
+        self.version.0[PAGES] == self.in_file
+    }
+}
+
+/// Folds the log into the file, as far as nobody is in the way. Who writes meanwhile does not wait.
+pub(super) fn fold(path: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open_with_flags(path, FLAGS)?;
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
 #[cfg(test)]
@@ -97,3 +133,6 @@ fn shared(connection: &Connection) -> Option<NonNull<Words>> {
     }
     NonNull::new(words.cast())
 }
+
+#[cfg(test)]
+mod tests;

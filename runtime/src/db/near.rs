@@ -17,10 +17,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use sea_orm::Value;
 
 use super::bound::stored;
-use super::log::{Log, Version};
+use super::log::{Log, State, Version};
 use super::packed::Packing;
 use super::rows::Rows;
-use super::{STATEMENTS, Sql, functions};
+use super::{STATEMENTS, Sql, functions, log};
 
 /// So many steps are counted at a time, and a statement has so many times as many: about a millisecond.
 const COUNTED: i32 = 100;
@@ -42,8 +42,11 @@ const LONGEST: usize = 4 << 20;
 const SLOW: Duration = Duration::from_millis(10);
 const REST: u32 = 10;
 
-/// Who reads nothing holds no transaction for longer: it would keep the log from being folded.
-const HELD: Duration = Duration::from_secs(1);
+/// Nobody holds a transaction for longer, who reads or does not: after the next write the log is not folded before it ends.
+const HELD: Duration = Duration::from_millis(100);
+
+/// When nobody has written for so long the log is folded, so that transactions may be held again.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// Connections of their own for short reads: as many as there are threads that ask.
 #[derive(Debug)]
@@ -73,8 +76,8 @@ struct Long {
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
-    /// What the file held at most when the transaction began that is open.
-    held: Option<Version>,
+    /// What was committed before the transaction began that is open, and when it did.
+    held: Option<(State, Instant)>,
     spent: Arc<Spent>,
 }
 
@@ -112,8 +115,8 @@ impl Spent {
 impl Near {
     /// Short reads of the database in a file, which is opened when the first comes. To be called on a runtime.
     pub fn new(path: PathBuf) -> Near {
-        let idle = Arc::new(Mutex::new(Some((Vec::new(), Log::open(&path)))));
-        tokio::spawn(let_go(Arc::downgrade(&idle)));
+        let idle = Arc::new(Mutex::new(Some((Vec::new(), None))));
+        tokio::spawn(keep(path.clone(), Arc::downgrade(&idle)));
         Near { path, slow: SLOW, idle, long: Mutex::default() }
     }
 
@@ -128,12 +131,12 @@ impl Near {
         let (idle, now) = lock(&self.idle).as_mut().map(|(idle, log)| (idle.pop(), log.as_ref().and_then(Log::now)))?;
         let mut reader = match idle {
             Some(reader) => reader,
-            None => Reader::open(&self.path, self.slow).ok()?,
+            None => self.open().ok()?,
         };
         let begun = Instant::now();
         // Of every statement from here on.
         reader.spent.begin();
-        let rows = reader.renew(now).and_then(|()| reader.read(sql));
+        let rows = reader.renew(now, begun).and_then(|()| reader.read(sql));
         let took = begun.elapsed();
         match rows {
             Ok(rows) => {
@@ -161,10 +164,20 @@ impl Near {
         }
     }
 
+    /// One reader more. What tells of changes is that of its file.
+    fn open(&self) -> rusqlite::Result<Reader> {
+        let reader = Reader::open(&self.path, self.slow)?;
+        if let Some((_, log)) = lock(&self.idle).as_mut()
+            && !log.as_ref().is_some_and(|log| log.is_of(&reader.connection))
+        {
+            *log = Log::open(&self.path);
+        }
+        Ok(reader)
+    }
+
     /// What the file holds, if that can be told without asking.
     pub fn version(&self) -> Option<Version> {
-        let (version, _) = lock(&self.idle).as_ref()?.1.as_ref()?.now()?;
-        Some(version)
+        lock(&self.idle).as_ref()?.1.as_ref()?.now().map(|state| state.version)
     }
 
     /// Closes every connection that is not used. No other is opened.
@@ -177,13 +190,29 @@ impl Near {
     }
 }
 
-/// Ends the transactions of those who read nothing, until nobody reads any more.
-async fn let_go(idle: Weak<Idle>) {
+/// Ends the transactions of those who read nothing, and folds a log to which nothing is written, until nobody reads any more.
+async fn keep(path: PathBuf, idle: Weak<Idle>) {
+    let (mut last, mut quiet) = (None, Duration::ZERO);
     loop {
         tokio::time::sleep(HELD).await;
         let Some(idle) = idle.upgrade() else { return };
-        if let Some((readers, _)) = lock(&idle).as_mut() {
-            readers.retain_mut(|reader| reader.let_go().is_ok());
+        let (failed, now) = match lock(&idle).as_mut() {
+            Some((readers, log)) => {
+                let failed: Vec<Reader> = readers.extract_if(.., |reader| reader.let_go().is_err()).collect();
+                (failed, log.as_ref().and_then(Log::now))
+            }
+            None => return,
+        };
+        // Others need not wait while they are closed.
+        drop(failed);
+        quiet = if now == last { quiet + HELD } else { Duration::ZERO };
+        last = now;
+        // Once: what is in the way now is in the way of those who write too, and they fold it.
+        if quiet == QUIET && now.is_some_and(|state| !state.is_folded()) {
+            let path = path.clone();
+            if let Ok(Err(error)) = tokio::task::spawn_blocking(move || log::fold(&path)).await {
+                tracing::debug!(%error, "the log of SQLite is not folded");
+            }
         }
     }
 }
@@ -237,15 +266,16 @@ impl Reader {
         Ok(Reader { connection, held: None, spent })
     }
 
-    /// Has what is read next be what is committed, where `now` was told of it.
-    fn renew(&mut self, now: Option<(Version, bool)>) -> rusqlite::Result<()> {
-        if now.is_some_and(|(version, _)| self.held == Some(version)) {
+    /// Has what is read next be what is committed, where something tells what that is now, at `moment`.
+    fn renew(&mut self, now: Option<State>, moment: Instant) -> rusqlite::Result<()> {
+        let is_new = |since: Instant| moment.saturating_duration_since(since) < HELD;
+        if self.held.is_some_and(|(state, since)| now == Some(state) && is_new(since)) {
             return Ok(());
         }
         self.let_go()?;
-        if let Some((version, true)) = now {
+        if let Some(state) = now.filter(State::is_folded) {
             self.connection.prepare_cached("BEGIN")?.raw_execute()?;
-            self.held = Some(version);
+            self.held = Some((state, moment));
         }
         Ok(())
     }
@@ -253,6 +283,8 @@ impl Reader {
     /// Ends the transaction, if one is open.
     fn let_go(&mut self) -> rusqlite::Result<()> {
         if self.held.take().is_some() {
+            // It is not late because it is long ago that something was read.
+            self.spent.begin();
             self.connection.prepare_cached("COMMIT")?.raw_execute()?;
         }
         Ok(())

@@ -8,9 +8,10 @@ use uuid::Uuid;
 
 use super::super::connection::{Pool, adapt};
 use super::super::held::Held;
-use super::super::log::FOLDED;
 use super::super::{Dialect, Row, Rows};
 use super::*;
+
+mod held;
 
 /// A folder of its own, until it is dropped.
 struct Folder(PathBuf);
@@ -44,7 +45,9 @@ async fn opened_as(name: &str, mode: SqliteJournalMode) -> (Near, Pool, Folder) 
                 WHERE i < 5000) INSERT INTO n SELECT i FROM s";
     pool.connections.execute_unprepared(fill).await.unwrap();
     // A machine that makes them wait is not what they are about.
-    (Near { slow: Duration::MAX, ..Near::new(path) }, pool, folder)
+    let near = Near { slow: Duration::MAX, ..Near::new(path) };
+    assert!(near.read(&sql("SELECT 1", 1)).is_some());
+    (near, pool, folder)
 }
 
 fn sql(text: &str, columns: usize) -> Sql {
@@ -153,88 +156,6 @@ async fn steps_of_one_statement_are_not_counted_for_the_next() {
         assert_eq!(rows.expect("it is short").len(), 500);
     }
     assert_eq!(lock(&near.idle).as_ref().unwrap().0.len(), 1, "one connection serves all");
-}
-
-/// The greatest of the numbers.
-fn most(near: &Near) -> i64 {
-    let rows = near.read(&sql("SELECT MAX(i) FROM n", 1)).expect("it is short");
-    rows.first().expect("a row").integer(0).expect("a number")
-}
-
-/// Whether each of the connections holds a transaction.
-fn held(near: &Near) -> Vec<bool> {
-    lock(&near.idle).as_ref().unwrap().0.iter().map(|reader| !reader.connection.is_autocommit()).collect()
-}
-
-#[tokio::test]
-async fn what_is_committed_is_seen_by_the_next_statement() {
-    for (mode, holds) in [(SqliteJournalMode::Wal, true), (SqliteJournalMode::Delete, false)] {
-        let (near, _pool, _folder) = opened_as("seen", mode).await;
-        // The driver's own transactions are on one connection.
-        let writer = Connection::open(&near.path).unwrap();
-        let write = |text: &str| writer.execute_batch(text).unwrap();
-        for number in 5_001..5_020 {
-            write("BEGIN");
-            write(&format!("INSERT INTO n VALUES ({number})"));
-            assert_eq!((most(&near), held(&near)), (number - 1, vec![holds]));
-            write("COMMIT");
-            assert_eq!((most(&near), held(&near)), (number, vec![holds]));
-            write("BEGIN; INSERT INTO n VALUES (9000); ROLLBACK");
-            assert_eq!(most(&near), number);
-        }
-        write("PRAGMA wal_checkpoint(PASSIVE); INSERT INTO n VALUES (6000); ALTER TABLE n RENAME COLUMN i TO j");
-        assert!(near.read(&sql("SELECT MAX(i) FROM n", 1)).is_none(), "there is none of that name");
-    }
-}
-
-#[tokio::test]
-async fn who_reads_nothing_holds_no_transaction() {
-    let (near, pool, _folder) = opened("held").await;
-    assert_eq!((most(&near), held(&near)), (5_000, vec![true]));
-    let begun = Instant::now();
-    while held(&near)[0] && begun.elapsed() < 20 * HELD {
-        tokio::time::sleep(HELD / 20).await;
-    }
-    assert_eq!(held(&near), [false]);
-    let folded = "PRAGMA wal_checkpoint(TRUNCATE)";
-    pool.connections.execute_unprepared(folded).await.unwrap();
-    assert_eq!((most(&near), held(&near)), (5_000, vec![true]));
-}
-
-#[tokio::test]
-async fn the_log_is_folded_however_much_is_read_meanwhile() {
-    let (near, pool, folder) = opened("folded").await;
-    let log = folder.0.join("numbers.db-wal");
-    let others: Vec<Near> = (0..3).map(|_| Near::new(near.path.clone())).collect();
-    pool.connections.execute_unprepared("CREATE TABLE long (text)").await.unwrap();
-    let (mut longest, mut times_held) = (0, 0);
-    for number in 1..=2_000 {
-        let write = "INSERT INTO long VALUES (zeroblob(12000))";
-        pool.connections.execute_unprepared(write).await.unwrap();
-        longest = longest.max(std::fs::metadata(&log).unwrap().len());
-        // Some of them lag behind.
-        for (place, near) in others.iter().enumerate() {
-            if number % (place * 7 + 1) == 0 {
-                assert_eq!(most(near), 5_000);
-                times_held += usize::from(held(near)[0]);
-            }
-        }
-    }
-    assert!(longest < 2 * u64::from(FOLDED) * 4_200, "{longest}");
-    assert!(times_held > 1_000, "{times_held}");
-}
-
-#[tokio::test]
-async fn of_a_long_log_it_matters_whether_it_is_in_the_file() {
-    let (near, pool, _folder) = opened("long-log").await;
-    pool.connections.execute_unprepared("CREATE TABLE long (text)").await.unwrap();
-    let other = Connection::open(&near.path).unwrap();
-    let reads = "BEGIN; SELECT * FROM n";
-    for (before, holds) in [("SELECT 1", true), (reads, false)] {
-        other.execute_batch(before).unwrap();
-        pool.connections.execute_unprepared("INSERT INTO long VALUES (zeroblob(8000000))").await.unwrap();
-        assert_eq!((most(&near), held(&near)), (5_000, vec![holds]));
-    }
 }
 
 #[tokio::test]
