@@ -207,8 +207,9 @@ async fn keep(path: PathBuf, idle: Weak<Idle>) {
         drop(failed);
         quiet = if now == last { quiet + HELD } else { Duration::ZERO };
         last = now;
-        // Once: what is in the way now is in the way of those who write too, and they fold it.
-        if quiet == QUIET && now.is_some_and(|state| !state.is_folded()) {
+        if quiet >= QUIET && now.is_some_and(|state| !state.is_folded()) {
+            // Whoever is in the way now may not be the next time.
+            quiet = Duration::ZERO;
             let path = path.clone();
             if let Ok(Err(error)) = tokio::task::spawn_blocking(move || log::fold(&path)).await {
                 tracing::debug!(%error, "the log of SQLite is not folded");

@@ -48,8 +48,12 @@ async fn what_is_committed_is_seen_by_the_next_statement() {
 #[tokio::test]
 async fn where_nobody_writes_transactions_are_held_by_those_who_read() {
     let (near, pool, _folder) = opened("held").await;
+    let other = Connection::open(&near.path).unwrap();
+    other.execute_batch("BEGIN; SELECT * FROM n").unwrap();
     pool.connections.execute_unprepared("INSERT INTO n VALUES (5001)").await.unwrap();
-    assert_eq!((most(&near), held(&near), folded(&near)), (5_001, vec![false], false));
+    tokio::time::sleep(QUIET + 5 * HELD).await;
+    assert_eq!((most(&near), held(&near), folded(&near)), (5_001, vec![false], false), "it is in the way");
+    drop(other);
     let begun = Instant::now();
     while !folded(&near) && begun.elapsed() < 20 * QUIET {
         tokio::time::sleep(HELD / 5).await;
