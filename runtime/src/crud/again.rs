@@ -186,7 +186,10 @@ impl Answers {
             answers.put(key, Known::default());
             return Looked::Rest;
         };
-        if let (Some((_, answer)), true) = (&known.answer, version.is_some() && known.version == version) {
+        if let Some((_, answer)) = &known.answer
+            && version.is_some()
+            && known.version == version
+        {
             return Looked::Found(answer.clone());
         }
         let rests = known.rest > 0;

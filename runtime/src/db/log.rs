@@ -8,9 +8,7 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::Duration;
 
-use rusqlite::{Connection, ffi};
-
-use super::near::FLAGS;
+use rusqlite::{Connection, OpenFlags, ffi};
 
 /// The head is so many words, twice (<https://sqlite.org/walformat.html>, section 2.1).
 const HEAD: usize = 12;
@@ -41,7 +39,7 @@ pub struct Version([u32; HEAD]);
 
 /// What is committed, and how much of it is in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct Committed {
     pub version: Version,
     /// So many pages of the log.
     in_file: u32,
@@ -51,7 +49,7 @@ impl Log {
     /// Nothing where everything may change without a sign: the file is in another mode, or another connection has to put its
     /// log in order first.
     pub fn open(path: &Path) -> Option<Log> {
-        let opened = Connection::open_with_flags(path, FLAGS).and_then(|connection| {
+        let opened = connect(path).and_then(|connection| {
             connection.busy_timeout(Duration::ZERO)?;
             let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
             Ok((connection, mode))
@@ -74,7 +72,7 @@ impl Log {
     }
 
     /// What is committed by now. Nothing while somebody says it anew.
-    pub fn now(&self) -> Option<State> {
+    pub fn now(&self) -> Option<Committed> {
         // SAFETY: the connection is open. See `shared` for the length.
         let words = unsafe { self.words.as_ref() };
         let read = |from: usize| std::array::from_fn(|word| words[from + word].load(Ordering::Relaxed));
@@ -83,12 +81,12 @@ impl Log {
         fence(Ordering::SeqCst);
         let second: [u32; HEAD] = read(HEAD);
         fence(Ordering::SeqCst);
-        let state = State { version: Version(first), in_file: words[IN_FILE].load(Ordering::Relaxed) };
-        (first == second && first[VERSION.0] == VERSION.1).then_some(state)
+        let committed = Committed { version: Version(first), in_file: words[IN_FILE].load(Ordering::Relaxed) };
+        (first == second && first[VERSION.0] == VERSION.1).then_some(committed)
     }
 }
 
-impl State {
+impl Committed {
     /// Whether all of the log is in the file too. Who reads then reads the file alone: the next who writes begins the log anew,
     /// and whoever folds it has nothing to wait for. Those who read the log itself, one after the other without a pause,
     /// would keep it from being folded for ever.
@@ -97,9 +95,16 @@ impl State {
     }
 }
 
+/// A connection that is not the driver's, opened as it opens its own. The file is not made here, and nobody else uses the
+/// connection meanwhile.
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(path, flags)
+}
+
 /// Folds the log into the file, as far as nobody is in the way. Who writes meanwhile does not wait.
 pub(super) fn fold(path: &Path) -> rusqlite::Result<()> {
-    let connection = Connection::open_with_flags(path, FLAGS)?;
+    let connection = connect(path)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
@@ -135,4 +140,4 @@ fn shared(connection: &Connection) -> Option<NonNull<Words>> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

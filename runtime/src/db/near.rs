@@ -4,6 +4,8 @@
 //! the record of an id does. Nobody knows beforehand how long a statement takes, so that each has so many steps of SQLite's
 //! machine here. One that needs more is broken off and asked through the driver, where it has time; so are those with the
 //! same text for a while, and what takes long without a step.
+//!
+//! While nothing is written the transactions of these connections stay open, and a log that is quiet is folded for that.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -13,11 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
+use rusqlite::{Connection, ErrorCode, Statement};
 use sea_orm::Value;
 
 use super::bound::stored;
-use super::log::{Log, State, Version};
+use super::log::{Committed, Log, Version};
 use super::packed::Packing;
 use super::rows::Rows;
 use super::{STATEMENTS, Sql, functions, log};
@@ -58,12 +60,17 @@ pub(super) struct Near {
     long: Mutex<Long>,
 }
 
-/// As the driver opens its own. The file is not made here, and nobody else uses these connections meanwhile.
-pub(super) const FLAGS: OpenFlags =
-    OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX).union(OpenFlags::SQLITE_OPEN_URI);
+/// None once it is closed.
+type Idle = Mutex<Option<Open>>;
 
-/// Those that nobody uses, and what tells them of changes. None once it is closed.
-type Idle = Mutex<Option<(Vec<Reader>, Option<Log>)>>;
+/// What is there while it is open.
+#[derive(Debug, Default)]
+struct Open {
+    /// Those that nobody uses.
+    readers: Vec<Reader>,
+    /// What tells of changes, once there was a reader.
+    log: Option<Log>,
+}
 
 /// What is not tried, and until when.
 #[derive(Debug, Default)]
@@ -77,7 +84,7 @@ struct Long {
 struct Reader {
     connection: Connection,
     /// What was committed before the transaction began that is open, and when it did.
-    held: Option<(State, Instant)>,
+    held: Option<(Committed, Instant)>,
     spent: Arc<Spent>,
 }
 
@@ -115,7 +122,7 @@ impl Spent {
 impl Near {
     /// Short reads of the database in a file, which is opened when the first comes. To be called on a runtime.
     pub fn new(path: PathBuf) -> Near {
-        let idle = Arc::new(Mutex::new(Some((Vec::new(), None))));
+        let idle = Arc::new(Mutex::new(Some(Open::default())));
         tokio::spawn(keep(path.clone(), Arc::downgrade(&idle)));
         Near { path, slow: SLOW, idle, long: Mutex::default() }
     }
@@ -128,7 +135,7 @@ impl Near {
         }
         let text = self.long().try_now(&sql.text)?;
         // Nobody waits for a connection that is being opened.
-        let (idle, now) = lock(&self.idle).as_mut().map(|(idle, log)| (idle.pop(), log.as_ref().and_then(Log::now)))?;
+        let (idle, now) = lock(&self.idle).as_mut().map(|open| (open.readers.pop(), open.now()))?;
         let mut reader = match idle {
             Some(reader) => reader,
             None => self.open().ok()?,
@@ -147,8 +154,8 @@ impl Near {
                         long.all = Some(begun + took + took * REST);
                     }
                 }
-                if let Some((idle, _)) = lock(&self.idle).as_mut() {
-                    idle.push(reader);
+                if let Some(open) = lock(&self.idle).as_mut() {
+                    open.readers.push(reader);
                 }
                 rows
             }
@@ -167,17 +174,17 @@ impl Near {
     /// One reader more. What tells of changes is that of its file.
     fn open(&self) -> rusqlite::Result<Reader> {
         let reader = Reader::open(&self.path, self.slow)?;
-        if let Some((_, log)) = lock(&self.idle).as_mut()
-            && !log.as_ref().is_some_and(|log| log.is_of(&reader.connection))
+        if let Some(open) = lock(&self.idle).as_mut()
+            && !open.log.as_ref().is_some_and(|log| log.is_of(&reader.connection))
         {
-            *log = Log::open(&self.path);
+            open.log = Log::open(&self.path);
         }
         Ok(reader)
     }
 
     /// What the file holds, if that can be told without asking.
     pub fn version(&self) -> Option<Version> {
-        lock(&self.idle).as_ref()?.1.as_ref()?.now().map(|state| state.version)
+        lock(&self.idle).as_ref()?.now().map(|committed| committed.version)
     }
 
     /// Closes every connection that is not used. No other is opened.
@@ -197,9 +204,9 @@ async fn keep(path: PathBuf, idle: Weak<Idle>) {
         tokio::time::sleep(HELD).await;
         let Some(idle) = idle.upgrade() else { return };
         let (failed, now) = match lock(&idle).as_mut() {
-            Some((readers, log)) => {
-                let failed: Vec<Reader> = readers.extract_if(.., |reader| reader.let_go().is_err()).collect();
-                (failed, log.as_ref().and_then(Log::now))
+            Some(open) => {
+                let failed: Vec<Reader> = open.readers.extract_if(.., |reader| reader.let_go().is_err()).collect();
+                (failed, open.now())
             }
             None => return,
         };
@@ -207,7 +214,7 @@ async fn keep(path: PathBuf, idle: Weak<Idle>) {
         drop(failed);
         quiet = if now == last { quiet + HELD } else { Duration::ZERO };
         last = now;
-        if quiet >= QUIET && now.is_some_and(|state| !state.is_folded()) {
+        if quiet >= QUIET && now.is_some_and(|committed| !committed.is_folded()) {
             // Whoever is in the way now may not be the next time.
             quiet = Duration::ZERO;
             let path = path.clone();
@@ -220,6 +227,13 @@ async fn keep(path: PathBuf, idle: Weak<Idle>) {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Open {
+    /// What is committed, if that can be told.
+    fn now(&self) -> Option<Committed> {
+        self.log.as_ref()?.now()
+    }
 }
 
 impl Long {
@@ -251,7 +265,7 @@ impl Long {
 
 impl Reader {
     fn open(path: &Path, slow: Duration) -> rusqlite::Result<Reader> {
-        let connection = Connection::open_with_flags(path, FLAGS)?;
+        let connection = log::connect(path)?;
         connection.pragma_update(None, "query_only", true)?;
         // Who would have to wait for somebody else does so elsewhere.
         connection.busy_timeout(Duration::ZERO)?;
@@ -268,15 +282,15 @@ impl Reader {
     }
 
     /// Has what is read next be what is committed, where something tells what that is now, at `moment`.
-    fn renew(&mut self, now: Option<State>, moment: Instant) -> rusqlite::Result<()> {
+    fn renew(&mut self, now: Option<Committed>, moment: Instant) -> rusqlite::Result<()> {
         let is_new = |since: Instant| moment.saturating_duration_since(since) < HELD;
-        if self.held.is_some_and(|(state, since)| now == Some(state) && is_new(since)) {
+        if self.held.is_some_and(|(then, since)| now == Some(then) && is_new(since)) {
             return Ok(());
         }
         self.let_go()?;
-        if let Some(state) = now.filter(State::is_folded) {
+        if let Some(committed) = now.filter(Committed::is_folded) {
             self.connection.prepare_cached("BEGIN")?.raw_execute()?;
-            self.held = Some((state, moment));
+            self.held = Some((committed, moment));
         }
         Ok(())
     }

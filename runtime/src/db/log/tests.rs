@@ -3,18 +3,20 @@
 use super::*;
 
 /// A folder of its own, until it is dropped.
-struct Folder(std::path::PathBuf);
+pub struct Folder(pub std::path::PathBuf);
+
+impl Folder {
+    pub fn create(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("charter-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
 
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-fn folder(name: &str) -> Folder {
-    let path = std::env::temp_dir().join(format!("charter-log-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&path).unwrap();
-    Folder(path)
 }
 
 fn write(path: &Path, text: &str) {
@@ -23,7 +25,7 @@ fn write(path: &Path, text: &str) {
 
 #[test]
 fn a_log_goes_on_though_everybody_else_has_closed_it() {
-    let folder = folder("goes-on");
+    let folder = Folder::create("log-goes-on");
     let path = folder.0.join("one.db");
     write(&path, "PRAGMA journal_mode = WAL; CREATE TABLE t (x)");
     let first = Log::open(&path).unwrap();
@@ -48,7 +50,7 @@ fn a_log_goes_on_though_everybody_else_has_closed_it() {
 
 #[test]
 fn a_file_that_is_not_in_this_mode_or_not_there_tells_of_nothing() {
-    let folder = folder("other");
+    let folder = Folder::create("log-other");
     let path = folder.0.join("one.db");
     assert!(Log::open(&path).is_none());
     write(&path, "CREATE TABLE t (x)");
@@ -57,7 +59,7 @@ fn a_file_that_is_not_in_this_mode_or_not_there_tells_of_nothing() {
 
 #[test]
 fn it_is_known_of_which_file_it_is() {
-    let folder = folder("which");
+    let folder = Folder::create("log-which");
     let [one, two] = ["one.db", "two.db"].map(|name| {
         let path = folder.0.join(name);
         write(&path, "PRAGMA journal_mode = WAL; CREATE TABLE t (x)");

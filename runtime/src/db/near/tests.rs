@@ -8,19 +8,11 @@ use uuid::Uuid;
 
 use super::super::connection::{Pool, adapt};
 use super::super::held::Held;
+use super::super::log::tests::Folder;
 use super::super::{Dialect, Row, Rows};
 use super::*;
 
 mod held;
-
-/// A folder of its own, until it is dropped.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A database with the numbers from 1 to 5,000, and what reads it either way.
 async fn opened(name: &str) -> (Near, Pool, Folder) {
@@ -28,8 +20,7 @@ async fn opened(name: &str) -> (Near, Pool, Folder) {
 }
 
 async fn opened_as(name: &str, mode: SqliteJournalMode) -> (Near, Pool, Folder) {
-    let folder = Folder(std::env::temp_dir().join(format!("charter-near-{name}-{}", std::process::id())));
-    std::fs::create_dir_all(&folder.0).unwrap();
+    let folder = Folder::create(&format!("near-{name}"));
     let path = folder.0.join("numbers.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
     let options = options.journal_mode(mode).synchronous(SqliteSynchronous::Off);
@@ -155,7 +146,7 @@ async fn steps_of_one_statement_are_not_counted_for_the_next() {
         let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1));
         assert_eq!(rows.expect("it is short").len(), 500);
     }
-    assert_eq!(lock(&near.idle).as_ref().unwrap().0.len(), 1, "one connection serves all");
+    assert_eq!(lock(&near.idle).as_ref().unwrap().readers.len(), 1, "one connection serves all");
 }
 
 #[tokio::test]

@@ -13,11 +13,11 @@ fn most(near: &Near) -> i64 {
 
 /// Whether each of the connections holds a transaction.
 fn held(near: &Near) -> Vec<bool> {
-    lock(&near.idle).as_ref().unwrap().0.iter().map(|reader| !reader.connection.is_autocommit()).collect()
+    lock(&near.idle).as_ref().unwrap().readers.iter().map(|reader| !reader.connection.is_autocommit()).collect()
 }
 
 fn folded(near: &Near) -> bool {
-    lock(&near.idle).as_ref().unwrap().1.as_ref().unwrap().now().unwrap().is_folded()
+    lock(&near.idle).as_ref().unwrap().now().unwrap().is_folded()
 }
 
 #[tokio::test]
@@ -177,18 +177,18 @@ async fn who_is_let_go_long_after_it_read_goes_on() {
     // SQLite looks at the clock once in so many runs of a statement as short as COMMIT.
     for time in 0..COUNTED {
         if near.read(&sql("SELECT MAX(i) FROM n", 1)).is_some() {
-            let (mut reader, log) = {
+            let (mut reader, now) = {
                 let mut idle = lock(&near.idle);
-                let (readers, log) = idle.as_mut().unwrap();
-                (readers.pop().unwrap(), log.as_ref().unwrap().now())
+                let open = idle.as_mut().unwrap();
+                (open.readers.pop().unwrap(), open.now())
             };
-            assert_eq!(reader.renew(log, Instant::now()), Ok(()));
+            assert_eq!(reader.renew(now, Instant::now()), Ok(()));
             assert!(reader.held.is_some());
             // Of every statement from then on.
             reader.spent.begun.store(0, Ordering::Relaxed);
             thread::sleep(SLOW / 10);
             assert_eq!(reader.let_go(), Ok(()), "{time}");
-            lock(&near.idle).as_mut().unwrap().0.push(reader);
+            lock(&near.idle).as_mut().unwrap().readers.push(reader);
         }
     }
 }
@@ -196,7 +196,7 @@ async fn who_is_let_go_long_after_it_read_goes_on() {
 #[tokio::test]
 async fn of_a_file_that_took_the_place_of_another_nothing_is_held_that_the_other_tells() {
     let (near, _pool, folder) = opened("replaced").await;
-    lock(&near.idle).as_mut().unwrap().0.clear();
+    lock(&near.idle).as_mut().unwrap().readers.clear();
     let (new, old) = (folder.0.join("new.db"), folder.0.join("old.db"));
     let fill = "PRAGMA journal_mode = WAL; CREATE TABLE n (i INTEGER PRIMARY KEY); INSERT INTO n VALUES (1)";
     Connection::open(&new).unwrap().execute_batch(fill).unwrap();
