@@ -13,14 +13,17 @@ mod postgres;
 #[path = "../server.rs"]
 mod server;
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread::{Builder, scope, sleep};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use server::{Server, built, run};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::runtime::Builder as Runtime;
+use tokio::task::JoinSet;
+use tokio::time::sleep_until;
 
 /// With so many connections the best rate is looked for.
 const BEST: [usize; 4] = [8, 16, 32, 64];
@@ -119,45 +122,58 @@ fn main() {
     let _ = std::fs::remove_dir_all(data);
 }
 
-/// Asks on so many connections, as often as possible or at a rate in all, which does not wait for the server.
+/// Asks on so many connections, as often as possible or at a rate in all, which does not wait for the server. One thread asks on
+/// all of them: to wake one of its own for each answer would be work of the server's.
 fn load(address: &str, request: &[u8], connections: usize, rate: Option<f64>, seconds: f64) -> Outcome {
-    let begun = Instant::now() + Duration::from_millis(200);
-    let until = begun + Duration::from_secs_f64(seconds);
-    let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
-    let mut all = scope(|scope| {
-        let workers: Vec<_> = (0..connections)
-            .map(|index| {
-                let first = begun + pause.unwrap_or_default().mul_f64(index as f64 / connections as f64);
-                let work = move || ask(address, request, first, pause, until);
-                Builder::new().stack_size(256 << 10).spawn_scoped(scope, work).expect("a thread starts")
-            })
-            .collect();
+    let runtime = Runtime::new_current_thread().enable_all().build().expect("a runtime starts");
+    runtime.block_on(async {
+        let mut streams = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            let stream = TcpStream::connect(address).await.expect("the server listens");
+            stream.set_nodelay(true).expect("a socket option");
+            streams.push(stream);
+        }
+        let begun = Instant::now() + Duration::from_millis(20);
+        let until = begun + Duration::from_secs_f64(seconds);
+        let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
+        let request: Arc<[u8]> = request.into();
+        let mut workers = JoinSet::new();
+        for (index, stream) in streams.into_iter().enumerate() {
+            let first = begun + pause.unwrap_or_default().mul_f64(index as f64 / connections as f64);
+            workers.spawn(ask(stream, request.clone(), first, pause, until));
+        }
         let mut all = Outcome::default();
-        for worker in workers {
-            let one = worker.join().expect("the connection held");
+        while let Some(one) = workers.join_next().await {
+            let one = one.expect("the connection held");
             all.good.extend(one.good);
             all.refused.extend(one.refused);
             all.other.extend(one.other);
         }
+        all.seconds = begun.elapsed().as_secs_f64();
         all
-    });
-    all.seconds = begun.elapsed().as_secs_f64();
-    all
+    })
 }
 
-fn ask(address: &str, request: &[u8], first: Instant, pause: Option<Duration>, until: Instant) -> Outcome {
+async fn ask(
+    mut stream: TcpStream,
+    request: Arc<[u8]>,
+    first: Instant,
+    pause: Option<Duration>,
+    until: Instant,
+) -> Outcome {
     let (mut outcome, mut buffer, mut next) = (Outcome::default(), vec![0; 64 << 10], first);
-    let mut stream = connect(address);
     loop {
-        sleep(next.saturating_duration_since(Instant::now()));
+        if next > Instant::now() {
+            sleep_until(next.into()).await;
+        }
         let begun = Instant::now();
         if begun >= until {
             return outcome;
         }
         // What is late is asked at once, as it is when people wait; what is a second late never was.
         next = pause.map_or(begun, |pause| (next + pause).max(begun - Duration::from_secs(1)));
-        stream.write_all(request).expect("the request is sent");
-        match status(&mut stream, &mut buffer) {
+        stream.write_all(&request).await.expect("the request is sent");
+        match status(&mut stream, &mut buffer).await {
             200 => outcome.good.push(begun.elapsed()),
             429 | 503 => outcome.refused.push(begun.elapsed()),
             other => outcome.other.push(other),
@@ -165,23 +181,11 @@ fn ask(address: &str, request: &[u8], first: Instant, pause: Option<Duration>, u
     }
 }
 
-fn connect(address: &str) -> TcpStream {
-    loop {
-        match TcpStream::connect(address) {
-            Ok(stream) => {
-                stream.set_nodelay(true).expect("a socket option");
-                return stream;
-            }
-            Err(error) => assert!(error.kind() != ErrorKind::ConnectionRefused, "the server listens"),
-        }
-    }
-}
-
 /// Reads one answer with a `content-length`, and tells its status.
-fn status(stream: &mut TcpStream, buffer: &mut [u8]) -> u16 {
+async fn status(stream: &mut TcpStream, buffer: &mut [u8]) -> u16 {
     let mut filled = 0;
     loop {
-        let read = stream.read(&mut buffer[filled..]).expect("the answer arrives");
+        let read = stream.read(&mut buffer[filled..]).await.expect("the answer arrives");
         assert!(read > 0, "the server closed the connection");
         filled += read;
         let Some(head) = buffer[..filled].windows(4).position(|window| window == b"\r\n\r\n") else { continue };

@@ -132,20 +132,20 @@ pub fn router(state: &Arc<State>) -> Router {
     let files = endpoint("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
     let page = |path: &str, page: Page| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
     // Not what monitors ask for, and not files: those have ranges and tags of their bytes, and most are compressed already.
-    let mut texts = Router::new().hoop(Encoding::new());
-    for mount in &state.mounts {
-        texts = texts.push(mount(state));
-    }
-    let texts = texts
-        .push(page("docs", Page::Html))
-        .push(page("docs/begin.js", Page::Begin))
-        .push(crud::router(state))
-        .push(panel::router(state));
+    let encoded = || Router::new().hoop(Encoding::new());
+    // Paths are tried one after another, and most requests are for these.
+    let mounted = state.mounts.iter().fold(encoded(), |router, mount| router.push(mount(state)));
+    let records = mounted.push(crud::router(state));
     // Megabytes for anyone who asks, without a turn at the gate: they would be compressed anew for each.
     let described = Router::new()
         .push(endpoint(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), Described))))
         .push(page("docs/viewer.js", Page::Viewer));
-    Router::new().hoop(RequestId::new()).push(health).push(files).push(described).push(texts)
+    let pages = encoded()
+        .push(page("docs", Page::Html))
+        .push(page("docs/begin.js", Page::Begin))
+        // Whatever nothing else is.
+        .push(panel::router(state));
+    Router::new().hoop(RequestId::new()).push(records).push(health).push(files).push(described).push(pages)
 }
 
 impl Running {

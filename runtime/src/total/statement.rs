@@ -13,27 +13,35 @@ const _: () = assert!(MOST < RECENT);
 
 /// Writes the number of records of a table that are not deleted, as one scalar.
 pub fn write_live(sql: &mut Sql, table: &str) {
-    let kept = format!("SELECT \"live\" FROM \"record_totals\" WHERE \"table\" = '{table}'");
-    match sql.dialect {
-        Dialect::Sqlite => sql.push(&format!("({kept})")),
-        Dialect::Postgres => sql.push(&format!(
-            "(SELECT SUM(\"live\")::bigint FROM ({kept} UNION ALL SELECT \"live\" FROM \"record_changes\" \
-             WHERE \"table\" = '{table}') AS c)"
-        )),
-    };
+    let of_postgres = sql.dialect == Dialect::Postgres;
+    sql.push(if of_postgres { "(SELECT SUM(\"live\")::bigint FROM (" } else { "(" });
+    sql.push("SELECT \"live\" FROM \"record_totals\" WHERE \"table\" = '").push(table).push("'");
+    if of_postgres {
+        sql.push(" UNION ALL SELECT \"live\" FROM \"record_changes\" WHERE \"table\" = '").push(table).push("') AS c");
+    }
+    sql.push(")");
 }
 
-/// Writes how often any of these tables has changed, as one scalar.
+/// Writes how often any of these tables has changed, as one scalar. It is part of what each list asks.
 pub fn write_changes(sql: &mut Sql, tables: &[&str]) {
-    let tables = tables.iter().map(|table| format!("'{table}'")).collect::<Vec<_>>().join(", ");
-    let kept = format!("SELECT SUM(\"changes\") AS \"changes\" FROM \"record_totals\" WHERE \"table\" IN ({tables})");
-    match sql.dialect {
-        Dialect::Sqlite => sql.push(&format!("({kept})")),
-        Dialect::Postgres => sql.push(&format!(
-            "(SELECT SUM(\"changes\")::bigint FROM ({kept} UNION ALL SELECT COUNT(*) FROM \"record_changes\" \
-             WHERE \"table\" IN ({tables})) AS c)"
-        )),
-    };
+    let of_postgres = sql.dialect == Dialect::Postgres;
+    sql.push(if of_postgres { "(SELECT SUM(\"changes\")::bigint FROM (" } else { "(" });
+    sql.push("SELECT SUM(\"changes\") AS \"changes\" FROM \"record_totals\" WHERE \"table\" IN (");
+    write_names(sql, tables);
+    sql.push(")");
+    if of_postgres {
+        sql.push(" UNION ALL SELECT COUNT(*) FROM \"record_changes\" WHERE \"table\" IN (");
+        write_names(sql, tables);
+        sql.push(")) AS c");
+    }
+    sql.push(")");
+}
+
+/// Names of tables as texts. They come from metadata, where they are snake_case.
+fn write_names(sql: &mut Sql, tables: &[&str]) {
+    for (index, table) in tables.iter().enumerate() {
+        sql.push(if index == 0 { "'" } else { ", '" }).push(table).push("'");
+    }
 }
 
 /// Writes `WITH ..., charter_place AS (...) `: the first id of the block in which the page behind so many records begins, and how
