@@ -48,6 +48,19 @@ impl Default for Spare {
     }
 }
 
+/// A connection that is kept. It goes back to its pool when this is dropped, as with a runtime that ends.
+struct Rest<'s> {
+    spare: &'s Spare,
+    number: u64,
+}
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        let left = self.spare.remove(self.number);
+        drop(left);
+    }
+}
+
 #[derive(Debug, Default)]
 struct Resting {
     last: u64,
@@ -65,13 +78,11 @@ impl Spare {
     /// pool; and then gives it back.
     pub async fn rest(&self, kept: Kept) {
         let Some(held) = kept else { return };
-        let (number, until) = (self.add(held), Instant::now() + self.stay);
+        let (resting, until) = (Rest { spare: self, number: self.add(held) }, Instant::now() + self.stay);
         sleep(REST).await;
-        while self.may_stay(number) && Instant::now() < until {
+        while self.may_stay(resting.number) && Instant::now() < until {
             sleep(LOOK).await;
         }
-        let left = self.remove(number);
-        drop(left);
     }
 
     fn may_stay(&self, number: u64) -> bool {
@@ -254,6 +265,16 @@ mod tests {
         let kept = Held::of(&pool, None).await.unwrap().keep();
         let spare = Spare { stay: Duration::from_secs(3_600), ..Spare::default() };
         tokio::join!(spare.rest(kept), pool.connections.get_sqlite_connection_pool().close());
+    }
+
+    #[tokio::test]
+    async fn it_goes_back_where_what_kept_it_ends_early() {
+        let pool = pool(2).await;
+        let spare = Spare { stay: Duration::from_secs(3_600), ..Spare::default() };
+        let kept = Held::of(&pool, None).await.unwrap().keep();
+        assert!(tokio::time::timeout(4 * LOOK, spare.rest(kept)).await.is_err(), "it stays");
+        assert!(spare.take().is_none());
+        pool.connections.get_sqlite_connection_pool().close().await;
     }
 
     #[tokio::test]
