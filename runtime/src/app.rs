@@ -84,7 +84,7 @@ impl App {
         }
     }
 
-    /// Paths of the application's own, beside all others and before them: what no resource is, as a page for a
+    /// Paths of the application's own, before all others but those of `/health`: what no resource is, as a page for a
     /// screen or what a payment service calls. [`Endpoint`](crate::server::Endpoint) gives a path the log, the limits and the
     /// errors that all others have. Who asks, and what they may, is for the application to find out
     /// ([`authenticate`](crate::auth::authenticate)).

@@ -48,19 +48,6 @@ impl Default for Spare {
     }
 }
 
-/// A connection that is kept. It goes back to its pool when this is dropped, as with a runtime that ends.
-struct Rest<'s> {
-    spare: &'s Spare,
-    number: u64,
-}
-
-impl Drop for Rest<'_> {
-    fn drop(&mut self) {
-        let left = self.spare.remove(self.number);
-        drop(left);
-    }
-}
-
 #[derive(Debug, Default)]
 struct Resting {
     last: u64,
@@ -78,9 +65,9 @@ impl Spare {
     /// pool; and then gives it back.
     pub async fn rest(&self, kept: Kept) {
         let Some(held) = kept else { return };
-        let (resting, until) = (Rest { spare: self, number: self.add(held) }, Instant::now() + self.stay);
+        let (place, until) = (Place { spare: self, number: self.add(held) }, Instant::now() + self.stay);
         sleep(REST).await;
-        while self.may_stay(resting.number) && Instant::now() < until {
+        while self.may_stay(place.number) && Instant::now() < until {
             sleep(LOOK).await;
         }
     }
@@ -106,6 +93,18 @@ impl Spare {
 
     fn lock(&self) -> MutexGuard<'_, Resting> {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a connection is kept. It goes back to its pool when this is dropped, also by a runtime that ends.
+struct Place<'s> {
+    spare: &'s Spare,
+    number: u64,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        drop(self.spare.remove(self.number));
     }
 }
 

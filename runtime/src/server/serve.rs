@@ -133,7 +133,6 @@ pub fn router(state: &Arc<State>) -> Router {
     let page = |path: &str, page: Page| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
     // Not what monitors ask for, and not files: those have ranges and tags of their bytes, and most are compressed already.
     let encoded = || Router::new().hoop(Encoding::new());
-    // Paths are tried one after another, and most requests are for these.
     let mounted = state.mounts.iter().fold(encoded(), |router, mount| router.push(mount(state)));
     let records = mounted.push(crud::router(state));
     // Megabytes for anyone who asks, without a turn at the gate: they would be compressed anew for each.
@@ -145,7 +144,8 @@ pub fn router(state: &Arc<State>) -> Router {
         .push(page("docs/begin.js", Page::Begin))
         // Whatever nothing else is.
         .push(panel::router(state));
-    Router::new().hoop(RequestId::new()).push(records).push(health).push(files).push(described).push(pages)
+    // They are tried one after another: nothing hides the first from monitors, and most requests are for records.
+    Router::new().hoop(RequestId::new()).push(health).push(records).push(files).push(described).push(pages)
 }
 
 impl Running {
