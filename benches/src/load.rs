@@ -1,61 +1,98 @@
-//! The load: so many connections, each asking again as soon as it is answered.
+//! The load: so many connections, each asking again as soon as it is answered, or by the clock.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::runtime::Builder as Runtime;
+use tokio::task::JoinSet;
+use tokio::time::sleep_until;
 
 use crate::server::Server;
 
-/// Asks for `seconds` and tells the number of answers and the time they took.
-pub fn run(server: &Server, path: &str, connections: usize, seconds: f64) -> (u64, f64) {
-    let request = server.request(path);
-    let begun = Instant::now();
-    let until = begun + Duration::from_secs_f64(seconds);
-    let answered: u64 = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..connections).map(|_| scope.spawn(|| ask(&server.address, &request, until))).collect();
-        workers.into_iter().map(|worker| worker.join().expect("the connection held")).sum()
-    });
-    (answered, begun.elapsed().as_secs_f64())
+/// What became of the requests of a round.
+#[derive(Default)]
+pub struct Outcome {
+    pub seconds: f64,
+    pub good: Vec<Duration>,
+    pub refused: Vec<Duration>,
+    /// The statuses of answers that are neither.
+    pub other: Vec<u16>,
 }
 
-fn ask(address: &str, request: &[u8], until: Instant) -> u64 {
-    let mut stream = TcpStream::connect(address).expect("the server listens");
-    stream.set_nodelay(true).expect("a socket option");
-    let mut buffer = vec![0; 64 * 1024];
-    let mut answered = 0;
-    while Instant::now() < until {
-        stream.write_all(request).expect("the request is sent");
-        read_answer(&mut stream, &mut buffer);
-        answered += 1;
-    }
-    answered
+/// Asks on so many connections, as often as possible or at a rate in all, which does not wait for the server. One thread asks on
+/// all of them: to wake one of its own for each answer would be work of the server's.
+pub fn run(server: &Server, path: &str, connections: usize, rate: Option<f64>, seconds: f64) -> Outcome {
+    let runtime = Runtime::new_current_thread().enable_all().build().expect("a runtime starts");
+    runtime.block_on(async {
+        let mut streams = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            let stream = TcpStream::connect(&server.address).await.expect("the server listens");
+            stream.set_nodelay(true).expect("a socket option");
+            streams.push(stream);
+        }
+        let begun = Instant::now() + Duration::from_millis(20);
+        let until = begun + Duration::from_secs_f64(seconds);
+        let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
+        let request: Arc<[u8]> = server.request(path).into();
+        let mut workers = JoinSet::new();
+        for (index, stream) in streams.into_iter().enumerate() {
+            let first = begun + pause.unwrap_or_default().mul_f64(index as f64 / connections as f64);
+            workers.spawn(ask(stream, request.clone(), first, pause, until));
+        }
+        let mut all = Outcome::default();
+        while let Some(one) = workers.join_next().await {
+            let one = one.expect("the connection held");
+            all.good.extend(one.good);
+            all.refused.extend(one.refused);
+            all.other.extend(one.other);
+        }
+        all.seconds = begun.elapsed().as_secs_f64();
+        all
+    })
 }
 
-/// Reads one answer with a `content-length`.
-fn read_answer(stream: &mut TcpStream, buffer: &mut [u8]) {
-    let mut filled = 0;
-    let mut whole = None;
+async fn ask(
+    mut stream: TcpStream,
+    request: Arc<[u8]>,
+    first: Instant,
+    pause: Option<Duration>,
+    until: Instant,
+) -> Outcome {
+    let (mut outcome, mut buffer, mut next) = (Outcome::default(), vec![0; 64 << 10], first);
     loop {
-        let read = stream.read(&mut buffer[filled..]).expect("the answer arrives");
+        if next > Instant::now() {
+            sleep_until(next.into()).await;
+        }
+        let begun = Instant::now();
+        if begun >= until {
+            return outcome;
+        }
+        // What is late is asked at once, as it is when people wait; what is a second late never was.
+        next = pause.map_or(begun, |pause| (next + pause).max(begun - Duration::from_secs(1)));
+        stream.write_all(&request).await.expect("the request is sent");
+        match status(&mut stream, &mut buffer).await {
+            200 => outcome.good.push(begun.elapsed()),
+            429 | 503 => outcome.refused.push(begun.elapsed()),
+            other => outcome.other.push(other),
+        }
+    }
+}
+
+/// Reads one answer with a `content-length`, and tells its status.
+async fn status(stream: &mut TcpStream, buffer: &mut [u8]) -> u16 {
+    let mut filled = 0;
+    loop {
+        let read = stream.read(&mut buffer[filled..]).await.expect("the answer arrives");
         assert!(read > 0, "the server closed the connection");
         filled += read;
-        if whole.is_none() {
-            whole = expected(&buffer[..filled]);
-        }
-        if whole.is_some_and(|whole| filled >= whole) {
-            return;
+        let Some(head) = buffer[..filled].windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let text = std::str::from_utf8(&buffer[..head]).expect("a head is text").to_ascii_lowercase();
+        let length =
+            text.lines().find_map(|line| line.strip_prefix("content-length:")).expect("the answer tells its length");
+        if filled >= head + 4 + length.trim().parse::<usize>().expect("a number of bytes") {
+            return text[9..12].parse().expect("a status");
         }
     }
-}
-
-/// The length of head and body, once the head is there.
-fn expected(bytes: &[u8]) -> Option<usize> {
-    let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
-    let text = std::str::from_utf8(&bytes[..head]).expect("a head is text");
-    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
-    let length = text.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
-    });
-    Some(head + length.expect("the answer tells its length"))
 }

@@ -85,9 +85,11 @@ fn compare(title: &str, path: &str, ours: &Server, theirs: &Server, options: &Op
         let mut figures = [(0.0, 0.0); 2];
         for (index, server) in [ours, theirs].into_iter().enumerate() {
             let before = server.cpu_seconds();
-            let (requests, seconds) = load::run(server, path, options.connections, options.seconds);
+            let outcome = load::run(server, path, options.connections, None, options.seconds);
             let cpu = server.cpu_seconds() - before;
-            figures[index] = (cpu * 1e6 / requests as f64, requests as f64 / seconds);
+            assert!(outcome.refused.is_empty() && outcome.other.is_empty(), "{path} is answered 200");
+            let requests = outcome.good.len() as f64;
+            figures[index] = (cpu * 1e6 / requests, requests / outcome.seconds);
         }
         if round > 0 {
             for index in 0..2 {

@@ -8,6 +8,8 @@
 //! PostgreSQL; `CONCURRENCY` is the setting `request-concurrency`; `CROWD` is how many connections offer by the clock; `SERVER` is a build
 //! that is there.
 
+#[path = "../load.rs"]
+mod load;
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
 #[path = "../server.rs"]
@@ -15,29 +17,13 @@ mod server;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use load::Outcome;
 use server::{Server, built, run};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::runtime::Builder as Runtime;
-use tokio::task::JoinSet;
-use tokio::time::sleep_until;
 
 /// With so many connections the best rate is looked for.
 const BEST: [usize; 4] = [8, 16, 32, 64];
-
-/// What became of the requests of a round.
-#[derive(Default)]
-struct Outcome {
-    seconds: f64,
-    /// What the server used of its CPU.
-    cpu: f64,
-    good: Vec<Duration>,
-    refused: Vec<Duration>,
-    other: Vec<u16>,
-}
 
 fn main() {
     let number = |name: &str, default: f64| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
@@ -70,18 +56,17 @@ fn main() {
         pin(std::process::id(), "1");
     }
     server.get(&path);
-    let request = server.request(&path);
+    // With what the server used of its CPU.
     let load = |connections, rate| {
         let before = server.cpu_seconds();
-        let outcome = load(&server.address, &request, connections, rate, seconds);
-        Outcome { cpu: server.cpu_seconds() - before, ..outcome }
+        let outcome = load::run(&server, &path, connections, rate, seconds);
+        (outcome, server.cpu_seconds() - before)
     };
 
     let rate = |outcome: &Outcome| outcome.good.len() as f64 / outcome.seconds;
     load(16, None);
-    let yields = |outcome: &Outcome| outcome.good.len() as f64 / outcome.cpu;
     let tried: Vec<(usize, f64)> =
-        BEST.iter().map(|connections| (*connections, rate(&load(*connections, None)))).collect();
+        BEST.iter().map(|connections| (*connections, rate(&load(*connections, None).0))).collect();
     let fastest = tried.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
     let (connections, first) = fastest.expect("several were tried");
     println!("best {first:.0} answers a second of {path}, with {connections} connections");
@@ -92,14 +77,14 @@ fn main() {
     let (mut ratios, mut by_cpu) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for _ in 0..rounds {
         // A machine is not as fast all the time: each round is held against its own.
-        let alone = load(connections, None);
-        let (best, yielded) = (rate(&alone), yields(&alone));
+        let (alone, cpu) = load(connections, None);
+        let (best, yielded) = (rate(&alone), alone.good.len() as f64 / cpu);
         println!("{:>8} {best:>10.0}", "best");
         for (index, times) in [1.0, 3.0].into_iter().enumerate() {
-            let mut outcome = load(crowd, Some(best * times));
+            let (mut outcome, cpu) = load(crowd, Some(best * times));
             let (good, refused) = (rate(&outcome), outcome.refused.len() as f64 / outcome.seconds);
             let asked = good + refused + outcome.other.len() as f64 / outcome.seconds;
-            let good_of_cpu = yields(&outcome) / yielded;
+            let good_of_cpu = outcome.good.len() as f64 / cpu / yielded;
             let (one, two) = (spread(&mut outcome.good), spread(&mut outcome.refused));
             println!(
                 "{times:>7}x {asked:>10.0} {good:>10.0} {refused:>10.0} {:>7.0}% {:>7.0}% {one:>22} {two:>22}",
@@ -120,82 +105,6 @@ fn main() {
     }
     drop(server);
     let _ = std::fs::remove_dir_all(data);
-}
-
-/// Asks on so many connections, as often as possible or at a rate in all, which does not wait for the server. One thread asks on
-/// all of them: to wake one of its own for each answer would be work of the server's.
-fn load(address: &str, request: &[u8], connections: usize, rate: Option<f64>, seconds: f64) -> Outcome {
-    let runtime = Runtime::new_current_thread().enable_all().build().expect("a runtime starts");
-    runtime.block_on(async {
-        let mut streams = Vec::with_capacity(connections);
-        for _ in 0..connections {
-            let stream = TcpStream::connect(address).await.expect("the server listens");
-            stream.set_nodelay(true).expect("a socket option");
-            streams.push(stream);
-        }
-        let begun = Instant::now() + Duration::from_millis(20);
-        let until = begun + Duration::from_secs_f64(seconds);
-        let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
-        let request: Arc<[u8]> = request.into();
-        let mut workers = JoinSet::new();
-        for (index, stream) in streams.into_iter().enumerate() {
-            let first = begun + pause.unwrap_or_default().mul_f64(index as f64 / connections as f64);
-            workers.spawn(ask(stream, request.clone(), first, pause, until));
-        }
-        let mut all = Outcome::default();
-        while let Some(one) = workers.join_next().await {
-            let one = one.expect("the connection held");
-            all.good.extend(one.good);
-            all.refused.extend(one.refused);
-            all.other.extend(one.other);
-        }
-        all.seconds = begun.elapsed().as_secs_f64();
-        all
-    })
-}
-
-async fn ask(
-    mut stream: TcpStream,
-    request: Arc<[u8]>,
-    first: Instant,
-    pause: Option<Duration>,
-    until: Instant,
-) -> Outcome {
-    let (mut outcome, mut buffer, mut next) = (Outcome::default(), vec![0; 64 << 10], first);
-    loop {
-        if next > Instant::now() {
-            sleep_until(next.into()).await;
-        }
-        let begun = Instant::now();
-        if begun >= until {
-            return outcome;
-        }
-        // What is late is asked at once, as it is when people wait; what is a second late never was.
-        next = pause.map_or(begun, |pause| (next + pause).max(begun - Duration::from_secs(1)));
-        stream.write_all(&request).await.expect("the request is sent");
-        match status(&mut stream, &mut buffer).await {
-            200 => outcome.good.push(begun.elapsed()),
-            429 | 503 => outcome.refused.push(begun.elapsed()),
-            other => outcome.other.push(other),
-        }
-    }
-}
-
-/// Reads one answer with a `content-length`, and tells its status.
-async fn status(stream: &mut TcpStream, buffer: &mut [u8]) -> u16 {
-    let mut filled = 0;
-    loop {
-        let read = stream.read(&mut buffer[filled..]).await.expect("the answer arrives");
-        assert!(read > 0, "the server closed the connection");
-        filled += read;
-        let Some(head) = buffer[..filled].windows(4).position(|window| window == b"\r\n\r\n") else { continue };
-        let text = std::str::from_utf8(&buffer[..head]).expect("a head is text").to_ascii_lowercase();
-        let length =
-            text.lines().find_map(|line| line.strip_prefix("content-length:")).expect("the answer tells its length");
-        if filled >= head + 4 + length.trim().parse::<usize>().expect("a number of bytes") {
-            return text[9..12].parse().expect("a status");
-        }
-    }
 }
 
 /// The middle and the 99th of a hundred, in milliseconds.
