@@ -33,5 +33,6 @@ mod support;
 mod together;
 mod unread;
 mod versions;
+mod visibility;
 mod webhooks;
 mod writes;

@@ -40,10 +40,22 @@ pub struct Entry {
     derived: HashMap<&'static str, Source>,
     /// What must hold for a record to be there at all.
     pub standing: Option<Arc<Standing>>,
+    /// The record that each of its records belongs to.
+    pub parent: Option<Parent>,
+    /// Whether an owner or a scope hides some records from callers who may read the resource: its own, or that of a parent.
+    pub is_restricted: bool,
     /// `SELECT t."id", ...`: every column of its own.
     pub stored: String,
     /// What is shown of a single record beside those.
     pub beside: Beside,
+}
+
+/// The record without which another one is not seen: the one that its path names, or that it is embedded in.
+#[derive(Debug, Clone, Copy)]
+pub struct Parent {
+    /// The field that refers to it.
+    pub field: &'static FieldMeta,
+    pub resource: &'static str,
 }
 
 /// Where the value of a field comes from.
@@ -106,18 +118,50 @@ impl Catalog {
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
             let standing = standings.get(meta.name).cloned();
+            let parent = links::parent(meta, &metas);
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
             let beside = Beside::of(meta, &single);
-            entries.push(Entry { meta, route, fields, list, single, derived, standing, stored, beside });
+            entries.push(Entry {
+                meta,
+                route,
+                fields,
+                list,
+                single,
+                derived,
+                standing,
+                parent,
+                is_restricted: false,
+                stored,
+                beside,
+            });
         }
-        let catalog = Catalog { entries, by_name, by_plural, by_type };
+        let mut catalog = Catalog { entries, by_name, by_plural, by_type };
         // A name that leads nowhere may be part of a path.
         if problems.is_empty() {
-            problems = sound::problems(&catalog);
+            let restricted = catalog.entries.iter().map(|entry| catalog.restricts(entry, &mut problems));
+            let restricted: Vec<bool> = restricted.collect();
+            catalog.entries.iter_mut().zip(restricted).for_each(|(entry, is)| entry.is_restricted = is);
+            problems.extend(sound::problems(&catalog));
         }
         if problems.is_empty() { Ok(catalog) } else { Err(problems.join("\n")) }
+    }
+
+    /// The value of [`Entry::is_restricted`]. Parents that lead in a circle are a problem: no record could be seen.
+    fn restricts(&self, entry: &Entry, problems: &mut Vec<String>) -> bool {
+        if entry.is_attached() {
+            return self.attachables().any(|target| self.restricts(target, &mut Vec::new()));
+        }
+        let own = |entry: &Entry| entry.meta.owner.is_some() || entry.route.hooks.scope.is_some();
+        let (mut restricts, mut at) = (own(entry), entry);
+        for _ in 0..self.entries.len() {
+            let Some(parent) = at.parent else { return restricts };
+            at = self.get(parent.resource);
+            restricts |= own(at);
+        }
+        problems.push(format!("{} belongs to itself, by way of its parents", entry.meta.name));
+        restricts
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -268,11 +312,11 @@ impl Source {
         self.via.is_none() && self.column == column
     }
 
-    /// Writes `t."column"`, or `"t_via"."column"` of the record that a reference leads to.
-    pub fn write(&self, text: &mut String) {
+    /// Writes `t."column"`, or `"t_via"."column"` of the record that a reference leads to, where `t` is the record's alias.
+    pub fn write(&self, text: &mut String, alias: &str) {
         let _ = match self.via {
-            Some(via) => write!(text, "\"t_{via}\".\"{}\"", self.column),
-            None => write!(text, "t.\"{}\"", self.column),
+            Some(via) => write!(text, "\"{alias}_{via}\".\"{}\"", self.column),
+            None => write!(text, "{alias}.\"{}\"", self.column),
         };
     }
 
@@ -285,15 +329,16 @@ impl Source {
     }
 
     /// Writes the join that the column needs, unless it is the record's own or `joined` already. A deleted record joins
-    /// as if it were not there, and so does one that cannot be without another which is deleted.
-    pub fn write_join(&self, text: &mut String, joined: &mut Vec<&'static str>) {
+    /// as if it were not there, and so does one that cannot be without another which is deleted. `of` is the alias of the
+    /// record.
+    pub fn write_join(&self, text: &mut String, of: &str, joined: &mut Vec<&'static str>) {
         let (Some(via), Some(Join { meta, standing })) = (self.via, &self.join) else { return };
         if joined.contains(&via) {
             return;
         }
         joined.push(via);
-        let (table, alias) = (meta.table, format!("\"t_{via}\""));
-        let _ = write!(text, " LEFT JOIN \"{table}\" AS {alias} ON {alias}.\"id\" = t.\"{via}\"");
+        let (table, alias) = (meta.table, format!("\"{of}_{via}\""));
+        let _ = write!(text, " LEFT JOIN \"{table}\" AS {alias} ON {alias}.\"id\" = {of}.\"{via}\"");
         if meta.soft_delete {
             let _ = write!(text, " AND {alias}.\"deleted_at\" IS NULL");
         }

@@ -10,7 +10,7 @@ use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crud::{Answers, Outspoken, Transaction};
+use crate::crud::{Answers, Outspoken, Running, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
@@ -124,12 +124,15 @@ pub struct Context<'a> {
     transaction: Option<&'a Transaction>,
     /// Of the HTTP request, if there is one.
     request_id: Option<&'a str>,
+    /// The innermost hook that is running.
+    running: Option<&'a Running<'a>>,
     now: DateTime<Utc>,
 }
 
 impl<'a> Context<'a> {
     pub fn new(state: &'a Arc<State>, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
-        Context { state, caller, connection, transaction: None, request_id: None, now: state.clock.now() }
+        let (transaction, request_id, running) = (None, None, None);
+        Context { state, caller, connection, transaction, request_id, running, now: state.clock.now() }
     }
 
     /// The same operation in the transaction that it began.
@@ -145,6 +148,20 @@ impl<'a> Context<'a> {
     /// The same operation at another time.
     pub fn at(self, now: DateTime<Utc>) -> Context<'a> {
         Context { now, ..self }
+    }
+
+    /// The same operation within a hook.
+    pub fn within_hook<'b>(&self, running: &'b Running<'b>) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        let context: &Context<'b> = self;
+        Context { running: Some(running), ..*context }
+    }
+
+    /// The innermost hook that is running.
+    pub fn running(&self) -> Option<&'a Running<'a>> {
+        self.running
     }
 
     /// What any SeaORM query runs on: `product::Entity::find().all(context.db())`.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::audit::write_difference;
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{Changes, wrap};
+use crate::crud::{Audience, Changes, audience, wrap};
 use crate::db::{Operand, Sql};
 use crate::error::{Error, Result};
 use crate::meta::TimestampForm;
@@ -27,7 +27,8 @@ pub async fn emit_all(
         return Ok(());
     }
     let data = data(entry, changes, record)?;
-    emit(context, entry, what, &data).await?;
+    let audience = audience(context, entry, |field| changes.current(field.name)).await?;
+    emit(context, entry, what, &data, audience).await?;
     for (index, other) in changes.emitted.iter().enumerate() {
         if *other == what || changes.emitted[..index].contains(other) {
             continue;
@@ -35,7 +36,7 @@ pub async fn emit_all(
         if !entry.meta.actions.iter().any(|action| action.event == Some(other)) {
             return Err(Error::internal(format!("no action of {} declares the event `{other}`", entry.meta.name)));
         }
-        emit(context, entry, other, &data).await?;
+        emit(context, entry, other, &data, audience).await?;
     }
     Ok(())
 }
@@ -51,15 +52,13 @@ pub fn data(entry: &Entry, changes: &Changes, record: &[u8]) -> Result<Vec<u8>> 
     Ok(wrap("changes", &difference))
 }
 
-/// Writes `<name>.<what>` with its data, a JSON object, when the resource declares events.
-pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8]) -> Result<()> {
-    if !entry.meta.events {
-        return Ok(());
-    }
+/// Writes `<name>.<what>` with its data, a JSON object, of a resource that declares events.
+pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8], audience: Audience) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
     let name = name(entry, what);
-    let body = body(&name, context.now(), data, entry.meta.owner);
-    write_insert(&mut sql, name, Operand::Bound(body.into()), Operand::Bound(context.now().into()));
+    let body = Operand::Bound(body(&name, context.now(), data).into());
+    let owner = Operand::Bound(audience.stored().into());
+    write_insert(&mut sql, name, body, owner, Operand::Bound(context.now().into()));
     sql.run(context.db()).await?;
     context.db().announce();
     Ok(())
@@ -74,20 +73,20 @@ pub fn name(entry: &Entry, what: &str) -> String {
 ///
 /// The body is serialised once and never again, so that every delivery sends and signs the same bytes. Where no webhook is
 /// active there is nobody to tell, and the event does not wait to be fanned out.
-pub fn write_insert(sql: &mut Sql, name: String, body: Operand<'_>, at: Operand<'_>) {
-    sql.push("INSERT INTO \"events\" (\"name\", \"body\", \"created_at\", \"fanned_out_at\") SELECT ");
-    sql.bind(name).push(", ").operand(body).push(", ").operand(at.clone());
+pub fn write_insert(sql: &mut Sql, name: String, body: Operand<'_>, owner: Operand<'_>, at: Operand<'_>) {
+    let columns = "\"name\", \"body\", \"owner_id\", \"created_at\", \"fanned_out_at\"";
+    sql.push("INSERT INTO \"events\" (").push(columns).push(") SELECT ");
+    sql.bind(name).push(", ").operand(body).push(", ").operand(owner).push(", ").operand(at.clone());
     sql.push(", CASE WHEN NOT EXISTS (SELECT 1 FROM \"webhooks\" WHERE \"is_active\") THEN ").operand(at).push(" END");
 }
 
 /// The body of an event, with its data as a JSON object.
 ///
-/// Of data that would make it longer than 256 KiB only the `id` of each record is left, with the field `owner` by which is
-/// known who may be told, and `"truncated": true` stands beside it: who is told fetches the rest.
-pub fn body(name: &str, at: DateTime<Utc>, data: &[u8], owner: Option<&str>) -> String {
+/// Of data that would make it longer than 256 KiB only the `id` of each record is left, and `"truncated": true` stands beside
+/// it: who is told fetches the rest.
+pub fn body(name: &str, at: DateTime<Utc>, data: &[u8]) -> String {
     let whole = write(name, at, data, b"");
-    let bytes =
-        if whole.len() <= MOST_BYTES { whole } else { write(name, at, &ids(data, owner), b",\"truncated\":true") };
+    let bytes = if whole.len() <= MOST_BYTES { whole } else { write(name, at, &ids(data), b",\"truncated\":true") };
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -105,12 +104,9 @@ fn write(name: &str, at: DateTime<Utc>, data: &[u8], more: &[u8]) -> Vec<u8> {
 }
 
 /// `{"note":{"id":1,"text":"..."}}` as `{"note":{"id":1}}`.
-fn ids(data: &[u8], owner: Option<&str>) -> Vec<u8> {
+fn ids(data: &[u8]) -> Vec<u8> {
     let whole: Map<String, Value> = serde_json::from_slice(data).unwrap_or_default();
-    let left = |record: &Value| {
-        let names = ["id"].into_iter().chain(owner);
-        names.filter_map(|name| Some((name.to_string(), record.get(name)?.clone()))).collect()
-    };
+    let left = |record: &Value| record.get("id").map(|id| ("id".to_string(), id.clone())).into_iter().collect();
     let short: Map<String, Value> =
         whole.iter().map(|(key, record)| (key.clone(), Value::Object(left(record)))).collect();
     Value::Object(short).to_string().into_bytes()
@@ -125,14 +121,14 @@ mod tests {
 
     fn body_with(text: usize) -> String {
         let data = format!(r#"{{"note":{{"id":7,"user_id":3,"text":"{}"}}}}"#, "x".repeat(text));
-        body("note.created", "2026-03-21T10:05:09.070Z".parse().unwrap(), data.as_bytes(), Some("user_id"))
+        body("note.created", "2026-03-21T10:05:09.070Z".parse().unwrap(), data.as_bytes())
     }
 
     #[test]
     fn a_body_of_256_kib_is_sent_whole_and_a_longer_one_without_its_data() {
         let fits = MOST_BYTES - AROUND - r#"{"note":{"id":7,"user_id":3,"text":""}}"#.len();
         assert_eq!(body_with(fits).len(), 256 * 1024);
-        let expected = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":{"note":{"id":7,"user_id":3}},"truncated":true}"#;
+        let expected = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":{"note":{"id":7}},"truncated":true}"#;
         assert_eq!(body_with(fits + 1), expected);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
+use charter_runtime::crud::Audience;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::webhook::{fan_out, write_waiting};
 use serde_json::{Value, json};
@@ -107,7 +108,9 @@ async fn what_is_rolled_back_is_not_told(server: Server) {
     let operator = Principal::operator();
     let context = Context::new(&server.state, &operator, &transaction);
     let entry = server.state.catalog.get("role");
-    charter_runtime::event::emit(&context, entry, "created", b"{\"id\":1}").await.expect("it is written");
+    charter_runtime::event::emit(&context, entry, "created", b"{\"id\":1}", Audience::All)
+        .await
+        .expect("it is written");
     drop(transaction);
     let receiver = Receiver::answering(200);
     role(&server).await;

@@ -1,8 +1,8 @@
 //! Who may see an attachment: whoever may see the record that it hangs on. That record's abilities are the attachment's.
 
-use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait, SimpleExpr};
+use sea_orm::{QueryOrder, Value};
 
 use super::{leftover, record};
 use crate::catalog::{Catalog, Entry};
@@ -10,7 +10,9 @@ use crate::context::Context;
 use crate::crud::{load, to_read, to_write, visible};
 use crate::db::Sql;
 use crate::error::{Error, Result};
+use crate::meta::FieldMeta;
 use crate::query::Condition;
+use crate::resource::Resource;
 
 /// The attachments of one record.
 pub fn hangs_on(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
@@ -25,15 +27,51 @@ pub fn attachable<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Entry> {
     catalog.attachables().find(is_it)
 }
 
-/// Makes sure that the caller may read, or write, what an attachment hangs on, and that it is there.
+/// The resource and the id of what an attachment hangs on, from the values of its fields.
+///
+/// # Errors
+/// When a value cannot be read.
+pub fn target<'c>(
+    catalog: &'c Catalog,
+    entry: &Entry,
+    value: impl Fn(&FieldMeta) -> Result<Option<Value>>,
+) -> Result<Option<(&'c Entry, i64)>> {
+    let of = |name: &str| entry.field(name).map_or(Ok(None), &value);
+    Ok(match (of("attachable_type")?, of("attachable_id")?) {
+        (Some(Value::String(Some(name))), Some(Value::BigInt(Some(id)))) => {
+            attachable(catalog, &name).map(|target| (target, id))
+        }
+        _ => None,
+    })
+}
+
+/// The scope of attachments: the caller sees those of the records that the caller sees, of resources that the caller may read.
+pub fn scope(context: &Context<'_>) -> Option<Condition> {
+    let fields = record::Entity::meta().fields;
+    let field = |name: &str| fields.iter().find(|field| field.name == name);
+    let (Some(of_type), Some(id)) = (field("attachable_type"), field("attachable_id")) else { return None };
+    let mut seen = Vec::new();
+    for target in context.catalog().attachables() {
+        let permission = target.meta.read_permission;
+        let may = permission.is_none_or(|permission| context.caller().need_permission(permission).is_ok());
+        if may {
+            // Also where everybody sees all of them: what a record hung on may have gone without a word.
+            let there = Condition::refers(id, target.meta, visible(context, target));
+            seen.push(Condition::equals(of_type, target.meta.type_name).and(there));
+        }
+    }
+    Some(Condition::Any(seen))
+}
+
+/// Makes sure that the caller may read, or write, the attachments of what this one hangs on. Whether the caller sees that is
+/// asked by [`scope`].
 ///
 /// # Errors
 /// [`Error::NotFound`] otherwise: it is no record that this caller may see.
 pub async fn reach(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
     let attachment = record::Entity::find_by_id(id).one(context.db()).await?.ok_or(Error::NotFound)?;
     let target = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
-    may(context, target, reads).map_err(|_| Error::NotFound)?;
-    is_there(context, target, attachment.attachable_id, false).await?.then_some(()).ok_or(Error::NotFound)
+    may(context, target, reads).map_err(|_| Error::NotFound)
 }
 
 /// What the caller needs to read, or write, the attachments of a resource's records.
@@ -48,7 +86,7 @@ pub fn may(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
 
 /// Whether the caller sees this record; `lock` keeps it there until the transaction ends.
 pub async fn is_there(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
-    let condition = visible(context, target)?;
+    let condition = visible(context, target);
     Ok(load(context, target, id, &condition, lock).await?.is_some())
 }
 

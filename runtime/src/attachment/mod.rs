@@ -20,7 +20,7 @@ mod sweep;
 mod thumbnail;
 mod upload;
 
-pub use access::{hangs_on, of, reach};
+pub use access::{hangs_on, of, reach, target};
 pub use delivery::{Delivery, find};
 pub use link::PATH;
 pub use location::Location;

@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::*;
 
 use super::presentation::Presentation;
 use super::storage::Part;
-use super::{leftover, upload};
+use super::{access, leftover, upload};
 use crate::crud::{BoxFuture, Context, Route};
 use crate::db::Row;
 use crate::error::{Error, Result};
@@ -52,6 +52,7 @@ pub struct Model {
 pub fn route() -> Route {
     let mut route = crate::route!(Entity, Behaviour, hooks(after_delete), actions());
     route.hooks.computed = Some(computed);
+    route.hooks.scope = Some(|context| access::scope(context));
     route.upload = Some(upload::upload);
     route
 }

@@ -3,6 +3,7 @@
 use sea_orm::{QueryResult, Value};
 use serde_json::Map;
 
+use crate::crud::embedded::EmbeddedSet;
 use crate::crud::{Changes, stored};
 use crate::error::Result;
 use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
@@ -36,6 +37,56 @@ pub fn write_difference(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
         out.extend_from_slice(b",\"new\":");
         write_side(out, field, Some(&new));
         out.push(b'}');
+    }
+    for set in changes.embedded.iter().filter(|set| !set.is_unchanged()) {
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        write_embedded(out, set)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Writes `"guests":{"old":[{"id":1,"member_id":2}],"new":[{"id":1,"member_id":3},{"member_id":2}]}`: all embedded records of
+/// one field before and after. A new one has no id yet.
+fn write_embedded(out: &mut Vec<u8>, set: &EmbeddedSet) -> Result<()> {
+    write_text(out, set.field().name);
+    out.extend_from_slice(b":{\"old\":[");
+    for (index, (id, row)) in set.before().into_iter().enumerate() {
+        write_row(out, set, index, Some(id), |field| stored(row, field))?;
+    }
+    out.extend_from_slice(b"],\"new\":[");
+    for (index, (id, changes)) in set.after().enumerate() {
+        write_row(out, set, index, id, |field| changes.current(field.name))?;
+    }
+    out.extend_from_slice(b"]}");
+    Ok(())
+}
+
+fn write_row(
+    out: &mut Vec<u8>,
+    set: &EmbeddedSet,
+    index: usize,
+    id: Option<i64>,
+    value: impl Fn(&FieldMeta) -> Result<Option<Value>>,
+) -> Result<()> {
+    out.extend_from_slice(if index > 0 { b",{" } else { b"{" });
+    if let Some(id) = id {
+        out.extend_from_slice(format!("\"id\":{id},").as_bytes());
+    }
+    let told = |field: &&FieldMeta| is_told(field) && field.is_column() && field.name != "id" && field.name != set.by();
+    for (index, field) in set.fields().iter().filter(told).enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_text(out, field.name);
+        out.push(b':');
+        write_side(out, field, value(field)?.as_ref());
+    }
+    // Where it has no field that is told.
+    if out.last() == Some(&b',') {
+        out.pop();
     }
     out.push(b'}');
     Ok(())

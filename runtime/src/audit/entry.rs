@@ -3,7 +3,11 @@
 use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
-use crate::crud::Route;
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::crud::{Route, permitted};
+use crate::query::Condition;
+use crate::resource::Resource;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "audit_entry", label = "Audit entry", plural = "audit_entries")]
@@ -35,5 +39,24 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    Route::of::<Entity>()
+    let mut route = Route::of::<Entity>();
+    route.hooks.scope = Some(scope);
+    route
+}
+
+/// An entry is seen by whoever may see the record that it tells of, deleted by a mark or not. What is gone for good only
+/// administrators see, where not everybody saw it.
+fn scope(context: &Context<'_>) -> Option<Condition> {
+    if context.caller().is_admin {
+        return None;
+    }
+    let field = |name: &str| Entity::meta().fields.iter().find(|field| field.name == name);
+    let (of_type, id) = (field("entity_type")?, field("record_id")?);
+    let mut seen = Condition::always();
+    let restricted = |entry: &&Entry| entry.is_restricted && entry.meta.name != Entity::meta().name;
+    for entry in context.catalog().entries().iter().filter(restricted) {
+        let is_other = Condition::equals(of_type, entry.meta.plural).not();
+        seen = seen.and(is_other.or(Condition::refers(id, entry.meta, permitted(context, entry))));
+    }
+    (!seen.is_always()).then_some(seen)
 }

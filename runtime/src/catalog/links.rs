@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::standing::Need;
-use super::{Join, Source, Standing};
+use super::{Join, Parent, Source, Standing};
 use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
 
 /// So many references are followed to find out whether a record is there.
@@ -45,6 +45,26 @@ fn needs(meta: &ResourceMeta, metas: &Metas<'_>, depth: usize, tables: &mut Vec<
         }
     }
     found
+}
+
+/// The record that `meta`'s records belong to: the one that their path names, or the one that alone shows them because they
+/// are embedded in it and have no path.
+pub fn parent(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<Parent> {
+    let field = |name: &str| meta.fields.iter().find(|field| field.name == name);
+    if let Some(under) = meta.under {
+        return Some(Parent { field: field(under.field)?, resource: under.resource });
+    }
+    if !meta.operations.is_empty() || !meta.actions.is_empty() {
+        return None;
+    }
+    metas.values().find_map(|holder| {
+        holder.fields.iter().find_map(|embedding| match embedding.kind {
+            Kind::Embedded { resource, by } if resource == meta.name => {
+                Some(Parent { field: field(by)?, resource: holder.name })
+            }
+            _ => None,
+        })
+    })
 }
 
 /// Where each derived field has its value from.

@@ -104,7 +104,7 @@ mod tests {
         ] {
             let source = lamp.source(lamp.field(name).unwrap());
             let (mut text, mut found) = (String::new(), Vec::new());
-            source.write_join(&mut text, &mut Vec::new());
+            source.write_join(&mut text, "t", &mut Vec::new());
             source.tables(&mut found);
             assert_eq!((text.as_str(), found.as_slice()), (join, tables), "{name}");
         }

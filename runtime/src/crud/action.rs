@@ -7,10 +7,11 @@ use sea_orm::{QueryResult, Value};
 use super::behaviour::BoxFuture;
 use super::body::{Body, Given};
 use super::changes::Changes;
+use super::hooks::Running;
 use super::outcome::Outcome;
 use super::update::Cause;
 use super::version::Conditions;
-use super::{create, input, references, show, store, update};
+use super::{create, input, references, show, store, update, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};
@@ -57,11 +58,15 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
     let name = call.action.name;
     let handler = entry.route.actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
+    let running = Running::enter(context, entry.meta, name)?;
+    let inside = &context.within_hook(&running);
     match (handler, call.id) {
         (ActionHandler::Record(run), Some(id)) => {
             let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
             let input = parameters(context, &call).await?;
-            run(context, &mut changes, input).await?;
+            let before = changes.values().to_vec();
+            run(inside, &mut changes, input).await?;
+            running.verify(&before, &mut changes)?;
             let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
             update::finish(context, entry, id, &mut changes, cause).await
         }
@@ -69,17 +74,19 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
             let row = read(context, entry, &call, id).await?;
             let input = parameters(context, &call).await?;
             let mut changes = Changes::new(entry.meta, None);
-            run(context, &row, &mut changes, input).await?;
+            let before = changes.values().to_vec();
+            run(inside, &row, &mut changes, input).await?;
+            running.verify(&before, &mut changes)?;
             create::create_drafted(context, entry, name, &mut changes).await
         }
         (ActionHandler::RecordOutput(run), Some(id)) => {
             let row = read(context, entry, &call, id).await?;
             let input = parameters(context, &call).await?;
-            write(call.action, &run(context, &row, input).await?).map(Outcome::plain)
+            write(call.action, &run(inside, &row, input).await?).map(Outcome::plain)
         }
         (ActionHandler::Collection(run), None) => {
             let input = parameters(context, &call).await?;
-            write(call.action, &run(context, input).await?).map(Outcome::plain)
+            write(call.action, &run(inside, input).await?).map(Outcome::plain)
         }
         _ => Err(Error::NotFound),
     }
@@ -87,7 +94,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
 
 /// The record that an action reads.
 async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<Arc<QueryResult>> {
-    let condition = store::visible(context, entry)?.and(call.within.clone());
+    let condition = visibility::visible(context, entry).and(call.within.clone());
     let lock = !call.conditions.is_empty() && context.transaction().is_some();
     let row = store::load(context, entry, id, &condition, lock).await?.ok_or(Error::NotFound)?;
     update::check_version(context, entry, id, call.conditions).await?;

@@ -72,6 +72,22 @@ impl Changes {
         self.all().filter_map(|(field, value)| Some((field, value?)))
     }
 
+    /// The new value of each field's column, in the order of the fields.
+    pub fn values(&self) -> &[Option<Value>] {
+        &self.values
+    }
+
+    /// The columns that have another new value than these, and that the stored row has another value of.
+    pub fn differing(&self, before: &[Option<Value>]) -> Vec<(&'static FieldMeta, Value)> {
+        let differs = |field: &FieldMeta, value: &Value| match &self.before {
+            Some(row) => stored(row, field).ok().flatten().as_ref() != Some(value),
+            None => true,
+        };
+        let set = self.meta.fields.iter().zip(&self.values).zip(before).filter(|((_, now), before)| now != before);
+        let set = set.filter_map(|((field, now), _)| Some((field, now.clone()?)));
+        set.filter(|(field, value)| differs(field, value)).collect()
+    }
+
     /// Whether storing it changes nothing.
     pub fn is_empty(&self) -> bool {
         self.values.iter().all(Option::is_none) && self.embedded.iter().all(EmbeddedSet::is_unchanged)

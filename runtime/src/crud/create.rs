@@ -4,6 +4,7 @@ use sea_orm::Value;
 
 use super::body::Body;
 use super::changes::Changes;
+use super::hooks::{self, Running};
 use super::outcome::Outcome;
 use super::transaction::after_commit;
 use super::{embedded, input, references, rules, show, store, whole};
@@ -71,10 +72,16 @@ async fn finish(
     changes: &mut Changes,
 ) -> Result<Outcome> {
     input::complete(entry, context, definitions, changes)?;
-    let id = store_new(context, entry, changes).await?;
-    let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
-    event::emit_all(context, entry, "created", changes, record.answer()).await?;
+    check(context, entry, None, changes).await?;
+    let id = store::insert(context, changes).await?;
+    // Everything is told in the order in which it happens: what the hook goes on to change is told after this.
     trail::changed(context, entry, action, id, changes).await?;
+    embedded::write(context, changes, id).await?;
+    let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    event::emit_all(context, entry, "created", changes, record.answer()).await?;
+    if after_save(context, entry, id).await? {
+        record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    }
     after_commit(context, entry, id).await?;
     Ok(Outcome { created: Some(id), ..Outcome::of(entry, &record, changes) })
 }
@@ -86,15 +93,6 @@ async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<Vec<Definit
     }
 }
 
-/// Checks and inserts a complete set of changes, with the hooks of the transaction.
-pub async fn store_new(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<i64> {
-    check(context, entry, None, changes).await?;
-    let id = store::insert(context, changes).await?;
-    embedded::write(context, changes, id).await?;
-    after_save(context, entry, id).await?;
-    Ok(id)
-}
-
 /// Every rule, then the resource's own say. `check` sees whatever could be read and adds its problems to the others;
 /// `before_save` sees only values that passed.
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
@@ -102,10 +100,10 @@ pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, change
     references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
     if let Some(hook) = entry.route.hooks.check {
-        hook(context, changes).await?;
+        hooks::save(context, entry, ("check", hook), changes).await?;
     }
     if let (true, Some(hook)) = (changes.errors.is_empty(), entry.route.hooks.before_save) {
-        hook(context, changes).await?;
+        hooks::save(context, entry, ("before_save", hook), changes).await?;
     }
     std::mem::take(&mut changes.errors).into_result()
 }
@@ -125,13 +123,13 @@ fn check_owner(context: &Context<'_>, changes: &mut Changes) {
     }
 }
 
-/// Runs the hook that sees a record as it was just stored.
-pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
-    if let Some(hook) = entry.route.hooks.after_save {
-        let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
-        hook(context, &*row.ok_or(Error::NotFound)?).await?;
-    }
-    Ok(())
+/// Runs the hook that sees a record as it was just stored, and answers whether there is one.
+pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<bool> {
+    let Some(hook) = entry.route.hooks.after_save else { return Ok(false) };
+    let running = Running::enter(context, entry.meta, "after_save")?;
+    let row = store::load(context, entry, id, &crate::query::Condition::always(), false).await?;
+    hook(&context.within_hook(&running), &*row.ok_or(Error::NotFound)?).await?;
+    Ok(true)
 }
 
 /// Inserts a row of reference data: the same rules, no event.
@@ -142,5 +140,8 @@ pub async fn insert_seed(context: &Context<'_>, entry: &Entry, body: &Body<'_>, 
     if let Some(id) = id {
         changes.set("id", id);
     }
-    store_new(context, entry, &mut changes).await.map(drop)
+    check(context, entry, None, &mut changes).await?;
+    let id = store::insert(context, &changes).await?;
+    embedded::write(context, &mut changes, id).await?;
+    after_save(context, entry, id).await.map(drop)
 }

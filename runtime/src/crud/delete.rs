@@ -1,8 +1,15 @@
 //! The end of a record: `DELETE /<path>/{id}`, for good or by a mark, as the resource declares.
 
+use std::sync::Arc;
+
+use sea_orm::QueryResult;
+
+use super::changes::stored;
+use super::hooks::Running;
 use super::transaction::after_commit_of;
 use super::update::guard;
 use super::version::Conditions;
+use super::visibility::{audience, visible};
 use super::{embedded, show, store};
 use crate::attachment;
 use crate::audit::trail;
@@ -23,7 +30,9 @@ async fn with_it(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     }
     let Some(attached) = context.catalog().attached() else { return Ok(()) };
     for file in attachment::of(context, entry, id).await? {
-        Box::pin(delete(context, attached, file, Condition::always(), &Conditions::default())).await?;
+        // Whoever may delete the record deletes what hangs on it, though it be hidden from them.
+        let Some(row) = store::load(context, attached, file, &Condition::always(), true).await? else { continue };
+        Box::pin(remove(context, attached, file, row, &Conditions::default())).await?;
     }
     Ok(())
 }
@@ -40,14 +49,28 @@ pub async fn delete(
     within: Condition,
     conditions: &Conditions,
 ) -> Result<()> {
-    let condition = store::visible(context, entry)?.and(within);
+    let condition = visible(context, entry).and(within);
     let row = store::load(context, entry, id, &condition, true).await?.ok_or(Error::NotFound)?;
+    remove(context, entry, id, row, conditions).await
+}
+
+/// Deletes a record that was found and locked.
+async fn remove(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    row: Arc<QueryResult>,
+    conditions: &Conditions,
+) -> Result<()> {
     guard(context, entry, &row).await?;
     let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     conditions.hold(&record.tag())?;
+    // From before it is gone, and what goes with it.
+    let audience = audience(context, entry, |field| stored(&row, field)).await?;
     let hooks = entry.route.hooks;
     if let Some(hook) = hooks.before_delete {
-        hook(context, &row).await?;
+        let running = Running::enter(context, entry.meta, "before_delete")?;
+        hook(&context.within_hook(&running), &row).await?;
     }
     if !entry.meta.soft_delete {
         with_it(context, entry, id).await?;
@@ -56,11 +79,15 @@ pub async fn delete(
         Error::Conflict(_) => Error::Conflict(REFERRED_TO.into()),
         other => other,
     })?;
-    if let Some(hook) = hooks.after_delete {
-        hook(context, &row).await?;
+    if entry.meta.events {
+        let data = show::wrap(entry.meta.name, record.answer());
+        event::emit(context, entry, "deleted", &data, audience).await?;
     }
-    event::emit(context, entry, "deleted", &show::wrap(entry.meta.name, record.answer())).await?;
     trail::removed(context, entry, id, &row).await?;
+    if let Some(hook) = hooks.after_delete {
+        let running = Running::enter(context, entry.meta, "after_delete")?;
+        hook(&context.within_hook(&running), &row).await?;
+    }
     after_commit_of(context, entry, row);
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, Shown};
+use crate::meta::{FieldMeta, Kind, ResourceMeta, Shown};
 use crate::query::{Condition, MOST_ELEMENTS, read_value};
 
 /// Stored rows by id, in whose order the trail tells of them.
@@ -27,6 +27,7 @@ type Stored = BTreeMap<i64, Arc<QueryResult>>;
 #[derive(Debug)]
 pub struct EmbeddedSet {
     field: &'static FieldMeta,
+    meta: &'static ResourceMeta,
     items: Vec<Item>,
     /// Those that the record has and the write does not give.
     gone: Stored,
@@ -53,6 +54,33 @@ impl EmbeddedSet {
     /// Whether storing it changes anything.
     pub fn is_unchanged(&self) -> bool {
         self.gone.is_empty() && self.items.iter().all(|item| item.id.is_some() && item.changes.is_empty())
+    }
+}
+
+impl EmbeddedSet {
+    pub fn field(&self) -> &'static FieldMeta {
+        self.field
+    }
+
+    /// The fields of the embedded records.
+    pub fn fields(&self) -> &'static [FieldMeta] {
+        self.meta.fields
+    }
+
+    /// The field of the embedded records that refers to the one that holds them.
+    pub fn by(&self) -> &'static str {
+        if let Kind::Embedded { by, .. } = self.field.kind { by } else { "" }
+    }
+
+    /// The stored rows, in the order of their ids.
+    pub fn before(&self) -> BTreeMap<i64, &QueryResult> {
+        let changed = self.items.iter().filter_map(|item| Some((item.id?, item.changes.before.as_deref()?)));
+        changed.chain(self.gone.iter().map(|(id, row)| (*id, &**row))).collect()
+    }
+
+    /// The records as they will be, in the order in which they were given. A new one has no id yet.
+    pub fn after(&self) -> impl Iterator<Item = (Option<i64>, &Changes)> {
+        self.items.iter().map(|item| (item.id, &item.changes))
     }
 }
 
@@ -83,7 +111,7 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, given: &Given<'_>, cha
         changes.errors.add(field.name, format!("must be a list of at most {MOST_ELEMENTS} objects"));
         return Ok(());
     };
-    let mut set = EmbeddedSet { field, items: Vec::with_capacity(raw.len()), gone: Stored::new() };
+    let mut set = EmbeddedSet { field, meta: entry.meta, items: Vec::with_capacity(raw.len()), gone: Stored::new() };
     for (place, raw) in raw.into_iter().enumerate() {
         let body = match Body::nested(raw.get()) {
             Ok(body) => body,

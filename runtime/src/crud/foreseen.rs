@@ -10,7 +10,7 @@ use super::store;
 use crate::catalog::{Entry, Source};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
-use crate::record::{Cell, Column, Shape, write_loose, write_value};
+use crate::record::{Cell, Column, RECORD, Shape, write_loose, write_value};
 
 /// What is shown of a record and is no column of it as it is: what follows from a reference, the label of a code. The SQL
 /// of it is that of PostgreSQL.
@@ -41,7 +41,7 @@ impl Beside {
         let sources: Vec<Source> = beside(shape).map(|column| column.source.clone()).collect();
         let written = |source: &Source| {
             let mut text = String::new();
-            source.write(&mut text);
+            source.write(&mut text, RECORD);
             text
         };
         let values: Vec<String> = sources.iter().map(written).collect();
@@ -51,7 +51,7 @@ impl Beside {
             columns.push_str(&format!(", {value} AS \"beside_{index}\""));
         }
         let (mut joins, mut joined) = (String::new(), Vec::new());
-        sources.iter().for_each(|source| source.write_join(&mut joins, &mut joined));
+        sources.iter().for_each(|source| source.write_join(&mut joins, RECORD, &mut joined));
         let now = (!joins.is_empty()).then(|| format!("(SELECT {row} FROM (SELECT) AS o{joins})"));
         let stored = |fields: &[FieldMeta]| fields.iter().filter(|field| field.is_column()).count();
         let own = stored(meta.fields);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::again::Ground;
-use super::{embedded, store};
+use super::{embedded, visibility};
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::custom_field;
@@ -193,7 +193,7 @@ fn no_reference(include: &IncludeMeta) -> Error {
 /// Which of the target's records the caller may see, and what they show.
 fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, ground: &mut Ground) -> Result<()> {
     let may = target.meta.read_permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
-    let visible = store::visible(context, target)?;
+    let visible = visibility::visible(context, target);
     let mut sql = Sql::new(context.state().db.dialect(), if may { "" } else { "none " });
     write_condition(&mut sql, &visible);
     ground.say(sql.written_out());
@@ -313,7 +313,7 @@ async fn select(
     if let Some(permission) = target.meta.read_permission {
         context.caller().need_permission(permission)?;
     }
-    let visible = store::visible(context, target)?;
+    let visible = visibility::visible(context, target);
     let mut sources = Vec::new();
     visible.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(512));

@@ -186,6 +186,31 @@ pub fn read_field(field: &FieldMeta, given: &Given<'_>) -> Result<Value, Vec<Str
     Ok(list)
 }
 
+/// Reads a value that a behaviour set as if a client had given it.
+pub fn read_value_of(field: &FieldMeta, value: &Value) -> Result<Value, String> {
+    if *value == value.as_null() {
+        return if field.nullable { Ok(value.clone()) } else { Err("must not be null".into()) };
+    }
+    let text = match value {
+        Value::Bool(Some(value)) => value.to_string(),
+        Value::Int(Some(number)) => number.to_string(),
+        Value::BigInt(Some(number)) => number.to_string(),
+        Value::Decimal(Some(number)) => number.to_string(),
+        Value::String(Some(text)) => text.clone(),
+        Value::ChronoDateTimeUtc(Some(time)) => time.to_rfc3339(),
+        Value::ChronoDate(Some(date)) => date.to_string(),
+        Value::Uuid(Some(id)) => id.to_string(),
+        Value::Json(Some(json)) if field.kind == Kind::CustomFields => {
+            return if json.is_object() { Ok(value.clone()) } else { Err("must be an object".into()) };
+        }
+        Value::Json(Some(json)) => {
+            return read_field(field, &Given::Nested(&json.to_string())).map_err(|problems| problems.join("; "));
+        }
+        _ => return Err("is of another type".into()),
+    };
+    read_field(field, &Given::Text(text.into())).map_err(|problems| problems.join("; "))
+}
+
 fn read_one(field: &FieldMeta, given: &Given<'_>) -> Result<Value, String> {
     if is_empty(given) {
         return match field.kind {

@@ -4,7 +4,7 @@
 use super::changes::Changes;
 use super::show::Read;
 use super::update::Cause;
-use super::{ahead, references, store};
+use super::{ahead, references, store, visibility};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -73,7 +73,9 @@ pub async fn keep(
     let name = event::name(entry, cause.event);
     if entry.meta.events {
         let data = event::data(entry, changes, record.answer())?;
-        given.cell("charter_body", event::body(&name, context.now(), &data, entry.meta.owner));
+        let audience = visibility::audience(context, entry, |field| changes.current(field.name)).await?;
+        given.cell("charter_body", event::body(&name, context.now(), &data));
+        given.cell("charter_owner", audience.stored());
         given.cell("charter_told_at", context.now());
     }
     let mut difference = Vec::with_capacity(512);
@@ -89,7 +91,8 @@ pub async fn keep(
     let sql = &mut given.sql;
     if entry.meta.events {
         sql.push(", \"charter_told\" AS (");
-        event::write_insert(sql, name, Operand::Of("k", "charter_body"), Operand::Of("k", "charter_told_at"));
+        let [body, owner, at] = ["charter_body", "charter_owner", "charter_told_at"].map(|cell| Operand::Of("k", cell));
+        event::write_insert(sql, name, body, owner, at);
         sql.push(" FROM \"charter_kept\" AS k)");
     }
     sql.push(", \"charter_entered\" AS (");

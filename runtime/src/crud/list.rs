@@ -11,7 +11,7 @@ use super::again::{Again, Answer};
 use super::export::{Exported, Format};
 use super::include;
 use super::page::{self, Reading};
-use super::{explain, export, restore, store, written};
+use super::{explain, export, restore, visibility, written};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{self, CustomFieldTypes, Types};
@@ -121,7 +121,8 @@ impl Begun<'_> {
         let none = CustomFieldTypes::default();
         let custom = types.map_or(&none, |types| &types.of);
         let Begun { entry, within, ask, mut request, mut errors, deleted, view } = self;
-        let planner = Planner { catalog: context.catalog(), entry, custom, deleted };
+        let seen = |other: &Entry| visibility::hidden(context, other);
+        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, seen: &seen };
         planner.settle(&mut request);
         let viewed = match &view {
             Some(view) => view.apply(planner, &mut request),
@@ -145,7 +146,7 @@ impl Begun<'_> {
             Ok::<_, Error>((cursors, cursors.read(text)?))
         };
         let cursor = plan.cursor.as_ref().map(read).transpose()?;
-        let condition = store::listed(context, entry, deleted)?.and(asked);
+        let condition = visibility::listed(context, entry, deleted).and(asked);
         if condition.values() > MOST_VALUES {
             // What has most of them is what to make shorter.
             let (name, _) = counts.into_iter().max_by_key(|(_, count)| *count).unwrap_or(("q", 0));

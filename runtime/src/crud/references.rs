@@ -3,7 +3,7 @@
 use sea_orm::Value;
 
 use super::changes::Changes;
-use super::{rules, store};
+use super::{rules, visibility};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::db::{Dialect, Operand, Sql, TRUE};
@@ -42,7 +42,7 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
         let (target, value) = (context.catalog().get(resource), changes.current(field.name)?);
         let Some(value) = value.filter(|_| target.meta.soft_delete || target.standing.is_some()) else { continue };
         let mut sql = Sql::new(context.state().db.dialect(), "");
-        write_found_of(&mut sql, target, &store::present(target)?, "id", Operand::Bound(value));
+        write_found_of(&mut sql, target, &visibility::present(target), "id", Operand::Bound(value));
         if sql.one(context.db()).await?.is_none() {
             let label = label(context.catalog(), resource);
             changes.errors.add(field.name, format!("names a {label} that is deleted; restore that one first"));
@@ -101,14 +101,13 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_found(&mut sql, context, target, field, Operand::Bound(value))?;
+    write_found(&mut sql, context, target, field, Operand::Bound(value));
     Ok(sql.one(context.db()).await?.is_some())
 }
 
 /// Writes a query that finds a row if such a record is seen.
-fn write_found(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Operand<'_>) -> Result<()> {
-    write_found_of(sql, target, &store::visible(context, target)?, field, value);
-    Ok(())
+fn write_found(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Operand<'_>) {
+    write_found_of(sql, target, &visibility::visible(context, target), field, value);
 }
 
 /// Writes a query that finds a row if there is such a record for which `condition` holds.
@@ -134,11 +133,10 @@ pub fn write_sound(
 ) -> Result<bool> {
     let catalog = context.catalog();
     sql.push(TRUE);
-    let write_there = |sql: &mut Sql, target: &Entry, field: &str, value: &str| -> Result<()> {
+    let write_there = |sql: &mut Sql, target: &Entry, field: &str, value: &str| {
         sql.push(" AND (").push(value).push(" IS NULL OR EXISTS (");
-        write_found(sql, context, target, field, Operand::Is(value))?;
+        write_found(sql, context, target, field, Operand::Is(value));
         sql.push("))");
-        Ok(())
     };
     for (field, given) in changes.iter() {
         match field.kind {
@@ -147,12 +145,12 @@ pub fn write_sound(
             {
                 return Ok(false);
             }
-            Kind::Ref { resource } => write_there(sql, catalog.get(resource), "id", &value(field.name))?,
+            Kind::Ref { resource } => write_there(sql, catalog.get(resource), "id", &value(field.name)),
             _ => {}
         }
         for rule in field.rules {
             if let Rule::Exists { resource, field: other } = rule {
-                write_there(sql, catalog.get(resource), other, &value(field.name))?;
+                write_there(sql, catalog.get(resource), other, &value(field.name));
             }
         }
     }
@@ -179,7 +177,7 @@ pub fn judged(changes: &Changes) -> impl Iterator<Item = &'static [&'static str]
 async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
     let Value::Json(Some(json)) = value else { return Ok(Vec::new()) };
     let wanted: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
-    let (seen, mut sources) = (store::visible(context, target)?, Vec::new());
+    let (seen, mut sources) = (visibility::visible(context, target), Vec::new());
     seen.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\"");
     write_from(&mut sql, target.meta.table, &sources);

@@ -6,7 +6,7 @@ use super::changes::Changes;
 use super::outcome::Outcome;
 use super::update::{self, Cause};
 use super::version::Conditions;
-use super::{references, route, show, store};
+use super::{references, route, show, store, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -49,7 +49,7 @@ pub fn shown_in_list(entry: &Entry) -> impl Iterator<Item = &'static FieldMeta> 
 /// # Errors
 /// [`Error::NotFound`].
 pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
-    for condition in [store::deleted(context, entry)?, store::visible(context, entry)?] {
+    for condition in [visibility::deleted(context, entry), visibility::visible(context, entry)] {
         if store::load(context, entry, id, &condition.and(within.clone()), false).await?.is_some() {
             return Ok(());
         }
@@ -71,7 +71,7 @@ pub async fn restore(
     within: Condition,
     conditions: &Conditions,
 ) -> Result<Outcome> {
-    let condition = store::deleted(context, entry)?.and(within.clone());
+    let condition = visibility::deleted(context, entry).and(within.clone());
     let Some(row) = store::load(context, entry, id, &condition, true).await? else {
         let changes = update::lock(context, entry, id, within, conditions).await?;
         let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;

@@ -17,7 +17,7 @@ use super::export::Exported;
 use super::list::{self, Asked, Listed};
 use super::route::{API, Call, Method, Place, methods, parts, path, places};
 use super::version::Conditions;
-use super::{RESTORE, Reply, Transaction, create, delete, explain, restore, show, store, update, whole};
+use super::{RESTORE, Reply, Transaction, create, delete, explain, restore, show, store, update, visibility, whole};
 use crate::attachment;
 use crate::auth::{identify, still};
 use crate::catalog::Entry;
@@ -369,7 +369,7 @@ async fn parent_exists(context: &Context<'_>, entry: &Entry, parent: Option<i64>
 
 /// The record that is to change.
 async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<Arc<QueryResult>> {
-    let condition = store::visible(context, entry)?.and(within);
+    let condition = visibility::visible(context, entry).and(within);
     whole::find(context, entry, id, &condition).await?.ok_or(Error::NotFound)
 }
 

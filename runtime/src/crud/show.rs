@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use sea_orm::QueryResult;
 
-use super::{include, restore, store, version};
+use super::{include, restore, store, version, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{SharedRow, Sql};
@@ -31,7 +31,8 @@ pub async fn show(
     };
     let mut errors = FieldErrors::default();
     let deleted = errors.note(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
-    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted };
+    let seen = |other: &Entry| visibility::hidden(context, other);
+    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted, seen: &seen };
     let includes = planner.includes(&request.include, &mut errors);
     let mut fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
     fields.iter_mut().for_each(|fields| fields.extend(planner.embedded(&request.include)));
@@ -40,7 +41,7 @@ pub async fn show(
         find(context, entry, id, &within, query).await?;
     }
     errors.into_result()?;
-    let condition = shown(context, entry, deleted)?.and(within);
+    let condition = shown(context, entry, deleted).and(within);
     let form = Form { includes: &includes, only: fields.as_deref(), deleted };
     let read = read(context, entry, id, &condition, form).await?.ok_or(Error::NotFound)?;
     Ok((wrap(entry.meta.name, read.answer()), read.tag()))
@@ -55,13 +56,13 @@ pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: &Condit
     let deleted = decode(query).unwrap_or_default().into_iter().rfind(|pair| pair.name == "deleted");
     let request = Request { deleted: deleted.map(|pair| pair.value), ..Request::default() };
     let asked = FieldErrors::default().note(restore::asks_for_deleted(context, entry, &request))?;
-    let condition = shown(context, entry, asked.unwrap_or(false))?.and(within.clone());
+    let condition = shown(context, entry, asked.unwrap_or(false)).and(within.clone());
     store::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
 }
 
 /// What a record has to meet to be shown.
-fn shown(context: &Context<'_>, entry: &Entry, deleted: bool) -> Result<Condition> {
-    if deleted { store::deleted(context, entry) } else { store::visible(context, entry) }
+fn shown(context: &Context<'_>, entry: &Entry, deleted: bool) -> Condition {
+    if deleted { visibility::deleted(context, entry) } else { visibility::visible(context, entry) }
 }
 
 /// A record that was read.

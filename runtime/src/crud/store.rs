@@ -8,6 +8,7 @@ use sea_orm::{QueryResult, Value};
 use super::changes::Changes;
 use super::foreseen::Beside;
 use super::references::add_taken;
+use super::visibility::visible;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
@@ -15,55 +16,6 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
-
-/// What hides records from the caller, whatever the request asks: deletion, also of what they cannot be without, another
-/// owner, the resource's own scope.
-pub fn visible(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
-    reached(context, entry, present(entry)?)
-}
-
-/// The same of deleted records, for those who ask for them. What such a record cannot be without may be deleted too.
-pub fn deleted(context: &Context<'_>, entry: &Entry) -> Result<Condition> {
-    reached(context, entry, marked(entry, true)?)
-}
-
-/// The condition that a record is not deleted, nor what it cannot be without.
-pub fn present(entry: &Entry) -> Result<Condition> {
-    let condition = if entry.meta.soft_delete { marked(entry, false)? } else { Condition::always() };
-    Ok(match &entry.standing {
-        Some(standing) => condition.and(Condition::Standing(standing.clone())),
-        None => condition,
-    })
-}
-
-/// The condition that a record has the mark of deletion, or that it has not.
-fn marked(entry: &Entry, negated: bool) -> Result<Condition> {
-    let mark = entry.field("deleted_at").ok_or_else(|| Error::internal("soft delete without `deleted_at`"))?;
-    Ok(Condition::test(Source::own(mark), crate::query::condition::Test::Null { negated }))
-}
-
-/// `condition`, and what keeps records from the caller however they are: another owner, the resource's own scope.
-fn reached(context: &Context<'_>, entry: &Entry, mut condition: Condition) -> Result<Condition> {
-    if let Some(owner) = entry.meta.owner
-        && !context.caller().is_admin
-    {
-        let field = entry.field(owner).ok_or_else(|| Error::internal(format!("`{owner}` is not a field")))?;
-        condition = condition.and(Condition::equals(field, context.caller().user_id.unwrap_or(0)));
-    }
-    if let Some(scope) = entry.route.hooks.scope.and_then(|scope| scope(context)) {
-        condition = condition.and(scope);
-    }
-    Ok(condition)
-}
-
-/// What hides records from the caller in a list: [`visible`] or [`deleted`], and what stands in no list although it can be shown.
-pub fn listed(context: &Context<'_>, entry: &Entry, of_deleted: bool) -> Result<Condition> {
-    let condition = if of_deleted { deleted(context, entry)? } else { visible(context, entry)? };
-    Ok(match entry.route.hooks.list_scope.and_then(|scope| scope(context)) {
-        Some(scope) => condition.and(scope),
-        None => condition,
-    })
-}
 
 /// The stored row of a record with every column, if `condition` holds for it; locked against other writers when
 /// `lock` says so.
@@ -89,7 +41,7 @@ pub async fn load(
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn need(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
-    let condition = visible(context, entry)?.and(within);
+    let condition = visible(context, entry).and(within);
     load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
 }
 

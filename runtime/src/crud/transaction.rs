@@ -7,6 +7,7 @@ use futures_util::FutureExt;
 use sea_orm::{ConnectionTrait, QueryResult};
 
 use super::behaviour::RecordHook;
+use super::hooks::Running;
 use super::store;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
@@ -26,6 +27,8 @@ struct After {
     hook: RecordHook,
     resource: &'static str,
     row: Arc<QueryResult>,
+    /// How deep within hooks the change was made.
+    depth: usize,
 }
 
 impl Transaction {
@@ -80,8 +83,12 @@ impl Transaction {
             .to_the_end(async move {
                 self.connection.commit().await?;
                 let context = Context::new(&state, &caller, state.db.reader()).at(now);
-                for After { hook, resource, row } in after {
-                    let run = AssertUnwindSafe(hook(&context, &row)).catch_unwind().await;
+                for After { hook, resource, row, depth } in after {
+                    let run = async {
+                        let running = Running::later(resource, "after_commit", depth)?;
+                        hook(&context.within_hook(&running), &row).await
+                    };
+                    let run = AssertUnwindSafe(run).catch_unwind().await;
                     // The change stands: its failure is logged and not answered.
                     if let Err(error) = run.unwrap_or_else(|_| Err(Error::internal("a panic"))) {
                         tracing::error!(%error, resource, "after_commit failed");
@@ -112,6 +119,7 @@ pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Resu
 pub fn after_commit_of(context: &Context<'_>, entry: &Entry, row: Arc<QueryResult>) {
     if let (Some(hook), Some(transaction)) = (entry.route.hooks.after_commit, context.transaction()) {
         let mut after = transaction.after.lock().unwrap_or_else(PoisonError::into_inner);
-        after.push(After { hook, resource: entry.meta.name, row });
+        let depth = context.running().map_or(0, Running::depth);
+        after.push(After { hook, resource: entry.meta.name, row, depth });
     }
 }

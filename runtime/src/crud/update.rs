@@ -7,10 +7,11 @@ use sea_orm::{QueryResult, Value};
 use super::body::Body;
 use super::changes::{Changes, stored};
 use super::create::{after_save, check};
+use super::hooks::Running;
 use super::outcome::Outcome;
 use super::transaction::after_commit;
 use super::version::Conditions;
-use super::{embedded, input, show, store, whole};
+use super::{embedded, input, show, store, visibility, whole};
 use crate::audit::trail;
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -61,7 +62,7 @@ pub async fn lock(
     within: Condition,
     conditions: &Conditions,
 ) -> Result<Changes> {
-    let condition = store::visible(context, entry)?.and(within);
+    let condition = visibility::visible(context, entry).and(within);
     let before = store::load(context, entry, id, &condition, true).await?.ok_or(Error::NotFound)?;
     guard(context, entry, &before).await?;
     check_version(context, entry, id, conditions).await?;
@@ -71,7 +72,10 @@ pub async fn lock(
 /// Whether the caller may change or delete a record that is seen.
 pub async fn guard(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> Result<()> {
     match entry.route.hooks.guard {
-        Some(hook) => hook(context, row).await,
+        Some(hook) => {
+            let running = Running::enter(context, entry.meta, "guard")?;
+            hook(&context.within_hook(&running), row).await
+        }
         None => Ok(()),
     }
 }
@@ -109,8 +113,8 @@ pub async fn finish(
     store_changed(context, entry, id, changes, cause).await
 }
 
-/// Sets a field of a record as a consequence of another change, whoever asks: no rule is checked, but the change has its
-/// event and its place in the order of hooks like any other. `value` is made of the row as it stands when nobody else can
+/// Sets a field of a record as a consequence of another change, whoever asks. The value is checked as one that a hook sets; no
+/// other rule is, and neither `check` nor `before_save` runs. The change has its event and its entry in the trail. `value` is made of the row as it stands when nobody else can
 /// change it any more. A record that is gone by then needs nothing.
 pub async fn revise(
     context: &Context<'_>,
@@ -120,9 +124,13 @@ pub async fn revise(
     value: impl FnOnce(&QueryResult) -> Result<Value>,
 ) -> Result<()> {
     let Some(row) = store::load(context, entry, id, &Condition::always(), true).await? else { return Ok(()) };
+    let running = Running::enter(context, entry.meta, "revise")?;
+    let context = &context.within_hook(&running);
     let value = value(&row)?;
     let mut changes = Changes::new(entry.meta, Some(row));
+    let before = changes.values().to_vec();
     changes.set(field.name, value);
+    running.verify(&before, &mut changes)?;
     store_changed(context, entry, id, &mut changes, UPDATE).await.map(drop)
 }
 
@@ -140,13 +148,16 @@ async fn store_changed(
     if changed {
         changes.set("updated_at", context.now().into());
         store::update(context, changes, id).await?;
+        // Everything is told in the order in which it happens: what the hook goes on to change is told after this.
+        trail::changed(context, entry, cause.action, id, changes).await?;
         embedded::write(context, changes, id).await?;
-        after_save(context, entry, id).await?;
     }
-    let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     if changed {
         event::emit_all(context, entry, cause.event, changes, record.answer()).await?;
-        trail::changed(context, entry, cause.action, id, changes).await?;
+        if after_save(context, entry, id).await? {
+            record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+        }
         after_commit(context, entry, id).await?;
     }
     Ok(Outcome::of(entry, &record, changes))

@@ -11,7 +11,7 @@ use super::changes::Changes;
 use super::keep::{Row, Seen};
 use super::outcome::Outcome;
 use super::update::{Cause, UPDATE};
-use super::{ahead, create, foreseen, input, keep, store, update};
+use super::{ahead, create, foreseen, input, keep, store, update, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{Definition, Definitions};
@@ -63,7 +63,7 @@ pub async fn find(
 
 /// Whether only the record itself says who may see it: what other rows say of it could be another by now.
 fn is_alone(entry: &Entry) -> bool {
-    entry.standing.is_none() && entry.route.hooks.scope.is_none()
+    entry.standing.is_none() && entry.route.hooks.scope.is_none() && (entry.parent.is_none() || !entry.is_restricted)
 }
 
 /// Changes a record that was found by [`find`] as [`update::update`] does; `None` where it takes more, and where the record
@@ -84,7 +84,7 @@ pub async fn change(
         let is_first = first.is_some();
         let found = match first.take() {
             Some(found) => Some(found),
-            None => find(context, entry, id, &store::visible(context, entry)?.and(within.clone())).await?,
+            None => find(context, entry, id, &visibility::visible(context, entry).and(within.clone())).await?,
         };
         let Some(found) = found else { return Ok(None) };
         match change_found(context, entry, id, found, body, is_first).await? {

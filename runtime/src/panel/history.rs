@@ -11,7 +11,7 @@ use super::title::Titles;
 use super::visit::Visit;
 use super::{input, page, title, words, zone};
 use crate::custom_field::{self, Definition};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::server::Answer;
 
@@ -41,6 +41,10 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let Some(changes) = Trail::read(visit, place, MOST).await? else {
         return Err(page::not_permitted());
     };
+    // Of what is gone there is a history; of what never was, or is hidden, there is none.
+    if changes.entries.is_empty() && !visit.get(&place.path()).await?.is_success() {
+        return Err(Error::NotFound);
+    }
     let trail = [
         (place.collection(), words::plural(place.entry.meta)),
         (place.path(), title::by_id(visit, place.entry, place.id.unwrap_or_default()).await?),

@@ -66,8 +66,7 @@ impl Recent {
     /// Bars of the records of a kind that were made, where the user sees all of them; a line of text for who sees no bars.
     pub fn made(&self, visit: &Visit<'_>, entry: &Entry) -> Markup {
         let name = format!("{}.created", entry.meta.name);
-        let is_whole = entry.meta.owner.is_none() && entry.route.hooks.scope.is_none();
-        if !is_whole || !visit.state.catalog.events().contains(&name) {
+        if entry.is_restricted && !visit.user.principal.is_admin || !visit.state.catalog.events().contains(&name) {
             return html! {};
         }
         let days = self.days(|known| known == name);

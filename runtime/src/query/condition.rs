@@ -6,7 +6,7 @@ use sea_orm::Value;
 
 use super::custom;
 use crate::catalog::{Source, Standing};
-use crate::meta::FieldMeta;
+use crate::meta::{FieldMeta, ResourceMeta};
 
 /// A condition in SQL's three-valued logic.
 #[derive(Debug, Clone)]
@@ -20,6 +20,15 @@ pub enum Condition {
     },
     /// What the record cannot be without is there: SQL that was written when the application started.
     Standing(Arc<Standing>),
+    /// The reference leads to a record that meets a condition.
+    Refers(Reference),
+    /// A test of a field of the record that the reference leads to. It is a test of NULL where that record does not meet the
+    /// reference's condition, as if the reference led nowhere.
+    Through {
+        reference: Reference,
+        source: Source,
+        test: Test,
+    },
     /// Some of a JSON list of ids is among these.
     Overlaps {
         field: &'static FieldMeta,
@@ -30,6 +39,16 @@ pub enum Condition {
         index: Arc<str>,
         expression: String,
     },
+}
+
+/// A reference, and what the record that it leads to must meet.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    /// The field that has its id.
+    pub via: &'static FieldMeta,
+    /// The table that it is in.
+    pub table: &'static str,
+    pub to: Box<Condition>,
 }
 
 /// What is compared.
@@ -140,6 +159,16 @@ impl Condition {
         Condition::Test { target: Target::Column(source), test }
     }
 
+    /// What `via` refers to is a record of `meta` that meets the condition.
+    pub fn refers(via: &'static FieldMeta, meta: &ResourceMeta, to: Condition) -> Condition {
+        Condition::Refers(Reference { via, table: meta.table, to: Box::new(to) })
+    }
+
+    /// Whether it is met by every record.
+    pub fn is_always(&self) -> bool {
+        matches!(self, Condition::All(list) if list.is_empty())
+    }
+
     pub fn and(self, other: Condition) -> Condition {
         match (self, other) {
             (Condition::All(list), other) | (other, Condition::All(list)) if list.is_empty() => other,
@@ -168,13 +197,9 @@ impl Condition {
             Condition::Standing(_) => 0,
             Condition::Candidates { .. } => 1,
             Condition::Overlaps { ids, .. } => ids.len(),
-            Condition::Test { test, .. } => match test {
-                Test::Among { values, .. } => values.len(),
-                Test::Compare(..) => 1,
-                // A substring is bound with its length, a beginning with its end.
-                Test::Like { .. } => 2,
-                Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => 0,
-            },
+            Condition::Refers(reference) => reference.to.values(),
+            Condition::Through { reference, test, .. } => reference.to.values() + test.values(),
+            Condition::Test { test, .. } => test.values(),
         }
     }
 
@@ -205,6 +230,10 @@ impl Condition {
             Condition::Not(inner) => inner.tables(found),
             Condition::Test { target: Target::Column(source), .. } => source.tables(found),
             Condition::Standing(standing) => found.extend(&standing.tables),
+            Condition::Refers(reference) | Condition::Through { reference, .. } => {
+                found.push(reference.table);
+                reference.to.tables(found);
+            }
             Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } => {}
         }
     }
@@ -217,8 +246,32 @@ impl Condition {
             Condition::Test { target: Target::Column(source), .. } => found.push(source.clone()),
             Condition::Test { .. }
             | Condition::Standing(_)
+            // They join for themselves.
+            | Condition::Refers(_)
+            | Condition::Through { .. }
             | Condition::Overlaps { .. }
             | Condition::Candidates { .. } => {}
+        }
+    }
+}
+
+impl Test {
+    /// How many values a statement binds for it, at most.
+    fn values(&self) -> usize {
+        match self {
+            Test::Among { values, .. } => values.len(),
+            Test::Compare(..) => 1,
+            // A substring is bound with its length, a beginning with its end.
+            Test::Like { .. } => 2,
+            Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => 0,
+        }
+    }
+
+    /// The answer for NULL, where that is not NULL too.
+    pub fn of_null(&self) -> Option<bool> {
+        match self {
+            Test::Null { negated } | Test::Blank { negated } => Some(!negated),
+            _ => None,
         }
     }
 }

@@ -107,13 +107,14 @@ pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys>
     }
 }
 
-/// Writes what is asked of a custom field, so that an index can answer it.
-pub fn write_custom_test(sql: &mut Sql, name: &str, kind: CustomKind, test: &Test) {
+/// Writes what is asked of a custom field of the record `alias`, so that an index can answer it.
+pub fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKind, test: &Test) {
+    let table = &format!("{alias}.");
     // Parts of texts are folded as they are looked for.
     let kind = if matches!(test, Test::Like { .. }) { kind.ordered_as() } else { kind };
-    let key = key(sql.dialect, "t.", name, kind);
+    let key = key(sql.dialect, table, name, kind);
     if kind == CustomKind::LongText && !is_decided_by_key(test) {
-        return write_test(sql, &whole(sql.dialect, "t.", name, kind), test);
+        return write_test(sql, &whole(sql.dialect, table, name, kind), test);
     }
     match test {
         Test::Like { place: Place::Start, needle, negated: false } if sql.dialect == Dialect::Sqlite => {

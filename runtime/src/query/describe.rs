@@ -1,7 +1,8 @@
 //! A condition in words, as it was understood, without any of its values.
 
-use super::condition::{Condition, Place, Target, Test};
+use super::condition::{Condition, Place, Reference, Target, Test};
 use crate::catalog::Source;
+use crate::record::RECORD;
 
 /// `(name contains ? and (qty = ? or qty is null))`
 pub fn describe(condition: &Condition) -> String {
@@ -16,6 +17,14 @@ pub fn describe(condition: &Condition) -> String {
         Condition::Not(inner) => format!("not {}", describe(inner)),
         Condition::Test { target, test } => format!("{} {}", target_name(target), test_text(test)),
         Condition::Standing(standing) => format!("what it needs of {} is not deleted", standing.tables.join(", ")),
+        Condition::Refers(Reference { via, to, .. }) => format!("{} leads to what meets {}", via.name, describe(to)),
+        Condition::Through { reference, source, test } => format!(
+            "{}.{} {}, where {}",
+            reference.via.name,
+            source.column,
+            test_text(test),
+            describe(&Condition::Refers(reference.clone()))
+        ),
         Condition::Candidates { .. } => "is found by an index of substrings".to_string(),
         Condition::Overlaps { field, ids } => format!("{} has any of {} ids", field.name, ids.len()),
     }
@@ -28,7 +37,7 @@ pub fn target_name(target: &Target) -> String {
         Target::Column(Source { join: Some(_), .. }) => {
             let mut text = String::new();
             if let Target::Column(source) = target {
-                source.write(&mut text);
+                source.write(&mut text, RECORD);
             }
             text.replace('"', "").trim_start_matches("t_").to_string()
         }

@@ -1,11 +1,13 @@
 //! What a name in `q`, `sort`, `fields` or `include` means, and which one was probably meant.
 
+use super::condition::Reference;
 use super::plan::Planner;
 use super::predicate;
 use super::suggest::hint;
 use crate::catalog::{Entry, Join, Source, snake_case};
 use crate::custom_field::CustomFieldType;
 use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
+use crate::record::RECORD;
 
 /// No name of a field is longer, with that of a relation before it: what is longer need not be looked up.
 const LONGEST: usize = 200;
@@ -56,6 +58,10 @@ impl<'a> Planner<'a> {
         let other = self.catalog.get(resource);
         let asks = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
         match other.field(name).filter(|f| asks(f)) {
+            Some(field) if let Some(to) = (self.seen)(other) => {
+                let reference = Reference { via, table: other.meta.table, to: Box::new(to) };
+                Ok(Named::Related(field, reference))
+            }
             Some(field) => {
                 let join = Join { meta: other.meta, standing: other.standing.clone() };
                 Ok(Named::Field(field, Source::through(via.name, join, field)))
@@ -76,9 +82,10 @@ impl<'a> Planner<'a> {
                 Named::Custom(name, _) => format!("cf.{name}"),
                 Named::Field(field, source) => {
                     let mut text = String::from(field.name);
-                    source.write(&mut text);
+                    source.write(&mut text, RECORD);
                     text
                 }
+                Named::Related(field, reference) => format!("{}.{}", reference.via.name, field.name),
             });
         }
         meant.sort_unstable();
@@ -126,17 +133,10 @@ impl Entry {
         self.meta.fields.iter().any(|field| field.kind == Kind::CustomFields && asked(field))
     }
 
-    /// Whether everybody who may read its records sees each of them: neither a permission, nor an owner, nor a scope of its
-    /// own keeps any back.
-    fn is_for_all(&self) -> bool {
-        self.meta.read_permission.is_none() && self.meta.owner.is_none() && self.route.hooks.scope.is_none()
-    }
-
     /// Whether clients see this field of the record of `target` that a reference leads to: through an include or a derived
-    /// field. What they do not see they may not ask about either; and an include may show them no record at all, where not
-    /// everybody sees those of `target`.
+    /// field. What they do not see they may not ask about either, and an include answers 403 where a permission is missing.
     pub fn reaches(&self, reference: &FieldMeta, target: &Entry, field: &str) -> bool {
-        let included = target.is_for_all()
+        let included = target.meta.read_permission.is_none()
             && self.meta.includes.iter().any(|include| {
                 matches!(include.target, IncludeTarget::One { via } if via == reference.name)
                     && (include.fields.is_empty() || include.fields.contains(&field))
@@ -158,6 +158,8 @@ fn embedded(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static FieldM
 /// What a name turned out to be.
 pub(super) enum Named {
     Field(&'static FieldMeta, Source),
+    /// A field of a related record that the caller may not see.
+    Related(&'static FieldMeta, Reference),
     Custom(String, CustomFieldType),
 }
 
@@ -168,10 +170,11 @@ pub fn asked(field: &FieldMeta) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::catalog::Catalog;
+    use super::Named;
+    use crate::catalog::{Catalog, Entry};
     use crate::crud::Route;
     use crate::custom_field::CustomFieldTypes;
-    use crate::query::Planner;
+    use crate::query::{Condition, Planner};
 
     mod keeper {
         use charter_macros::Resource;
@@ -214,20 +217,24 @@ mod tests {
     fn custom_fields_are_asked_about_where_filters_say_so() {
         let catalog = Catalog::link(vec![Route::of::<tag::Entity>()]).unwrap();
         let custom = CustomFieldTypes::new();
-        let planner = Planner { catalog: &catalog, entry: catalog.get("tag"), custom: &custom, deleted: false };
+        let planner =
+            Planner { catalog: &catalog, entry: catalog.get("tag"), custom: &custom, deleted: false, seen: &|_| None };
         assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be asked about");
     }
 
     #[test]
-    fn what_an_include_may_hide_cannot_be_asked_about() {
-        let reaches = |change: &dyn Fn(&mut Route)| {
-            let mut keeper = Route::of::<keeper::Entity>();
-            change(&mut keeper);
-            let catalog = Catalog::link(vec![Route::of::<animal::Entity>(), keeper]).unwrap();
-            let animal = catalog.get("animal");
-            animal.reaches(animal.field("keeper_id").unwrap(), catalog.get("keeper"), "name")
+    fn a_related_record_that_may_be_hidden_is_asked_about_only_where_it_is_seen() {
+        let mut keeper = Route::of::<keeper::Entity>();
+        keeper.hooks.scope = Some(|_| None);
+        let catalog = Catalog::link(vec![Route::of::<animal::Entity>(), keeper]).unwrap();
+        let custom = CustomFieldTypes::new();
+        let entry = catalog.get("animal");
+        assert!(catalog.get("keeper").is_restricted && !entry.is_restricted);
+        let meant = |seen: &(dyn Fn(&Entry) -> Option<Condition> + Sync)| {
+            let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, seen };
+            planner.resolve("keeper.name").map(|named| matches!(named, Named::Related(..))).unwrap()
         };
-        assert!(reaches(&|_| {}));
-        assert!(!reaches(&|keeper| keeper.hooks.scope = Some(|_| None)));
+        assert!(meant(&|_| Some(Condition::always())));
+        assert!(!meant(&|_| None));
     }
 }

@@ -10,6 +10,7 @@ use super::plan::Order;
 use crate::catalog::Source;
 use crate::db::{Dialect, Sql};
 use crate::meta::Kind;
+use crate::record::RECORD;
 
 /// An order that ends in the id: what stands behind the id never decides.
 #[derive(Debug, Clone, Copy)]
@@ -217,7 +218,7 @@ fn key(sql: &mut Sql, order: &Order) -> Key {
         Target::Custom { name, kind } => custom::key(sql.dialect, "t.", name, *kind),
         Target::Column(source) => {
             let mut column = String::new();
-            source.write(&mut column);
+            source.write(&mut column, RECORD);
             match source.labels {
                 Some(labels) => label(sql, &column, labels),
                 None => column,

@@ -75,6 +75,8 @@ pub struct Planner<'a> {
     pub custom: &'a CustomFieldTypes,
     /// Deleted records are asked for: when they were deleted can be asked too.
     pub deleted: bool,
+    /// What the records of another resource must meet for the caller to see them; nothing where the caller sees all.
+    pub seen: &'a (dyn Fn(&Entry) -> Option<Condition> + Sync),
 }
 
 impl<'a> Planner<'a> {
@@ -188,6 +190,13 @@ impl<'a> Planner<'a> {
                 }
                 test(kind, predicate, texts, text_like(kind)).map(|test| Condition::test(source, test))
             }
+            Named::Related(field, reference) => {
+                if !predicate.allowed(field, field.kind) {
+                    return Err(not_allowed(name, predicate, |asked| asked.allowed(field, field.kind)));
+                }
+                let test = test(field.kind, predicate, texts, text_like(field.kind))?;
+                Ok(Condition::Through { reference, source: Source::own(field), test })
+            }
         }
     }
 
@@ -214,7 +223,7 @@ impl<'a> Planner<'a> {
             {
                 Some(Order { target: Target::Column(source), descending })
             }
-            Named::Field(..) => None,
+            Named::Field(..) | Named::Related(..) => None,
         }
     }
 

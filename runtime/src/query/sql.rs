@@ -1,29 +1,52 @@
 //! Conditions as SQL. What the two dialects say differently is said here.
 
-use super::condition::{Condition, Place, Target, Test};
+use super::condition::{Condition, Place, Reference, Target, Test};
 use super::custom;
 use crate::catalog::Source;
 use crate::db::{Dialect, FALSE, Sql, TRUE};
 use crate::error::SEARCH;
+use crate::record::{RECORD, write_from_as};
 
 /// Writes a condition as one boolean expression.
 pub fn write_condition(sql: &mut Sql, condition: &Condition) {
+    write(sql, RECORD, condition);
+}
+
+/// Writes a condition of the record `alias`.
+fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
     match condition {
-        Condition::All(list) => write_list(sql, list, " AND ", TRUE),
-        Condition::Any(list) => write_list(sql, list, " OR ", FALSE),
+        Condition::All(list) => write_list(sql, alias, list, " AND ", TRUE),
+        Condition::Any(list) => write_list(sql, alias, list, " OR ", FALSE),
         Condition::Not(inner) => {
             sql.push("NOT (");
-            write_condition(sql, inner);
+            write(sql, alias, inner);
             sql.push(")");
         }
-        Condition::Standing(standing) => standing.write(&mut sql.text, "t"),
-        Condition::Test { target: Target::Column(source), test } => write_test(sql, &column(source), test),
+        Condition::Standing(standing) => standing.write(&mut sql.text, alias),
+        Condition::Refers(reference) => {
+            sql.push("EXISTS (SELECT 1");
+            write_reference(sql, alias, reference);
+            sql.push(")");
+        }
+        Condition::Through { reference, source, test } => {
+            let absent = test.of_null();
+            sql.push(if absent.is_some() { "COALESCE((SELECT " } else { "(SELECT " });
+            write_test(sql, &column(source, &referred(alias)), test);
+            write_reference(sql, alias, reference);
+            sql.push(match absent {
+                None => ")",
+                Some(true) => "), 1=1)",
+                Some(false) => "), 1=0)",
+            });
+        }
+        Condition::Test { target: Target::Column(source), test } => write_test(sql, &column(source, alias), test),
         Condition::Test { target: Target::Custom { name, kind }, test } => {
-            custom::write_custom_test(sql, name, *kind, test);
+            custom::write_custom_test(sql, alias, name, *kind, test);
         }
         Condition::Candidates { index, expression } => {
             sql.uncounted()
-                .push("t.\"id\" IN (SELECT rowid FROM ")
+                .push(alias)
+                .push(".\"id\" IN (SELECT rowid FROM ")
                 .name(index)
                 .push(" WHERE ")
                 .name(index)
@@ -34,14 +57,34 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
         }
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {
-                sql.push("EXISTS (SELECT 1 FROM jsonb_array_elements(t.").name(field.name).push(") AS e WHERE ");
+                sql.push("EXISTS (SELECT 1 FROM jsonb_array_elements(").push(alias).push(".").name(field.name);
+                sql.push(") AS e WHERE ");
                 sql.among("(e.value)::bigint", ids).push(")");
             }
             Dialect::Sqlite => {
-                sql.push("EXISTS (SELECT 1 FROM json_each(t.").name(field.name).push(") AS e WHERE ");
+                sql.push("EXISTS (SELECT 1 FROM json_each(").push(alias).push(".").name(field.name);
+                sql.push(") AS e WHERE ");
                 sql.among("e.value", ids).push(")");
             }
         },
+    }
+}
+
+/// The alias of the record that a reference of the record `alias` leads to.
+fn referred(alias: &str) -> String {
+    format!("{alias}r")
+}
+
+/// Writes ` FROM` the table of a reference ` WHERE` it is the record that it leads to, and meets its condition.
+fn write_reference(sql: &mut Sql, alias: &str, Reference { via, table, to }: &Reference) {
+    let inner = referred(alias);
+    let mut sources = Vec::new();
+    to.sources(&mut sources);
+    write_from_as(sql, table, &inner, &sources);
+    sql.push(" WHERE ").push(&inner).push(".\"id\" = ").push(alias).push(".").name(via.name);
+    if !to.is_always() {
+        sql.push(" AND ");
+        write(sql, &inner, to);
     }
 }
 
@@ -55,7 +98,7 @@ pub fn write_kept(sql: &mut Sql, index: &str) {
     sql.push(&names.join(", ")).push("))");
 }
 
-fn write_list(sql: &mut Sql, list: &[Condition], between: &str, empty: &str) {
+fn write_list(sql: &mut Sql, alias: &str, list: &[Condition], between: &str, empty: &str) {
     if list.is_empty() {
         sql.push(empty);
         return;
@@ -65,7 +108,7 @@ fn write_list(sql: &mut Sql, list: &[Condition], between: &str, empty: &str) {
         if index > 0 {
             sql.push(between);
         }
-        write_condition(sql, condition);
+        write(sql, alias, condition);
     }
     sql.push(")");
 }
@@ -141,9 +184,9 @@ fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bo
     }
 }
 
-fn column(source: &Source) -> String {
+fn column(source: &Source, alias: &str) -> String {
     let mut text = String::new();
-    source.write(&mut text);
+    source.write(&mut text, alias);
     text
 }
 

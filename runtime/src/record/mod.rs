@@ -7,6 +7,6 @@ mod timestamp;
 mod writer;
 
 pub use cell::Cell;
-pub use shape::{Column, Shape, write_from};
+pub use shape::{Column, RECORD, Shape, write_from, write_from_as};
 pub use timestamp::write_timestamp;
 pub use writer::{write_loose, write_record, write_text, write_value};

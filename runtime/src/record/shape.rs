@@ -6,6 +6,9 @@ use crate::catalog::Source;
 use crate::db::Sql;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 
+/// The alias of the record that a statement reads.
+pub const RECORD: &str = "t";
+
 /// The columns of an answer in order, and the SQL that reads them. One shape serves every row of an answer, and the two
 /// plain ones of a resource serve every request.
 #[derive(Debug, Clone)]
@@ -50,7 +53,7 @@ impl Shape {
             from: String::new(),
             joined: Vec::new(),
         };
-        write_table(&mut shape.from, meta.table);
+        write_table(&mut shape.from, meta.table, RECORD);
         for wanted in fields {
             // The metadata is static; the iterator's shorter life is only that of the caller's choice.
             let Some(field) = meta.fields.iter().find(|f| f.name == wanted.name) else { continue };
@@ -75,8 +78,8 @@ impl Shape {
         if !self.columns.is_empty() {
             self.select.push_str(", ");
         }
-        source.write(&mut self.select);
-        source.write_join(&mut self.from, &mut self.joined);
+        source.write(&mut self.select, RECORD);
+        source.write_join(&mut self.from, RECORD, &mut self.joined);
         self.columns.push(Column { key: format!("\"{name}\":"), name, source, hidden, only: None });
     }
 
@@ -134,7 +137,7 @@ impl Shape {
         place(sql);
         sql.push(" AS t");
         let mut own = String::new();
-        write_table(&mut own, table);
+        write_table(&mut own, table, RECORD);
         sql.push(self.from.strip_prefix(&own).unwrap_or_default());
     }
 
@@ -144,7 +147,7 @@ impl Shape {
         if sources.iter().any(|source| source.join.is_some()) {
             let mut joined = self.joined.clone();
             for source in sources {
-                source.write_join(&mut sql.text, &mut joined);
+                source.write_join(&mut sql.text, RECORD, &mut joined);
             }
         }
     }
@@ -152,15 +155,20 @@ impl Shape {
 
 /// Writes ` FROM "table" AS t` and each join once.
 pub fn write_from(sql: &mut Sql, table: &str, sources: &[Source]) {
-    write_table(&mut sql.text, table);
+    write_from_as(sql, table, RECORD, sources);
+}
+
+/// The same with another alias than `t`.
+pub fn write_from_as(sql: &mut Sql, table: &str, alias: &str, sources: &[Source]) {
+    write_table(&mut sql.text, table, alias);
     let mut joined = Vec::new();
     for source in sources {
-        source.write_join(&mut sql.text, &mut joined);
+        source.write_join(&mut sql.text, alias, &mut joined);
     }
 }
 
-fn write_table(text: &mut String, table: &str) {
-    text.push_str(" FROM \"");
-    text.push_str(table);
-    text.push_str("\" AS t");
+fn write_table(text: &mut String, table: &str, alias: &str) {
+    for part in [" FROM \"", table, "\" AS ", alias] {
+        text.push_str(part);
+    }
 }

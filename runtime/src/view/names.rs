@@ -30,7 +30,15 @@ impl<'c> Names<'c> {
     }
 
     fn planner(&self) -> Planner<'_> {
-        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom.of, deleted: false }
+        // Which records a caller sees decides nothing of which names there are.
+        let planner = Planner {
+            catalog: self.catalog,
+            entry: self.entry,
+            custom: &self.custom.of,
+            deleted: false,
+            seen: &|_| None,
+        };
+        planner
     }
 
     /// # Errors

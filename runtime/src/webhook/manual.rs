@@ -42,7 +42,7 @@ async fn insert_test(state: &State, webhook_id: i64) -> Result<i64> {
     let transaction = state.db.begin().await?;
     let mut sql =
         Sql::new(dialect, "INSERT INTO \"events\" (\"name\", \"body\", \"created_at\", \"fanned_out_at\") VALUES (");
-    sql.bind(TEST).push(", ").bind(event::body(TEST, now, data.as_bytes(), None));
+    sql.bind(TEST).push(", ").bind(event::body(TEST, now, data.as_bytes()));
     sql.push(", ").bind(now).push(", ").bind(now).push(") RETURNING \"id\"");
     let event = id(sql, &transaction).await?;
     // It is as if it had failed, so that nobody but the test attempts it.

@@ -45,42 +45,23 @@ pub fn sees(catalog: &Catalog, dialect: Dialect) -> String {
         if events.is_empty() {
             continue;
         }
-        let mut needed: BTreeSet<String> = needs(entry, dialect, true).collect();
+        let mut permissions: BTreeSet<&str> = entry.meta.read_permission.into_iter().collect();
         if entry.is_attached() {
-            // What it hangs on is no part of an attachment: who sees all that may have some, sees this one.
-            needed.extend(catalog.attachables().flat_map(|target| needs(target, dialect, false)));
+            // Of which resource it is that an attachment hangs on an event does not tell.
+            permissions.extend(catalog.attachables().filter_map(|target| target.meta.read_permission));
         }
-        for needed in needed {
+        let permissions = permissions.into_iter().map(|permission| given(dialect, &literal(permission)));
+        for needed in permissions.chain(entry.is_restricted.then(|| OWNS.to_string())) {
             let _ = write!(condition, " AND (e.\"name\" NOT IN ({}) OR {needed})", events.join(", "));
         }
     }
     condition
 }
 
-/// What must hold for the user of the webhook `w` to see a record: the permission; that it is the user's own, where
-/// records have an owner and the event `e` tells of this one; and where a function decides, which can be asked only in a request,
-/// to be an administrator.
-fn needs(entry: &Entry, dialect: Dialect, told: bool) -> impl Iterator<Item = String> {
-    let permission = entry.meta.read_permission.map(|permission| given(dialect, &literal(permission)));
-    let owner = entry.meta.owner.filter(|_| told && entry.route.hooks.scope.is_none());
-    let own = match owner {
-        Some(owner) => {
-            let (name, user) = (entry.meta.name, "w.\"user_id\"");
-            let own = match dialect {
-                Dialect::Postgres => format!("e.\"body\"::jsonb #>> '{{data,{name},{owner}}}' = {user}::text"),
-                Dialect::Sqlite => format!("json_extract(e.\"body\", '$.data.{name}.{owner}') = {user}"),
-            };
-            // What has no owner is nobody's own, and not unknown: this is asked the other way round, too.
-            Some(format!("(COALESCE({own}, 1 = 0) OR {ADMINISTERS})"))
-        }
-        None if entry.meta.owner.is_some() || entry.route.hooks.scope.is_some() => Some(ADMINISTERS.to_string()),
-        None => None,
-    };
-    permission.into_iter().chain(own)
-}
-
-/// Whether the user of the webhook `w` is an administrator.
-const ADMINISTERS: &str = "EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" AND u.\"is_admin\")";
+/// Whether the event `e` tells of a record of the user of the webhook `w`, or of nobody's own, or that user is an
+/// administrator. Of an event from before there were owners of events that is not known.
+const OWNS: &str = "(COALESCE(e.\"owner_id\" IN (0, w.\"user_id\"), 1 = 0) OR \
+    EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" AND u.\"is_admin\"))";
 
 /// Whether the user of the webhook `w` has a permission.
 fn given(dialect: Dialect, permission: &str) -> String {

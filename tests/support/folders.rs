@@ -1,0 +1,191 @@
+//! Folders with an owner, notes under them, links to notes and pins that refer further: resources that are seen only where
+//! another record is.
+
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use charter_migrations::prelude::*;
+use charter_runtime::crud::Route;
+use charter_runtime::generated::Resource;
+use sea_orm::entity::prelude::{DateTimeUtc, Json};
+
+use super::server::Fixture;
+use super::{Database, Prepared, Server, with_own};
+
+/// What only its owner and administrators see.
+pub mod folder {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "folder", owner = "user_id", events, soft_delete)]
+    pub struct Model {
+        pub id: i64,
+        #[field(string(255), required)]
+        pub name: String,
+        #[field(reference("user"), default_caller)]
+        pub user_id: i64,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: DateTimeUtc,
+        #[field(internal)]
+        pub deleted_at: Option<DateTimeUtc>,
+    }
+}
+
+/// What stands in a folder.
+pub mod note {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "note", ability = "folders", attachments, events)]
+    #[resource(under(resource = "folder", field = "folder_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("folder"), required)]
+        pub folder_id: i64,
+        #[field(text, required)]
+        #[embedded("marks", resource = "mark", by = "note_id")]
+        pub body: String,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: DateTimeUtc,
+    }
+}
+
+/// What is part of a note, and has no path of its own.
+pub mod mark {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "mark", operations())]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("note"), required)]
+        pub note_id: i64,
+        #[field(string(255), required)]
+        pub word: String,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: DateTimeUtc,
+    }
+}
+
+/// What everybody sees, and refers to a note.
+pub mod link {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "link", include(name = "note", via = "note_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("note"), required)]
+        pub note_id: i64,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: DateTimeUtc,
+    }
+}
+
+/// What refers to notes in every other way, and to what hangs on them or is part of them.
+pub mod pin {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "pin", include(name = "subject", via = "subject_id"), include(name = "file", via = "file_id"))]
+    #[resource(include(name = "mark", via = "mark_id"))]
+    pub struct Model {
+        pub id: i64,
+        #[field(polymorphic_type("note", "link"))]
+        pub subject_type: Option<String>,
+        #[field(polymorphic_id(type_field = "subject_type"))]
+        pub subject_id: Option<i64>,
+        #[field(ref_list("note"))]
+        pub note_ids: Option<Json>,
+        #[field(reference("attachment"))]
+        pub file_id: Option<i64>,
+        #[field(reference("mark"))]
+        pub mark_id: Option<i64>,
+        #[field(text, exists = "note.body")]
+        pub quote: Option<String>,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: DateTimeUtc,
+    }
+}
+
+/// The service with these resources beside its own.
+pub struct Folders(Server);
+
+impl Deref for Folders {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.0
+    }
+}
+
+impl Fixture for Folders {
+    async fn start(database: Database) -> Folders {
+        static SQLITE: OnceLock<Prepared> = OnceLock::new();
+        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        let own = [
+            Route::of::<folder::Entity>(),
+            Route::of::<note::Entity>(),
+            Route::of::<mark::Entity>(),
+            Route::of::<link::Entity>(),
+            Route::of::<pin::Entity>(),
+        ];
+        let app = with_own::<Migration>(own);
+        Folders(Server::open(app, database, place, |_| Box::pin(async {}), |_| {}).await)
+    }
+
+    fn server(&self) -> &Server {
+        &self.0
+    }
+}
+
+#[derive(Default)]
+struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "folders"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let times = || [timestamp("created_at"), timestamp("updated_at")];
+        let make = async |table: &str, columns: Vec<Column>| {
+            Table::on(manager, table).create([id()].into_iter().chain(columns).chain(times())).await
+        };
+        let deleted = timestamp("deleted_at").nullable();
+        make("folders", vec![string("name", 255), reference("user_id", "users"), deleted]).await?;
+        make("notes", vec![reference("folder_id", "folders"), text("body")]).await?;
+        make("marks", vec![reference("note_id", "notes").cascade(), string("word", 255)]).await?;
+        make("links", vec![reference("note_id", "notes")]).await?;
+        let pins = vec![
+            enumeration("subject_type").nullable(),
+            bigint("subject_id").nullable(),
+            json("note_ids").nullable(),
+            reference("file_id", "attachments").nullable(),
+            reference("mark_id", "marks").nullable(),
+            text("quote").nullable(),
+        ];
+        make("pins", pins).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        for table in ["pins", "links", "marks", "notes", "folders"] {
+            Table::on(manager, table).drop().await?;
+        }
+        Ok(())
+    }
+}

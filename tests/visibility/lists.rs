@@ -1,0 +1,108 @@
+//! Lists: filters through relations, saved views, totals, exports, the audit trail.
+
+use serde_json::{Value, json};
+
+use super::{SECRET, World};
+use crate::support::{Client, Folders, on_both};
+
+on_both!(
+    a_filter_through_a_relation_finds_by_what_its_caller_sees,
+    a_hidden_record_answers_like_one_that_is_not_there,
+    a_saved_view_finds_by_what_its_reader_sees,
+    an_export_has_what_the_list_has,
+    the_trail_of_a_hidden_record_is_hidden,
+    the_history_of_a_hidden_record_is_hidden_in_the_panel,
+);
+
+/// How many links a query string finds, by the total and by the rows, numbered and by cursor.
+async fn links(client: &Client, query: &str) -> usize {
+    let answer = client.get(&format!("/links?{query}")).await;
+    let rows = answer.records("links").len();
+    assert_eq!(answer.json()["meta"]["total"], rows, "{query}");
+    assert_eq!(client.get(&format!("/links?{query}&cursor=")).await.records("links").len(), rows, "{query}");
+    rows
+}
+
+async fn a_filter_through_a_relation_finds_by_what_its_caller_sees(server: Folders) {
+    let world = World::new(server).await;
+    let filters = json!([{ "field": "note.body", "predicate": "cont", "value": "mirror" }]).to_string();
+    let filters =
+        format!("filters={}", percent_encoding::utf8_percent_encode(&filters, percent_encoding::NON_ALPHANUMERIC));
+    let queries =
+        ["q[note.body_cont]=MIRROR", &format!("q[note.body_eq]={SECRET}"), "q[note.body_present]=1", &filters];
+    for query in queries {
+        // Again, so that what is kept of one caller's answer is no other's.
+        for (who, client, sees) in world.callers().into_iter().chain(world.callers()) {
+            assert_eq!(links(client, query).await, usize::from(sees), "{query}, as {who}");
+        }
+    }
+}
+
+async fn a_hidden_record_answers_like_one_that_is_not_there(server: Folders) {
+    let world = World::new(server).await;
+    for (query, seen, hidden) in [
+        ("q[note.body_blank]=1", 0, 1),
+        ("q[note.body_null]=1", 0, 1),
+        ("q[note.body_not_null]=1", 1, 0),
+        ("q[note.body_not_cont]=lamp", 1, 0),
+        ("q[note.body_not_eq]=lamp", 1, 0),
+        ("q[id_gt]=0", 1, 1),
+    ] {
+        for (who, client, sees) in world.callers() {
+            assert_eq!(links(client, query).await, if sees { seen } else { hidden }, "{query}, as {who}");
+        }
+    }
+}
+
+async fn a_saved_view_finds_by_what_its_reader_sees(server: Folders) {
+    let world = World::new(server).await;
+    let view = json!({
+        "name": "Mirrors", "entity_type": "links", "visibility": "system", "columns": ["id"],
+        "filters": [{ "field": "note.body", "predicate": "cont", "value": "mirror" }],
+    });
+    let view = world.admin.post("/custom_views", view).await.created("custom_view");
+    for (who, client, sees) in world.callers() {
+        assert_eq!(links(client, &format!("view_id={}", view["id"])).await, usize::from(sees), "{who}");
+    }
+}
+
+async fn an_export_has_what_the_list_has(server: Folders) {
+    let world = World::new(server).await;
+    for (who, client, sees) in world.callers() {
+        let csv = client.with("accept", "text/csv").get("/links?q[note.body_cont]=mirror").await;
+        let lines = csv.status(200).text.lines().count();
+        assert_eq!(lines, 1 + usize::from(sees), "{who}");
+    }
+}
+
+async fn the_trail_of_a_hidden_record_is_hidden(server: Folders) {
+    let world = World::new(server).await;
+    for entity in ["folders", "notes", "marks", "attachments"] {
+        for (who, client, sees) in world.callers() {
+            let found = client.get(&format!("/audit_entries?q[entity_type_eq]={entity}")).await;
+            assert_eq!(!found.records("audit_entries").is_empty(), sees, "{entity}, as {who}");
+        }
+    }
+    let entries = world.admin.get("/audit_entries?q[entity_type_eq]=notes").await.records("audit_entries");
+    let path = format!("/audit_entries/{}", entries[0]["id"]);
+    world.stranger.get(&path).await.refused(404, "not_found");
+    assert!(world.owner.get(&path).await.ok().to_string().contains(SECRET));
+    // What everybody sees is in everybody's trail.
+    let seen: Vec<Value> = world.stranger.get("/audit_entries?q[entity_type_eq]=links").await.records("audit_entries");
+    assert_eq!(seen.len(), 1);
+}
+
+async fn the_history_of_a_hidden_record_is_hidden_in_the_panel(server: Folders) {
+    let world = World::new(server).await;
+    let mut owner = crate::panel::visitor(&world.server, &world.owner_user).await;
+    let mut stranger = crate::panel::visitor(&world.server, &world.stranger_user).await;
+    let path = world.path();
+    for path in [path.clone(), format!("{path}/history"), format!("{path}/edit")] {
+        owner.get(&path).await.status(200).says(SECRET);
+        stranger.get(&path).await.status(404);
+    }
+    let link = format!("/links/{}", world.link["id"]);
+    for path in [link.as_str(), "/links", "/pins"] {
+        assert!(!stranger.get(path).await.status(200).text.contains("mirror"), "{path}");
+    }
+}

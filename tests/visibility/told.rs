@@ -1,0 +1,88 @@
+//! Webhooks: who is told of a record that belongs to another one.
+
+use serde_json::json;
+
+use super::{SECRET, World, attach};
+use crate::delivery::{Receiver, deliver};
+use crate::support::{Folders, on_both};
+
+on_both!(
+    a_webhook_is_told_of_what_its_user_sees,
+    the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone,
+    a_record_that_was_given_away_is_told_to_its_new_owner,
+);
+
+/// Those who are told of each event, by the name of their webhook's address.
+async fn told(world: &World) -> Vec<(String, String)> {
+    let receiver = Receiver::answering(200);
+    deliver(&world.server, &receiver).await;
+    let sent = receiver.take();
+    let mut told: Vec<(String, String)> = sent
+        .iter()
+        .map(|attempt| (attempt.event.to_string(), attempt.url.rsplit('/').next().unwrap_or_default().to_string()))
+        .collect();
+    told.sort();
+    told
+}
+
+async fn listen(world: &World) {
+    for (who, client, _) in world.callers() {
+        let webhook = json!({ "url": format!("https://example.com/{who}"), "events": ["*"] });
+        client.post("/webhooks", webhook).await.created("webhook");
+    }
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(event, who)| (event.to_string(), who.to_string())).collect()
+}
+
+async fn a_webhook_is_told_of_what_its_user_sees(server: Folders) {
+    let world = World::new(server).await;
+    listen(&world).await;
+    world.owner.put(&world.path(), json!({ "body": format!("{SECRET}.") })).await.record("note");
+    attach(&world.owner, &world.note).await.created("attachment");
+    let expected = [
+        ("attachment.created", "administrator"),
+        ("attachment.created", "owner"),
+        ("note.updated", "administrator"),
+        ("note.updated", "owner"),
+    ];
+    assert_eq!(told(&world).await, pairs(&expected));
+    // What is nobody's own is told to everybody.
+    world.owner.post("/members", json!({ "name": "Ada" })).await.created("member");
+    assert_eq!(told(&world).await.len(), 3);
+}
+
+async fn the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone(server: Folders) {
+    let world = World::new(server).await;
+    world.admin.delete(&format!("/pins/{}", world.pin["id"])).await.deleted();
+    world.admin.delete(&format!("/links/{}", world.link["id"])).await.deleted();
+    listen(&world).await;
+    world.owner.delete(&world.path()).await.deleted();
+    world.owner.delete(&format!("/folders/{}", world.folder["id"])).await.deleted();
+    world.server.sql("DELETE FROM folders").await;
+    let expected = [
+        ("attachment.deleted", "administrator"),
+        ("attachment.deleted", "owner"),
+        ("folder.deleted", "administrator"),
+        ("folder.deleted", "owner"),
+        ("note.deleted", "administrator"),
+        ("note.deleted", "owner"),
+    ];
+    assert_eq!(told(&world).await, pairs(&expected));
+}
+
+async fn a_record_that_was_given_away_is_told_to_its_new_owner(server: Folders) {
+    let world = World::new(server).await;
+    listen(&world).await;
+    let given = json!({ "user_id": world.stranger_user["id"] });
+    world.admin.put(&format!("/folders/{}", world.folder["id"]), given).await.record("folder");
+    world.admin.put(&world.path(), json!({ "body": "Moved" })).await.record("note");
+    let expected = [
+        ("folder.updated", "administrator"),
+        ("folder.updated", "stranger"),
+        ("note.updated", "administrator"),
+        ("note.updated", "stranger"),
+    ];
+    assert_eq!(told(&world).await, pairs(&expected));
+}
