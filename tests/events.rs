@@ -105,11 +105,11 @@ async fn deleting_a_role_updates_the_users_who_held_it(server: Server) {
     let before = server.event_bodies(0).await.len();
     admin.delete(&path).await.deleted();
     let events = server.event_bodies(before).await;
-    assert_eq!(names(&events), ["user.updated", "role.deleted"]);
+    assert_eq!(names(&events), ["role.deleted", "user.updated"]);
     let now = admin.get(&format!("/users/{}", user["id"])).await.record("user");
     assert_eq!(now["role_ids"], json!([]));
-    assert_eq!(events[0]["data"], json!({ "user": now }));
-    assert_eq!(events[1]["data"], json!({ "role": role }), "as it was");
+    assert_eq!(events[1]["data"], json!({ "user": now }));
+    assert_eq!(events[0]["data"], json!({ "role": role }), "as it was");
 }
 
 async fn what_is_rolled_back_emits_nothing(server: Server) {

@@ -3,6 +3,7 @@
 mod abilities;
 mod audit;
 mod authentication;
+mod behaviours;
 mod bodies;
 mod budget;
 mod clients;

@@ -11,6 +11,7 @@ on_both!(
     an_id_of_one_type_is_not_taken_for_one_of_another_and_half_a_reference_is_none,
     embedded_records_are_written_and_read_with_the_one_that_holds_them,
     embedded_records_are_changed_by_id_added_without_and_deleted_when_left_out,
+    an_update_of_embedded_records_alone_says_so_in_the_trail,
     the_problems_of_embedded_records_are_told_at_their_place,
     what_was_read_can_be_sent_back_and_changes_nothing,
     the_label_of_a_code_is_shown_filtered_and_sorted_by,
@@ -126,6 +127,27 @@ async fn embedded_records_are_changed_by_id_added_without_and_deleted_when_left_
     assert_eq!(kept["guests"], expected);
     let emptied = admin.put(&path(&made), json!({ "guests": "" })).await.record("gathering");
     assert_eq!(emptied["guests"], json!([]));
+}
+
+async fn an_update_of_embedded_records_alone_says_so_in_the_trail(server: Gatherings) {
+    let admin = server.admin();
+    let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
+    let made = gathering(&admin, json!({ "guests": [{ "member_id": ada }] })).await;
+    let guests = json!([{ "id": 1, "member_id": ada, "mute": true }, { "member_id": alan }]);
+    admin.put(&path(&made), json!({ "guests": guests })).await.record("gathering");
+    let asked = "/audit_entries?sort=-id&q[entity_type_in]=gatherings,guests";
+    let entries = admin.get(asked).await.records("audit_entries");
+    let of: Vec<_> = entries.iter().map(|entry| (entry["entity_type"].as_str(), entry["action"].as_str())).collect();
+    let (update, create) = (Some("update"), Some("create"));
+    let (gatherings, guests) = (Some("gatherings"), Some("guests"));
+    let expected =
+        [(guests, create), (guests, update), (gatherings, update), (guests, create), (gatherings, create)];
+    assert_eq!(of, expected, "the latest first");
+    let changed = json!({ "guests": {
+        "old": [{ "id": 1, "member_id": ada, "mute": false }],
+        "new": [{ "id": 1, "member_id": ada, "mute": true }, { "member_id": alan, "mute": false }],
+    } });
+    assert_eq!(entries[2]["changes"], changed);
 }
 
 async fn the_problems_of_embedded_records_are_told_at_their_place(server: Gatherings) {

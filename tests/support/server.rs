@@ -18,7 +18,7 @@ use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 
 use super::database::{Folder, Template};
-use super::{Client, Database};
+use super::{Client, Database, log};
 
 /// A running server of the records service.
 pub struct Server {
@@ -61,14 +61,6 @@ pub fn run<F: Fixture, T: Future<Output = ()>>(database: Database, test: impl Fn
         test(fixture).await;
         state.db.close().await;
         database.remove(&url).await;
-    });
-}
-
-/// The causes of answers with 500, which no client learns.
-pub fn log() {
-    static BEGUN: OnceLock<()> = OnceLock::new();
-    BEGUN.get_or_init(|| {
-        tracing_subscriber::fmt().with_env_filter("error").with_writer(std::io::stderr).init();
     });
 }
 

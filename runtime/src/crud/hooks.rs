@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::meta::ResourceMeta;
 
 /// Hooks are within one another at most so deep: one that revises a record runs the hooks of that record.
-const MOST_NESTED: usize = 16;
+const MOST_NESTED: usize = 24;
 
 /// A hook or an action that is running, and those that led to it.
 #[derive(Debug)]

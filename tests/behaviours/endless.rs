@@ -1,0 +1,49 @@
+//! Hooks that revise each other without end.
+
+use serde_json::json;
+
+use super::Behaviours;
+use crate::support::{logged, on_both};
+
+on_both!(
+    hooks_that_revise_each_other_without_end_answer_500_and_leave_nothing,
+    hooks_within_one_another_are_allowed_up_to_a_depth,
+    hooks_after_the_commit_end_too,
+);
+
+async fn hooks_that_revise_each_other_without_end_answer_500_and_leave_nothing(server: Behaviours) {
+    let admin = server.admin();
+    let one = admin.post("/players", json!({})).await.created("player");
+    let two = admin.post("/players", json!({ "partner_id": one["id"] })).await.created("player");
+    let (one, two) = (format!("/players/{}", one["id"]), format!("/players/{}", two["id"]));
+    let before = [admin.get(&one).await.record("player"), admin.get(&two).await.record("player")];
+    let events = server.events("player.").await;
+    for _ in 0..3 {
+        let answer = admin.put(&one, json!({ "partner_id": before[1]["id"] })).await;
+        answer.refused(500, "internal_error");
+        let line = logged(answer.header("x-request-id").expect("an id"));
+        assert!(line.contains("player.revise, player.after_save, player.revise"), "{line}");
+        // The server goes on, and nothing stays.
+        assert_eq!([admin.get(&one).await.record("player"), admin.get(&two).await.record("player")], before);
+        assert_eq!(server.events("player.").await, events);
+    }
+}
+
+async fn hooks_within_one_another_are_allowed_up_to_a_depth(server: Behaviours) {
+    let admin = server.admin();
+    // Each time that it hits takes two steps: the revision, and the hook of that.
+    let player = admin.post("/players", json!({ "practice": 11 })).await.created("player");
+    assert_eq!(player["hits"], 11);
+    admin.post("/players", json!({ "practice": 12 })).await.refused(500, "internal_error");
+    assert_eq!(admin.get("/players").await.json()["meta"]["total"], 1);
+}
+
+async fn hooks_after_the_commit_end_too(server: Behaviours) {
+    let admin = server.admin();
+    let player = admin.post("/players", json!({})).await.created("player");
+    let path = format!("/players/{}", player["id"]);
+    // It throws to itself, each time when that stands.
+    admin.put(&path, json!({ "next_id": player["id"] })).await.record("player");
+    let hits = admin.get(&path).await.record("player")["hits"].as_i64().expect("a number");
+    assert!((1..24).contains(&hits), "{hits}");
+}

@@ -1,0 +1,144 @@
+//! Hooks and actions that do what they should not: set values that no client could, revise each other without end.
+
+mod endless;
+mod gauge;
+mod order;
+mod values;
+
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use charter_migrations::prelude::*;
+
+use crate::support::{Database, Fixture, Prepared, Server, with_own};
+
+/// Two that throw a ball to each other, or to themselves.
+mod player {
+    use charter_runtime::Result;
+    use charter_runtime::crud::{Context, Route, Transaction, revise};
+    use charter_runtime::generated::Resource;
+    use sea_orm::entity::prelude::DateTimeUtc;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "player", events)]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("player"))]
+        pub partner_id: Option<i64>,
+        /// Whom it throws to once its change stands.
+        #[field(reference("player"))]
+        pub next_id: Option<i64>,
+        /// It throws to itself this often, when it is made.
+        #[field(default = "0")]
+        pub practice: i32,
+        #[field(default = "0", read_only)]
+        pub hits: i32,
+        #[field(read_only)]
+        pub created_at: DateTimeUtc,
+        #[field(read_only)]
+        pub updated_at: DateTimeUtc,
+    }
+
+    pub fn route() -> Route {
+        charter_runtime::route!(Entity, Behaviour, hooks(after_save, after_commit), actions())
+    }
+
+    trait Behaviour {
+        fn after_save(context: &Context<'_>, player: &Model) -> impl Future<Output = Result<()>> + Send;
+        fn after_commit(context: &Context<'_>, player: &Model) -> impl Future<Output = Result<()>> + Send;
+    }
+
+    async fn hit(context: &Context<'_>, id: i64) -> Result<()> {
+        let entry = context.catalog().get("player");
+        let hits = entry.field("hits").expect("a field");
+        revise(context, entry, id, hits, |row| Ok((row.try_get::<i32>("", "hits")? + 1).into())).await
+    }
+
+    impl Behaviour for Entity {
+        async fn after_save(context: &Context<'_>, player: &Model) -> Result<()> {
+            if player.hits < player.practice {
+                hit(context, player.id).await?;
+            }
+            match player.partner_id {
+                Some(id) => hit(context, id).await,
+                None => Ok(()),
+            }
+        }
+
+        async fn after_commit(context: &Context<'_>, player: &Model) -> Result<()> {
+            let Some(id) = player.next_id else { return Ok(()) };
+            let transaction = Transaction::begin(context.state()).await?;
+            hit(&context.within(&transaction), id).await?;
+            transaction.commit(context).await
+        }
+    }
+}
+
+/// The service with these resources beside its own.
+pub struct Behaviours(Server);
+
+impl Deref for Behaviours {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.0
+    }
+}
+
+impl Fixture for Behaviours {
+    async fn start(database: Database) -> Behaviours {
+        static SQLITE: OnceLock<Prepared> = OnceLock::new();
+        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        let app = with_own::<Migration>([player::route(), gauge::route()]);
+        Behaviours(Server::open(app, database, place, |_| Box::pin(async {}), |_| {}).await)
+    }
+
+    fn server(&self) -> &Server {
+        &self.0
+    }
+}
+
+#[derive(Default)]
+struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "behaviours"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let players = Table::on(manager, "players");
+        players
+            .create([
+                id(),
+                reference("partner_id", "players").nullable(),
+                reference("next_id", "players").nullable(),
+                integer("practice").default(0),
+                integer("hits").default(0),
+                timestamp("created_at"),
+                timestamp("updated_at"),
+            ])
+            .await?;
+        Table::on(manager, "gauges").create(gauge_columns()).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        Table::on(manager, "gauges").drop().await?;
+        Table::on(manager, "players").drop().await
+    }
+}
+
+fn gauge_columns() -> Vec<Column> {
+    let mut columns = vec![id(), string("title", 10)];
+    columns.extend(["wish", "place"].map(|name| string(name, 30).nullable()));
+    columns.extend([enumeration("size"), integer("status"), string("letters", 5), text("story")].map(Column::nullable));
+    columns.extend([integer("count"), decimal("share", 5, 2), string("site", 200)].map(Column::nullable));
+    columns.extend([string("mail", 200), json("tags"), json("notes"), date("day")].map(Column::nullable));
+    columns.extend([timestamp("begins_at"), timestamp("ends_at"), string("others", 5)].map(Column::nullable));
+    columns.extend([timestamp("created_at"), timestamp("updated_at")]);
+    columns
+}
