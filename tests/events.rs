@@ -118,7 +118,7 @@ async fn what_is_rolled_back_emits_nothing(server: Server) {
     let operator = Principal::operator();
     let context = Context::new(&server.state, &operator, server.state.db.reader());
     let transaction = Transaction::begin(&server.state).await.expect("a transaction begins");
-    let roles = server.state.catalog.get("role");
+    let roles = server.state.catalog.get("role").expect("it is linked");
     let body = br#"{"name":"Lost"}"#;
     let body = charter_runtime::crud::Body::read(body, None).expect("an object");
     charter_runtime::crud::create(&context.within(&transaction), roles, &body, None).await.expect("it is created");

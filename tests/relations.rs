@@ -140,8 +140,7 @@ async fn an_update_of_embedded_records_alone_says_so_in_the_trail(server: Gather
     let of: Vec<_> = entries.iter().map(|entry| (entry["entity_type"].as_str(), entry["action"].as_str())).collect();
     let (update, create) = (Some("update"), Some("create"));
     let (gatherings, guests) = (Some("gatherings"), Some("guests"));
-    let expected =
-        [(guests, create), (guests, update), (gatherings, update), (guests, create), (gatherings, create)];
+    let expected = [(guests, create), (guests, update), (gatherings, update), (guests, create), (gatherings, create)];
     assert_eq!(of, expected, "the latest first");
     let changed = json!({ "guests": {
         "old": [{ "id": 1, "member_id": ada, "mute": false }],

@@ -11,6 +11,7 @@ use charter_runtime::crud::{self, Route};
 use crate::support::{Server, on_both};
 
 on_both!(
+    a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be_meant,
     every_path_that_is_served_is_compared_by_the_check,
     every_name_of_the_description_is_compared_by_the_check,
     rows_of_a_seed_are_refused_all_at_once
@@ -38,6 +39,13 @@ async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     for ending in ["/bulk", "/{}/restore", "/{}/attachments"] {
         assert!(served.iter().any(|path| path.ends_with(ending) && known.contains(path.as_str())), "{ending}");
     }
+}
+
+async fn a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be_meant(server: Server) {
+    let catalog = &server.state.catalog;
+    assert_eq!(catalog.get("product").expect("it is there").meta.plural, "products");
+    let error = catalog.get("prodct").expect_err("it is not there").to_string();
+    assert!(error.contains("the application has no resource `prodct`; did you mean `product`?"), "{error}");
 }
 
 #[test]

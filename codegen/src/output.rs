@@ -108,6 +108,28 @@ impl Generated {
             let alone = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items: vec![item] };
             text.push_str(&prettyplease::unparse(&alone));
         }
-        text
+        with_places(&text)
     }
+}
+
+/// What an item's documentation begins with that says where its function is declared.
+pub(crate) const PLACE: &str = "declared at ";
+
+/// Puts the place of a function from its documentation behind its declaration: the compiler shows that line, and not the
+/// documentation, where the function is missing.
+fn with_places(text: &str) -> String {
+    let (mut placed, mut place) = (String::with_capacity(text.len()), None);
+    for line in text.lines() {
+        if let Some(at) = line.trim_start().strip_prefix("/// ").and_then(|said| said.strip_prefix(PLACE)) {
+            place = Some(at);
+            continue;
+        }
+        placed.push_str(line);
+        if let (true, Some(at)) = (line.ends_with(';'), place) {
+            placed.push_str(&format!(" // {at}"));
+            place = None;
+        }
+        placed.push('\n');
+    }
+    placed
 }

@@ -279,6 +279,31 @@ fn tables_that_refer_to_each_other_are_made_and_dropped() {
 }
 
 /// Whoever changes a resource runs `cargo charter migration`.
+/// Lists are read by an index all the time.
+#[test]
+fn a_changed_index_is_made_before_the_former_one_goes() {
+    let yaml = |code: &str, indexes: &str| {
+        let fields = format!(
+            "fields:\n  name: {{ type: string(9), required: true }}\n  code: {{ type: {code}, required: true }}\n"
+        );
+        taken(&format!("# resources/lamp.yaml\nresource: lamp\nindexes: {indexes}\n{fields}"))
+    };
+    let before = yaml("integer", "[[name, code]]");
+    let plan = |after| {
+        let plan = Plan::between(&before.kept(), &after);
+        (rust::lines(&plan.whole), rust::lines(&plan.online))
+    };
+    let (whole, online) = plan(yaml("integer", "[[code, name]]"));
+    assert_eq!(whole, [""; 0]);
+    let [made, dropped] = online.as_slice() else { panic!("{online:?}") };
+    assert!(made.contains("index(&[\"code\", \"name\"])"), "{made}");
+    assert!(dropped.contains("drop_index(\"lamps_name_code_idx\")"), "{dropped}");
+    // One that nothing takes the place of goes at once, and so does one whose column becomes another.
+    assert!(plan(yaml("integer", "[]")).0[0].contains("drop_index"));
+    let (whole, online) = plan(yaml("date", "[[code, name]]"));
+    assert!(whole[0].contains("drop_index") && !online.concat().contains("drop_index"), "{whole:?} {online:?}");
+}
+
 #[test]
 fn the_snapshots_of_this_repository_are_those_of_its_resources() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -6,15 +6,18 @@ use quote::quote;
 use syn::DeriveInput;
 
 use crate::ast::Resource;
-use crate::expand::{entity, id_variant};
+use crate::expand::{action, entity, id_variant};
 
 pub fn resource(resource: &Resource) -> TokenStream {
     let Some(id) = id_variant(resource) else { return TokenStream::new() };
     let entity = entity::expand(resource, false);
+    let (event, event_type) = action::events(&resource.settings.actions);
     quote! {
         #entity
+        #event
         impl ::charter_runtime::generated::Resource for Entity {
             const ID: Column = Column::#id;
+            type Event = #event_type;
             fn meta() -> &'static ::charter_runtime::generated::ResourceMeta {
                 ::core::unreachable!()
             }

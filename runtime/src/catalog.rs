@@ -12,9 +12,11 @@ pub use standing::Standing;
 
 use crate::crud::{Beside, Route, explain};
 use crate::db::fold;
+use crate::error::Error;
 use crate::meta::{
     ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
 };
+use crate::query::hint;
 use crate::record::Shape;
 
 /// All resources of an application.
@@ -157,7 +159,7 @@ impl Catalog {
         let (mut restricts, mut at) = (own(entry), entry);
         for _ in 0..self.entries.len() {
             let Some(parent) = at.parent else { return restricts };
-            at = self.get(parent.resource);
+            at = self.linked(parent.resource);
             restricts |= own(at);
         }
         problems.push(format!("{} belongs to itself, by way of its parents", entry.meta.name));
@@ -168,8 +170,19 @@ impl Catalog {
         &self.entries
     }
 
-    /// By singular name. Linking has proved that every name in metadata is found.
-    pub fn get(&self, name: &str) -> &Entry {
+    /// By singular name.
+    ///
+    /// # Errors
+    /// When the application has no such resource: a name that it misspelt, or left out of its routes.
+    pub fn get(&self, name: &str) -> Result<&Entry, Error> {
+        self.by_name.get(name).map(|&index| &self.entries[index]).ok_or_else(|| {
+            let known = self.entries.iter().map(|entry| entry.meta.name);
+            Error::internal(format!("the application has no resource `{name}`{}", hint(name, known)))
+        })
+    }
+
+    /// By a name that metadata mentions, or of the runtime's own: linking has proved that there is one.
+    pub(crate) fn linked(&self, name: &str) -> &Entry {
         &self.entries[self.by_name[name]]
     }
 
@@ -300,6 +313,11 @@ impl Source {
     /// A column of the record that `via` refers to.
     pub fn through(via: &'static str, join: Join, field: &'static FieldMeta) -> Source {
         Source { via: Some(via), column: field.name, field, labels: None, join: Some(join) }
+    }
+
+    /// The reference field that leads to the record that holds it.
+    pub fn via(&self) -> Option<&'static str> {
+        self.via
     }
 
     /// Of what kind the value is that is shown and asked about: a label is text.

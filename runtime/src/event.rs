@@ -8,7 +8,7 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::crud::{Audience, Changes, audience, wrap};
 use crate::db::{Operand, Sql};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::meta::TimestampForm;
 use crate::record::{write_text, write_timestamp};
 
@@ -32,9 +32,6 @@ pub async fn emit_all(
     for (index, other) in changes.emitted.iter().enumerate() {
         if *other == what || changes.emitted[..index].contains(other) {
             continue;
-        }
-        if !entry.meta.actions.iter().any(|action| action.event == Some(other)) {
-            return Err(Error::internal(format!("no action of {} declares the event `{other}`", entry.meta.name)));
         }
         emit(context, entry, other, &data, audience).await?;
     }

@@ -22,7 +22,7 @@ pub use crate::meta::{
 };
 pub use crate::query::Condition;
 pub use crate::resource::{
-    ActiveRecord, ActiveSlot, Columns, IdKey, Input, NoRelation, Output, Record, Resource, Slot, Source,
-    column_definition, column_named, column_type, no_column, read_nullable_row, read_row,
+    ActionEvent, ActiveRecord, ActiveSlot, Columns, IdKey, Input, NoEvent, NoRelation, Output, Record, Resource, Slot,
+    Source, column_definition, column_named, column_type, no_column, read_nullable_row, read_row,
 };
 pub use crate::route;

@@ -22,7 +22,26 @@ pub trait Resource: EntityTrait<Model: Record + IntoActiveModel<Self::ActiveMode
     /// The column of the primary key, which is always `id`.
     const ID: Self::Column;
 
+    /// The events that its actions declare.
+    type Event: ActionEvent;
+
     fn meta() -> &'static ResourceMeta;
+}
+
+/// An event that an action of a resource declares: what [`Draft::emit`](crate::crud::Draft::emit) takes.
+pub trait ActionEvent {
+    /// `given_back`, of `loan.given_back`.
+    fn name(self) -> &'static str;
+}
+
+/// The event of a resource whose actions declare none.
+#[derive(Debug, Clone, Copy)]
+pub enum NoEvent {}
+
+impl ActionEvent for NoEvent {
+    fn name(self) -> &'static str {
+        match self {}
+    }
 }
 
 /// One row of a resource. Columns are known by their position in the struct, which is that in `Column`.

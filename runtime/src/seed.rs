@@ -21,7 +21,7 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
     let outside = Context::new(state, &operator, state.db.reader());
     let context = outside.within(&transaction);
     for (resource, yaml) in seeds {
-        let entry = state.catalog.get(resource);
+        let entry = state.catalog.linked(resource);
         let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_yaml::from_str(yaml)
             .map_err(|e| Error::Internal(format!("the reference data of {resource}: {e}")))?;
         let key = natural_key(entry)?;

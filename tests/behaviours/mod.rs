@@ -49,7 +49,7 @@ mod player {
     }
 
     async fn hit(context: &Context<'_>, id: i64) -> Result<()> {
-        let entry = context.catalog().get("player");
+        let entry = context.catalog().get("player").expect("it is linked");
         let hits = entry.field("hits").expect("a field");
         revise(context, entry, id, hits, |row| Ok((row.try_get::<i32>("", "hits")? + 1).into())).await
     }

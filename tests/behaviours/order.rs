@@ -13,7 +13,8 @@ async fn what_a_hook_goes_on_to_change_is_told_after_what_made_it_run(server: Be
     let player = admin.post("/players", json!({ "practice": 2 })).await.created("player");
     assert_eq!(player["hits"], 2, "what the hook changed is answered");
     let told: Vec<_> = server.event_bodies(before).await;
-    let told: Vec<_> = told.iter().map(|body| (body["event"].clone(), body["data"]["player"]["hits"].clone())).collect();
+    let told: Vec<_> =
+        told.iter().map(|body| (body["event"].clone(), body["data"]["player"]["hits"].clone())).collect();
     let expected = [("player.created", 0), ("player.updated", 1), ("player.updated", 2)];
     assert_eq!(told, expected.map(|(event, hits)| (json!(event), json!(hits))));
     let entries = admin.get("/audit_entries?q[entity_type_eq]=players&sort=id").await.column("audit_entries", "action");

@@ -11,6 +11,7 @@ mod permissions;
 mod pictures;
 mod records;
 mod references;
+mod rows;
 mod sessions;
 mod shown;
 mod signing_in;

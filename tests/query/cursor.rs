@@ -64,7 +64,7 @@ async fn whole(client: &Client, path: &str, plural: &str, parameters: &[(&str, &
 
 async fn every_order_is_walked_without_gap_or_repetition(specimens: Specimens) {
     let client = specimens.admin();
-    let meta = specimens.state.catalog.get("specimen").meta;
+    let meta = specimens.state.catalog.get("specimen").expect("it is linked").meta;
     let sortable = meta.fields.iter().filter(|field| field.sortable).map(|field| field.name.to_string());
     let keys: Vec<String> = sortable.chain(["cf.power", "cf.rig", "cf.vip"].map(String::from)).collect();
     assert!(keys.len() > 10, "{keys:?}");

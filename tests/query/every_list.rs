@@ -28,7 +28,7 @@ impl<'s> Maker<'s> {
     }
 
     fn entry(&self, name: &str) -> &'s Entry {
-        self.server.state.catalog.get(name)
+        self.server.state.catalog.get(name).expect("it is linked")
     }
 
     /// The path of a resource's list, below a parent that was made for it.
@@ -161,7 +161,9 @@ async fn every_list_takes_views_of_its_entity_type(server: Server) {
     let mut maker = Maker::new(&server);
     let client = server.admin();
     let lists = lists(&mut maker).await;
-    let stranger = save(&client, server.state.catalog.get("currency"), json!({ "columns": ["code"] })).await;
+    let stranger =
+        save(&client, server.state.catalog.get("currency").expect("it is linked"), json!({ "columns": ["code"] }))
+            .await;
     let mut filled = 0;
     for List { entry, path } in &lists {
         let plural = entry.meta.plural;

@@ -138,7 +138,7 @@ pub(super) async fn on(specimens: &Specimens) {
     if db.dialect() == Dialect::Postgres {
         return specimens.sql("ALTER TABLE specimens ENABLE TRIGGER USER").await;
     }
-    let meta = specimens.state.catalog.get("specimen").meta;
+    let meta = specimens.state.catalog.get("specimen").expect("it is linked").meta;
     for (_, text) in total::triggers(db.dialect(), meta) {
         specimens.sql(&text).await;
     }

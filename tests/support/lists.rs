@@ -19,14 +19,14 @@ fn parent(resource: &str) -> Value {
 pub async fn lists(server: &Server) -> Vec<(String, &'static str)> {
     let (admin, mut lists) = (server.admin(), Vec::new());
     for route in crud::routes(&server.state) {
-        let meta = server.state.catalog.get(route.resource).meta;
+        let meta = server.state.catalog.get(route.resource).expect("it is linked").meta;
         let is_list = route.method == "GET" && route.path.ends_with(&format!("/{}", meta.path));
         if !is_list || meta.singleton || !meta.operations.contains(&Operation::List) {
             continue;
         }
         let mut path = route.path.trim_start_matches("/api/v1").to_string();
         if let Some(under) = meta.under {
-            let over = server.state.catalog.get(under.resource).meta;
+            let over = server.state.catalog.get(under.resource).expect("it is linked").meta;
             let made = admin.post(&format!("/{}", over.path), parent(over.name)).await.created(over.name);
             path = path.replace(&format!("{{{}}}", under.field), &made["id"].to_string());
         }

@@ -295,7 +295,9 @@ pub async fn create(state: &Arc<State>, resource: &str, fields: &Value) -> Value
     let bytes = fields.to_string();
     let body = Body::read(bytes.as_bytes(), None).expect("the fields are an object");
     let transaction = Transaction::begin(state).await.expect("a transaction begins");
-    let created = crud::create(&context.within(&transaction), state.catalog.get(resource), &body, None).await;
+    let created =
+        crud::create(&context.within(&transaction), state.catalog.get(resource).expect("it is linked"), &body, None)
+            .await;
     let created = created.expect("the record is created");
     transaction.commit(&context).await.expect("the record is committed");
     let record: Value = serde_json::from_slice(&created.body).expect("the record is JSON");

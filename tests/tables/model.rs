@@ -56,7 +56,7 @@ fn compare(catalog: &Catalog, entry: &Entry, dialect: Dialect, table: &Table, fo
     for field in columns() {
         compare_column(meta, field, dialect, table, found);
         if let Kind::Ref { resource } = field.kind {
-            let target = catalog.get(resource).meta.table;
+            let target = catalog.get(resource).expect("it is linked").meta.table;
             if table.references.get(field.name).is_none_or(|other| other != target) {
                 found.push(format!("{}.{} does not refer to {target}", meta.table, field.name));
             }

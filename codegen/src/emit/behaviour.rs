@@ -7,6 +7,7 @@ use super::entity::rust_type;
 use super::{attributes, ident};
 use crate::model::{Action, ActionOutput, Field, Resource};
 use crate::names;
+use crate::output::PLACE;
 use crate::words::{ActionOn, Hook, Word};
 
 /// The items behind the struct.
@@ -90,11 +91,11 @@ fn behaviour_trait(resource: &Resource) -> TokenStream {
         resource.behaviour_place.as_deref().unwrap_or_default()
     );
     let hooks = resource.hooks.iter().map(|point| {
-        let (place, function) = (format!(" {}", point.place), hook_function(point.hook));
+        let (place, function) = (format!(" {PLACE}{}", point.place), hook_function(point.hook));
         quote! { #[doc = #place] #function }
     });
     let actions = resource.actions.iter().map(|action| {
-        let (place, function) = (format!(" {}", action.place), action_function(action));
+        let (place, function) = (format!(" {PLACE}{}", action.place), action_function(action));
         quote! { #[doc = #place] #function }
     });
     quote! {

@@ -112,6 +112,8 @@ struct Planner {
     required: Vec<Step>,
     referred: Vec<Step>,
     indexed: Vec<Step>,
+    /// Indexes that serve until the others of their table are made.
+    replaced_indexes: Vec<Step>,
     lost: Vec<String>,
     refused: Vec<Refusal>,
 }
@@ -137,7 +139,7 @@ impl Planner {
             self.kept_apart,
             self.unmarked,
         ];
-        let online = [self.filled, self.required, self.referred, self.indexed];
+        let online = [self.filled, self.required, self.referred, self.indexed, self.replaced_indexes];
         Plan { whole: whole.concat(), online: online.concat(), lost: self.lost, refused }
     }
 
@@ -271,7 +273,11 @@ impl Planner {
         for index in &then.indexes {
             let stays = renamed(index).filter(|index| now.indexes.contains(index));
             let Some(stays) = stays.filter(|_| index.columns.iter().all(|column| !gone.contains(column))) else {
-                self.dropped_indexes.push(Step::DropIndex { table: then.name.clone(), index: index.clone() });
+                let step = Step::DropIndex { table: then.name.clone(), index: index.clone() };
+                match index.is_replaced(then, now) {
+                    true => self.replaced_indexes.push(step),
+                    false => self.dropped_indexes.push(step),
+                }
                 continue;
             };
             let (from, to) = (index.name(&then.name), stays.name(&now.name));

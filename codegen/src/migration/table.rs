@@ -152,6 +152,19 @@ impl ColumnKind {
 }
 
 impl Index {
+    /// Whether an index that is to go can serve until others of its table are made: none of those has its name, and its columns stay
+    /// as they are.
+    pub fn is_replaced(&self, then: &Table, now: &Table) -> bool {
+        let is_new = |other: &&Index| !then.indexes.contains(other);
+        let kind = |table: &Table, name: &str| table.column(name).map(|column| column.kind.clone());
+        let stays = |name: &String| kind(now, name).is_some_and(|is| Some(is) == kind(then, name));
+        let name = self.name(&then.name);
+        then.name == now.name
+            && self.columns.iter().all(stays)
+            && now.indexes.iter().any(|other| is_new(&other))
+            && now.indexes.iter().all(|other| other.name(&now.name) != name)
+    }
+
     /// Its name, which follows from what it is over.
     pub fn name(&self, table: &str) -> String {
         let ending = match self.kind {

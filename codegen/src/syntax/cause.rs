@@ -19,7 +19,8 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
         let line = text.lines().position(|line| line.contains('\0')).unwrap_or_default() + 1;
         return Some(format!("line {line} has a null character: remove it"));
     }
-    open_quote(&text[..start])
+    comment(text, start, problem)
+        .or_else(|| open_quote(&text[..start]))
         .or_else(|| lacks_colon(line))
         .or_else(|| begins_oddly(text, at, problem))
         .or_else(|| colon_before(&text[..start], problem))
@@ -28,6 +29,21 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
         .or_else(|| brackets(text, start, at, problem))
         .or_else(|| in_quotes(problem))
         .or_else(|| of_the_line(line, problem))
+}
+
+/// A `#` in a text without quotes: it begins a comment behind a space, and stands nowhere else outside of quotes.
+fn comment(text: &str, start: usize, problem: &str) -> Option<String> {
+    if problem.contains("comments must be separated") {
+        return Some("a text with a `#` stands in quotes: `\"…#…\"`".to_owned());
+    }
+    let opens = |line: &str, brackets: [char; 2]| line.matches(brackets).count();
+    let swallows = |line: &str| {
+        let Some((said, comment)) = line.split_once(" #") else { return false };
+        let is_text = said.contains(['"', '\'']) || said.trim().is_empty();
+        !is_text && opens(said, ['{', '[']) > opens(said, ['}', ']']) && comment.contains(['}', ']'])
+    };
+    let number = text[..start].lines().chain(text[start..].lines().take(1)).position(swallows)? + 1;
+    Some(format!("what stands behind ` #` in line {number} is a comment: put a text that has one in quotes"))
 }
 
 /// A quote that an earlier line opens and does not close.
@@ -72,10 +88,6 @@ fn colon_before(before: &str, problem: &str) -> Option<String> {
 /// A comma or a bracket that is missing, or one too many.
 fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String> {
     if let Some(bracket) = problem.strip_prefix("unclosed bracket '").and_then(|rest| rest.chars().next()) {
-        let commented = text[start..].lines().next().and_then(|line| line.split_once(": #"));
-        if commented.is_some() {
-            return Some("what stands behind ` #` is a comment: put a text that begins with `#` in quotes".to_owned());
-        }
         return Some(format!("its `{}` is missing", closing(bracket)));
     }
     if let Some(pair) = problem.strip_prefix("mismatched bracket '") {

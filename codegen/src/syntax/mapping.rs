@@ -265,7 +265,11 @@ pub fn torn_at_comma(before: &Entry, entry: &Entry) -> Option<String> {
 pub fn scalar(node: &Node, name: &str, expected: &str, problems: &mut Problems) -> Option<Spanned<String>> {
     let text = node.scalar();
     if text.is_none() {
-        problems.push(with_shape(misshapen(node, &format!("`{name}`"), expected), name, node));
+        let problem = with_shape(misshapen(node, &format!("`{name}`"), expected), name, node);
+        problems.push(match node.is_null() {
+            true => problem.help("put a text that begins with `#` in quotes, or leave the key out"),
+            false => problem,
+        });
     }
     text
 }

@@ -243,6 +243,9 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
                 // Here `null` is a word: a predicate.
                 mapping.problems.push(match entry.value.scalar() {
                     Some(word) if word.value.to_lowercase() == "all" => problem.help("did you mean `all`?"),
+                    Some(word) if NOTHING.contains(&word.value.to_lowercase().as_str()) => {
+                        problem.help(format!("leave `{}` out: what is not named is not filtered", entry.key.value))
+                    }
                     Some(word) => problem.help(format!("write `{}: [{}]`", entry.key.value, word.value)),
                     None => problem,
                 });
@@ -253,6 +256,9 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     });
     Some(FiltersSyntax::Fields(fields.collect()))
 }
+
+/// Words by which people say that a field is not filtered.
+const NOTHING: &[&str] = &["none", "no", "off", "false", "nothing", "never"];
 
 /// The fields that a text names where one of a few words may stand; none where it is one of them, or names anything else.
 fn names_of_fields<'t>(mapping: &mut Mapping<'_, '_>, text: &'t str, words: &[&str]) -> Option<Vec<&'t str>> {

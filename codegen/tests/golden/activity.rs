@@ -85,16 +85,14 @@ pub struct Model {
     note = "tests/golden/activity.yaml:39 declares them; write `impl activity::Behaviour for activity::Entity` in src/resources/activity.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/activity.yaml:39
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/activity.yaml:41
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/activity.yaml:39
     fn complete(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/activity.yaml:41
 }
 
 pub fn route() -> Route {

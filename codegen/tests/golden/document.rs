@@ -100,27 +100,23 @@ pub struct ContentOutput {
     note = "tests/golden/document.yaml:30 declares them; write `impl document::Behaviour for document::Entity` in src/resources/document.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/document.yaml:30
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/document.yaml:30
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/document.yaml:30
     fn after_delete(
         context: &Context<'_>,
         record: &Model,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/document.yaml:30
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/document.yaml:30
     fn after_commit(
         context: &Context<'_>,
         record: &Model,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/document.yaml:32
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/document.yaml:30
     fn content(
         context: &Context<'_>,
         record: &Model,
         input: ContentInput,
-    ) -> impl Future<Output = Result<ContentOutput>> + Send;
+    ) -> impl Future<Output = Result<ContentOutput>> + Send; // tests/golden/document.yaml:32
 }
 
 pub fn route() -> Route {

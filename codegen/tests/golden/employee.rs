@@ -72,26 +72,22 @@ pub struct InviteOutput {
     note = "tests/golden/employee.yaml:20 declares them; write `impl employee::Behaviour for employee::Entity` in src/resources/employee.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/employee.yaml:20
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/employee.yaml:20
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:20
     fn after_save(
         context: &Context<'_>,
         record: &Model,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/employee.yaml:22
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:20
     fn deactivate(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/employee.yaml:23
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:22
     fn invite(
         context: &Context<'_>,
         input: InviteInput,
-    ) -> impl Future<Output = Result<InviteOutput>> + Send;
+    ) -> impl Future<Output = Result<InviteOutput>> + Send; // tests/golden/employee.yaml:23
 }
 
 pub fn route() -> Route {

@@ -89,16 +89,14 @@ pub struct ConvertOutput {
     note = "tests/golden/exchange_rate.yaml:19 declares them; write `impl exchange_rate::Behaviour for exchange_rate::Entity` in src/resources/exchange_rate.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/exchange_rate.yaml:19
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/exchange_rate.yaml:21
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/exchange_rate.yaml:19
     fn convert(
         context: &Context<'_>,
         input: ConvertInput,
-    ) -> impl Future<Output = Result<ConvertOutput>> + Send;
+    ) -> impl Future<Output = Result<ConvertOutput>> + Send; // tests/golden/exchange_rate.yaml:21
 }
 
 pub fn route() -> Route {

@@ -52,16 +52,14 @@ pub struct Model {
     note = "tests/golden/parcel.yaml:9 declares them; write `impl parcel::Behaviour for parcel::Entity` in src/resources/parcel.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/parcel.yaml:10
     fn send(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/parcel.yaml:11
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/parcel.yaml:10
     fn post(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/parcel.yaml:11
 }
 
 pub fn route() -> Route {

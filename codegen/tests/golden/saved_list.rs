@@ -63,23 +63,19 @@ pub struct CloneOutput {
     note = "tests/golden/saved_list.yaml:18 declares them; write `impl saved_list::Behaviour for saved_list::Entity` in src/resources/saved_list.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/saved_list.yaml:18
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/saved_list.yaml:18
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/saved_list.yaml:18
     fn before_delete(
         context: &Context<'_>,
         record: &Model,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/saved_list.yaml:18
-    fn scope(context: &Context<'_>) -> Option<Condition>;
-    /// tests/golden/saved_list.yaml:20
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/saved_list.yaml:18
+    fn scope(context: &Context<'_>) -> Option<Condition>; // tests/golden/saved_list.yaml:18
     fn clone(
         context: &Context<'_>,
         record: &Model,
-    ) -> impl Future<Output = Result<CloneOutput>> + Send;
+    ) -> impl Future<Output = Result<CloneOutput>> + Send; // tests/golden/saved_list.yaml:20
 }
 
 pub fn route() -> Route {

@@ -102,28 +102,24 @@ pub struct RotateInput {
     note = "tests/golden/subscription.yaml:24 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
 )]
 pub trait Behaviour {
-    /// tests/golden/subscription.yaml:24
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/subscription.yaml:26
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/subscription.yaml:24
     fn test(
         context: &Context<'_>,
         record: &Model,
-    ) -> impl Future<Output = Result<TestOutput>> + Send;
-    /// tests/golden/subscription.yaml:35
+    ) -> impl Future<Output = Result<TestOutput>> + Send; // tests/golden/subscription.yaml:26
     fn rotate(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
         input: RotateInput,
-    ) -> impl Future<Output = Result<()>> + Send;
-    /// tests/golden/subscription.yaml:40
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/subscription.yaml:35
     fn copy(
         context: &Context<'_>,
         record: &Model,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send;
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/subscription.yaml:40
 }
 
 pub fn route() -> Route {

@@ -1,10 +1,41 @@
 //! Writes the metadata of actions.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::meta::{optional, variant};
 use crate::ast::{Action, Word};
+use crate::names::upper_camel;
+
+/// The type of the events that actions declare, and its name; without any that is the runtime's empty one.
+pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
+    let (mut names, mut variants) = (Vec::new(), Vec::new());
+    for event in actions.iter().filter_map(|action| action.event.as_ref()) {
+        // What is no name was reported; two actions may have the same.
+        let Ok(mut variant) = syn::parse_str::<Ident>(&upper_camel(&event.text)) else { continue };
+        variant.set_span(event.span);
+        if !variants.contains(&variant) {
+            names.push(&event.text);
+            variants.push(variant);
+        }
+    }
+    if names.is_empty() {
+        return (TokenStream::new(), quote!(::charter_runtime::generated::NoEvent));
+    }
+    let declared = quote! {
+        /// The events of its actions.
+        #[derive(Clone, Copy, Debug)]
+        #[allow(dead_code, reason = "not every action amounts to another write")]
+        pub enum Event { #(#variants),* }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::ActionEvent for Event {
+            fn name(self) -> &'static str {
+                [#(#names),*][self as usize]
+            }
+        }
+    };
+    (declared, quote!(Event))
+}
 
 /// What is declared of one.
 pub fn action(action: &Action) -> TokenStream {

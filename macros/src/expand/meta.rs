@@ -59,10 +59,13 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let reveals = action::reveals(&settings.reveals);
     let deprecated = settings.deprecated.iter().map(deprecation);
     let id = id_variant(resource);
+    let (event, event_type) = action::events(&settings.actions);
     quote! {
+        #event
         #[automatically_derived]
         impl ::charter_runtime::generated::Resource for Entity {
             const ID: Column = Column::#id;
+            type Event = #event_type;
             fn meta() -> &'static ::charter_runtime::generated::ResourceMeta {
                 static META: ::charter_runtime::generated::ResourceMeta = ::charter_runtime::generated::ResourceMeta {
                     name: #name,

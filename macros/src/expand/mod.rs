@@ -1,6 +1,6 @@
 //! Runs the passes of each derive and writes what comes of them.
 
-mod action;
+pub mod action;
 pub mod entity;
 mod meta;
 mod parameters;

@@ -52,7 +52,7 @@ pub struct Model {
 pub fn route() -> Route {
     let mut route = crate::route!(Entity, Behaviour, hooks(after_delete), actions());
     route.hooks.computed = Some(computed);
-    route.hooks.scope = Some(|context| access::scope(context));
+    route.hooks.scope = Some(access::scope);
     route.upload = Some(upload::upload);
     route
 }

@@ -32,7 +32,7 @@ pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>, mut key: Option<
                 return Ok(Once::Again(reply));
             }
         }
-        let entry = context.catalog().get(record::Entity::meta().name);
+        let entry = context.catalog().linked(record::Entity::meta().name);
         let judged = judge(context, entry, form).await?;
         store(context, entry, judged, key).await
     })

@@ -104,7 +104,7 @@ impl Behaviour for Entity {
             if deactivated {
                 session::end_all(context.state(), context.db(), before.id).await?;
                 // Also when a plain update does it.
-                draft.emit("deactivated");
+                draft.emit(Event::Deactivated);
             }
         }
         if let Some(email) = email {

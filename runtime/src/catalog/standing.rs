@@ -88,7 +88,7 @@ mod tests {
     fn a_join_asks_for_what_its_record_cannot_be_without_and_for_nothing_else() {
         let routes = vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>(), Route::of::<lamp::Entity>()];
         let catalog = Catalog::link(routes).unwrap();
-        let lamp = catalog.get("lamp");
+        let lamp = catalog.linked("lamp");
         for (name, join, tables) in [
             (
                 "shelf_name",

@@ -17,7 +17,7 @@ use crate::query::Condition;
 pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
     let body = Body::read(&bytes, None)?;
-    let outcome = crud::create(context, context.catalog().get(resource), &body, None).await?;
+    let outcome = crud::create(context, context.catalog().linked(resource), &body, None).await?;
     let record = serde_json::from_slice(&outcome.body).map_err(Error::internal)?;
     Ok((outcome.created.unwrap_or_default(), record))
 }
@@ -122,7 +122,7 @@ pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
-    let entry = state.catalog.get("token");
+    let entry = state.catalog.linked("token");
     match crud::delete(&context.within(&transaction), entry, id, Condition::always(), &Conditions::default()).await {
         Err(Error::NotFound) => Err(Error::invalid("id", format!("names no token: {id}"))),
         Err(error) => Err(error),

@@ -45,7 +45,7 @@ pub fn banner(app: &App, state: &Arc<State>, base_url: &str, shown: Option<&Show
     let mut text = format!("Serving {base_url}{API}/\nThe panel, for people: {base_url}/");
     if let Some(Shown { token, invitation }) = shown {
         // A list that has something in it: reference data, or the administrator.
-        let seeded = app.seeds.iter().map(|(resource, _)| state.catalog.get(resource));
+        let seeded = app.seeds.iter().map(|(resource, _)| state.catalog.linked(resource));
         let path = seeded.filter(|entry| entry.is_listed()).map(|entry| entry.meta.path).next().unwrap_or("users");
         text.push_str(&format!(
             "\n\nThis is the first start. The administrator is {}; this token may do everything and is shown this once:\n\n\

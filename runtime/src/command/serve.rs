@@ -90,7 +90,7 @@ async fn missing<'s>(state: &'s State, resource: &str) -> Result<Option<&'s str>
     let Some(entry) = state.catalog.by_plural(resource) else { return Ok(None) };
     for field in entry.meta.fields.iter().filter(|field| !field.nullable) {
         let Kind::Ref { resource } = field.kind else { continue };
-        let target = state.catalog.get(resource).meta;
+        let target = state.catalog.linked(resource).meta;
         let sql = Sql::new(state.db.dialect(), format!("SELECT 1 FROM \"{}\" LIMIT 1", target.table));
         if sql.one(state.db.reader()).await?.is_none() {
             return Ok(Some(target.plural));

@@ -41,7 +41,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key:
             }
             // Of its own time, which is not that of a wait for another.
             let context = outside();
-            let entry = state.catalog.get(name);
+            let entry = state.catalog.linked(name);
             let run = async {
                 let (conditions, body) = (&Conditions::default(), &Body::read(&body, Some(action.name))?);
                 let call = ActionCall { action, id, within, conditions, query: &query, body };

@@ -13,7 +13,7 @@ use super::input::null;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 use crate::record::{Cell, write_text};
-use crate::resource::Resource;
+use crate::resource::{ActionEvent, Resource};
 
 /// The values that a write sets, in the order of the resource's fields; `None` leaves a column as it is.
 #[derive(Debug)]
@@ -187,11 +187,6 @@ pub struct Draft<R: EntityTrait> {
 }
 
 impl<R: EntityTrait> Draft<R> {
-    /// Emits `<name>.<event>` too, if the write changes anything: the event of an action that this write amounts to.
-    pub fn emit(&mut self, event: &'static str) {
-        self.emitted.push(event);
-    }
-
     /// Shows a secret in the answer of this write, and never again: no event and no log holds it.
     pub fn reveal(&mut self, name: &'static str, secret: &str) {
         self.revealed.push((name, secret.to_string()));
@@ -200,6 +195,13 @@ impl<R: EntityTrait> Draft<R> {
     /// Refuses the write with a problem under a field. The message completes "this value ...".
     pub fn error(&mut self, field: &str, message: impl Into<String>) {
         self.errors.add(field, message);
+    }
+}
+
+impl<R: Resource> Draft<R> {
+    /// Emits `<name>.<event>` too, if the write changes anything: the event of an action that this write amounts to.
+    pub fn emit(&mut self, event: R::Event) {
+        self.emitted.push(event.name());
     }
 }
 

@@ -87,7 +87,7 @@ impl EmbeddedSet {
 /// The resource of an embedded field, and the field of it that refers back.
 fn target<'c>(catalog: &'c Catalog, field: &FieldMeta) -> Option<(&'c Entry, &'static str)> {
     match field.kind {
-        Kind::Embedded { resource, by } => Some((catalog.get(resource), by)),
+        Kind::Embedded { resource, by } => Some((catalog.linked(resource), by)),
         _ => None,
     }
 }

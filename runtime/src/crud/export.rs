@@ -298,7 +298,7 @@ impl Takes for Writer {
     async fn take(&mut self, connection: &Connection, rows: Vec<QueryResult>) -> Result<usize> {
         self.look().await?;
         let context = Context::new(&self.state, &self.caller, connection);
-        let entry = context.catalog().get(self.resource);
+        let entry = context.catalog().linked(self.resource);
         let rows: Vec<Row<'_>> = rows.iter().map(Row::from).collect();
         let related = include::load(&context, entry, &self.shape, &rows, &self.includes).await?;
         let out = &mut self.written;

@@ -104,7 +104,7 @@ pub async fn load(
     let mut related = Related::default();
     for field in &shape.embedded {
         if let Kind::Embedded { resource, by } = field.kind {
-            let target = context.catalog().get(resource);
+            let target = context.catalog().linked(resource);
             let shown = target.shape(embedded::shown(target, by));
             let values = many(context, target, shown, by, &integers(rows, shape, "id")?, None).await?;
             related.embedded.push((field.name.to_string(), values));
@@ -145,7 +145,7 @@ pub fn depend(
     includes: &[&'static IncludeMeta],
     ground: &mut Ground,
 ) -> Result<()> {
-    let get = |resource| context.catalog().get(resource);
+    let get = |resource| context.catalog().linked(resource);
     for field in &shape.embedded {
         if let Kind::Embedded { resource, by } = field.kind {
             let target = get(resource);
@@ -170,12 +170,12 @@ fn targets<'c>(context: &Context<'c>, entry: &Entry, include: &IncludeMeta) -> R
     let catalog = context.catalog();
     let via = match include.target {
         IncludeTarget::CustomFieldValues => return Ok(Vec::new()),
-        IncludeTarget::Many { resource, .. } => return Ok(vec![catalog.get(resource)]),
+        IncludeTarget::Many { resource, .. } => return Ok(vec![catalog.linked(resource)]),
         IncludeTarget::One { via } => via,
     };
     let kind = |name| entry.field(name).map(|field| field.kind);
     match kind(via) {
-        Some(Kind::Ref { resource }) => Ok(vec![catalog.get(resource)]),
+        Some(Kind::Ref { resource }) => Ok(vec![catalog.linked(resource)]),
         Some(Kind::PolymorphicRef { type_field }) => match kind(type_field) {
             Some(Kind::PolymorphicType { type_names }) => {
                 Ok(type_names.iter().filter_map(|name| catalog.by_type(name)).collect())

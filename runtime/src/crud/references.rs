@@ -39,7 +39,7 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
     let meta = changes.meta;
     for field in meta.fields.iter().filter(|field| !field.nullable) {
         let Kind::Ref { resource } = field.kind else { continue };
-        let (target, value) = (context.catalog().get(resource), changes.current(field.name)?);
+        let (target, value) = (context.catalog().linked(resource), changes.current(field.name)?);
         let Some(value) = value.filter(|_| target.meta.soft_delete || target.standing.is_some()) else { continue };
         let mut sql = Sql::new(context.state().db.dialect(), "");
         write_found_of(&mut sql, target, &visibility::present(target), "id", Operand::Bound(value));
@@ -77,11 +77,11 @@ pub async fn check_parameters(
 async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, errors: &mut FieldErrors) -> Result<()> {
     let catalog = context.catalog();
     match field.kind {
-        Kind::Ref { resource } if !exists(context, catalog.get(resource), "id", value.clone()).await? => {
+        Kind::Ref { resource } if !exists(context, catalog.linked(resource), "id", value.clone()).await? => {
             errors.add(field.name, format!("names no {}", label(catalog, resource)));
         }
         Kind::RefList { resource } => {
-            let missing = missing(context, catalog.get(resource), value).await?;
+            let missing = missing(context, catalog.linked(resource), value).await?;
             if !missing.is_empty() {
                 let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
                 errors.add(field.name, format!("names no {}: {}", label(catalog, resource), missing.join(", ")));
@@ -91,7 +91,7 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
     }
     for rule in field.rules {
         if let Rule::Exists { resource, field: other } = rule
-            && !exists(context, catalog.get(resource), other, value.clone()).await?
+            && !exists(context, catalog.linked(resource), other, value.clone()).await?
         {
             errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
         }
@@ -145,12 +145,12 @@ pub fn write_sound(
             {
                 return Ok(false);
             }
-            Kind::Ref { resource } => write_there(sql, catalog.get(resource), "id", &value(field.name)),
+            Kind::Ref { resource } => write_there(sql, catalog.linked(resource), "id", &value(field.name)),
             _ => {}
         }
         for rule in field.rules {
             if let Rule::Exists { resource, field: other } = rule {
-                write_there(sql, catalog.get(resource), other, &value(field.name));
+                write_there(sql, catalog.linked(resource), other, &value(field.name));
             }
         }
     }
@@ -272,5 +272,5 @@ pub fn add_taken(errors: &mut FieldErrors, set: &[&'static str]) {
 }
 
 fn label(catalog: &Catalog, resource: &str) -> String {
-    catalog.get(resource).meta.label.to_lowercase()
+    catalog.linked(resource).meta.label.to_lowercase()
 }

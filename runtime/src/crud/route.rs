@@ -209,7 +209,7 @@ pub fn path(catalog: &Catalog, entry: &Entry, place: Place) -> String {
     }
     let mut path = String::new();
     if let Some(under) = entry.meta.under {
-        path = format!("{}/{{{}}}/", catalog.get(under.resource).meta.path, under.field);
+        path = format!("{}/{{{}}}/", catalog.linked(under.resource).meta.path, under.field);
     }
     path.push_str(entry.meta.path);
     match place {

@@ -364,7 +364,7 @@ fn parent(entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> 
 /// Whether the parent is there that the path names, if it names one.
 async fn parent_exists(context: &Context<'_>, entry: &Entry, parent: Option<i64>) -> Result<()> {
     let (Some(under), Some(id)) = (entry.meta.under, parent) else { return Ok(()) };
-    store::need(context, context.catalog().get(under.resource), id, Condition::always()).await
+    store::need(context, context.catalog().linked(under.resource), id, Condition::always()).await
 }
 
 /// The record that is to change.

@@ -71,7 +71,7 @@ pub fn permitted(context: &Context<'_>, entry: &Entry) -> Condition {
         condition = condition.and(scope);
     }
     if let Some(parent) = entry.parent {
-        let target = context.catalog().get(parent.resource);
+        let target = context.catalog().linked(parent.resource);
         let above = permitted(context, target);
         if !above.is_always() {
             condition = condition.and(Condition::refers(parent.field, target.meta, above));
@@ -155,7 +155,7 @@ fn step<'c>(
         Some(_) => Audience::Administrators,
     };
     let Some(parent) = entry.parent else { return Ok((audience, None)) };
-    let target = context.catalog().get(parent.resource);
+    let target = context.catalog().linked(parent.resource);
     Ok(match number(parent.field)? {
         Some(id) if target.is_restricted => (audience, Some((target, id))),
         Some(_) => (audience, None),

@@ -42,7 +42,7 @@ impl Examples<'_> {
                 }
             }
             Kind::Embedded { resource, by } => {
-                let target = self.catalog.get(resource);
+                let target = self.catalog.linked(resource);
                 let shown = |f: &FieldMeta| f.shown == Shown::Always && f.name != by && !f.name.ends_with("ed_at");
                 json!([self.record(target, shown)])
             }
@@ -54,7 +54,7 @@ impl Examples<'_> {
     pub fn given(self, entry: &Entry, field: &'static FieldMeta) -> Value {
         match field.kind {
             Kind::Embedded { resource, by } => {
-                let target = self.catalog.get(resource);
+                let target = self.catalog.linked(resource);
                 let fields = target.meta.fields.iter().filter(|f| is_given(f, Write::Create) && f.name != by);
                 let item: Map<_, _> = fields.map(|f| (f.name.to_string(), self.given(target, f))).collect();
                 json!([item])
@@ -116,7 +116,7 @@ impl Examples<'_> {
                 Rule::Email => return text::email(length),
                 Rule::Pattern(pattern) => return text::matching(pattern, length),
                 Rule::Exists { resource, field } => {
-                    let target = self.catalog.get(resource);
+                    let target = self.catalog.linked(resource);
                     if let Some(field) = target.field(field) {
                         return self.value(field).as_str().unwrap_or_default().to_string();
                     }

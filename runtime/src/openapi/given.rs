@@ -211,7 +211,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]
         }
-        Kind::Embedded { resource, by } => vec![list(field, embedded(catalog, catalog.get(resource), by, write))],
+        Kind::Embedded { resource, by } => vec![list(field, embedded(catalog, catalog.linked(resource), by, write))],
         Kind::Derived { .. } | Kind::Computed { .. } => vec![Node::object()],
     }
 }

@@ -101,7 +101,7 @@ fn tags(catalog: &Catalog) -> Node {
 fn paths(state: &State) -> Node {
     let mut paths = Node::object();
     for route in crud::routes(state) {
-        let entry = state.catalog.get(route.resource);
+        let entry = state.catalog.linked(route.resource);
         let operation = operation::describe(&state.catalog, entry, &route);
         let path = paths.get(&route.path).cloned().unwrap_or_else(Node::object);
         paths.set(route.path.clone(), path.with(route.method.to_ascii_lowercase(), operation));

@@ -87,7 +87,8 @@ fn filters() -> Node {
 pub fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
     let names = path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
     let id = |name: &str| {
-        let parent = entry.meta.under.filter(|under| under.field == name).map(|under| catalog.get(under.resource).meta);
+        let parent =
+            entry.meta.under.filter(|under| under.field == name).map(|under| catalog.linked(under.resource).meta);
         // The record that a collection hangs on stands before it in the path.
         let hung = path.ends_with(&format!("{{{name}}}/{}", entry.meta.path)).then(|| {
             let place = path.rsplit('/').nth(2).unwrap_or_default();
@@ -299,7 +300,7 @@ pub fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
         .iter()
         .filter(|field| match field.kind {
             Kind::Ref { resource } => {
-                let target = catalog.get(resource);
+                let target = catalog.linked(resource);
                 target.meta.fields.iter().any(|f| entry.reaches(field, target, f.name))
             }
             _ => false,

@@ -91,17 +91,17 @@ fn meaning(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String
             "The values of its custom fields by name; `custom_fields` defines which there are.".into()
         }
         (_, Kind::Ref { resource }) => {
-            let other = noun(catalog.get(resource).meta);
+            let other = noun(catalog.linked(resource).meta);
             let role = words(name.strip_suffix("_id").unwrap_or(name));
             if role == other { format!("The id of its {other}.") } else { format!("The id of {}: {role}.", a(&other)) }
         }
-        (_, Kind::RefList { resource }) => format!("The ids of its {}.", records(catalog.get(resource).meta)),
+        (_, Kind::RefList { resource }) => format!("The ids of its {}.", records(catalog.linked(resource).meta)),
         (_, Kind::PolymorphicRef { type_field }) => {
             format!("The id of the record that it refers to; `{type_field}` says of which type it is.")
         }
         (_, Kind::PolymorphicType { .. }) => "The type of the record that it refers to.".into(),
         (_, Kind::Embedded { resource, .. }) => {
-            format!("Its {}: a write gives all of them.", records(catalog.get(resource).meta))
+            format!("Its {}: a write gives all of them.", records(catalog.linked(resource).meta))
         }
         (_, Kind::Derived { via, field: "label" }) if is_code(fields, via) => format!("The name of `{via}`."),
         (_, Kind::Derived { via, field: other }) => {
@@ -199,7 +199,7 @@ fn rule_sentence(catalog: &Catalog, kind: Kind, rule: Rule) -> Option<String> {
         Rule::Email => "An e-mail address.".into(),
         Rule::Unique => "No other record has the same.".into(),
         Rule::Exists { resource, field } => {
-            format!("The `{field}` of {} that exists.", a_record(catalog.get(resource).meta))
+            format!("The `{field}` of {} that exists.", a_record(catalog.linked(resource).meta))
         }
         Rule::DiffersFrom(other) => format!("Not the same as `{other}`."),
         Rule::After(other) => format!("After `{other}`, when both are given."),

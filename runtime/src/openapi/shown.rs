@@ -23,7 +23,17 @@ pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Nod
         _ => value(catalog, field),
     };
     let example = Examples { catalog }.of_field(entry, field);
-    titled(finish(or_null(schema, field.nullable), described, example), field)
+    titled(finish(or_null(schema, may_be_null(entry, field)), described, example), field)
+}
+
+/// Whether a field can be null in an answer. What a required reference leads to is there, unless deleted records are shown: what
+/// those refer to may be deleted too.
+fn may_be_null(entry: &Entry, field: &'static FieldMeta) -> bool {
+    let source = entry.source(field);
+    let Some(join) = &source.join else { return field.nullable };
+    let via = source.via().and_then(|via| entry.field(via));
+    let may_go = entry.meta.keeps_deleted() && (join.meta.soft_delete || join.standing.is_some());
+    source.field.nullable || may_go || via.is_none_or(|via| via.nullable)
 }
 
 /// The schema of a field with what people call it, where that is said.
@@ -106,7 +116,7 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
         Kind::Json => any_json(),
         Kind::Uuid => text().with("format", "uuid"),
         Kind::CustomFields => custom_values(),
-        Kind::Embedded { resource, by } => list(of_embedded(catalog, catalog.get(resource), by)),
+        Kind::Embedded { resource, by } => list(of_embedded(catalog, catalog.linked(resource), by)),
     }
 }
 
@@ -153,7 +163,7 @@ pub fn object(
 /// What an include adds to a record.
 pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node {
     let record = |resource: &str| {
-        let target = catalog.get(resource);
+        let target = catalog.linked(resource);
         if include.fields.is_empty() && target.is_served() {
             return reference("schemas", &item_name(target));
         }
@@ -166,7 +176,7 @@ pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node 
     let null = || Node::object().with("type", "null");
     let (schema, what) = match include.target {
         IncludeTarget::Many { resource, .. } => {
-            (list(record(resource)), format!("Its {}", prose::records(catalog.get(resource).meta)))
+            (list(record(resource)), format!("Its {}", prose::records(catalog.linked(resource).meta)))
         }
         IncludeTarget::CustomFieldValues => {
             (list(custom_field_value()), "The definition and the value of each of its custom fields".to_string())

@@ -54,16 +54,11 @@ impl Amounts {
         format!("{} {}", self.records(meta, count), if count == 1 { "was" } else { "were" })
     }
 
-    /// `1234.5000` is `£1,234.50`: with the places of the currency, and more only where they say something.
+    /// `1234.50` is `£1,234.50`: with all places of the field, and with those of the currency where it has more.
     pub fn money(&self, text: &str) -> Markup {
         let Some((sign, whole, part)) = parts(text) else { return html! { (text) } };
         let mut part = part.to_string();
-        while part.len() > self.places && part.ends_with('0') {
-            part.pop();
-        }
-        if self.places > 0 || !part.is_empty() {
-            part.extend(std::iter::repeat_n('0', self.places.saturating_sub(part.len())));
-        }
+        part.extend(std::iter::repeat_n('0', self.places.saturating_sub(part.len())));
         let number = self.written("", whole, &part);
         // A symbol of letters runs into the digits. Each stands in the direction of its own script.
         let gap = if self.is_before && !self.symbol.ends_with(char::is_alphanumeric) { "" } else { "\u{a0}" };
@@ -128,15 +123,15 @@ mod tests {
     #[test]
     fn money_is_written_as_its_currency_says() {
         let cases = [
-            (amounts("£", true, 2, ",", "."), "1234.5000", "<bdi>£</bdi>1,234.50"),
+            (amounts("£", true, 2, ",", "."), "1234.5000", "<bdi>£</bdi>1,234.5000"),
             (amounts("£", true, 2, ",", "."), "-0.5", "−<bdi>£</bdi>0.50"),
-            (amounts("£", true, 2, ",", "."), "0.1250", "<bdi>£</bdi>0.125"),
+            (amounts("£", true, 2, ",", "."), "0.1250", "<bdi>£</bdi>0.1250"),
             (amounts("€", false, 2, ".", ","), "1234567.50", "1.234.567,50\u{a0}<bdi>€</bdi>"),
-            (amounts("¥", true, 0, ",", "."), "1200.00", "<bdi>¥</bdi>1,200"),
-            (amounts("¥", true, 0, ",", "."), "1200.50", "<bdi>¥</bdi>1,200.5"),
+            (amounts("¥", true, 0, ",", "."), "1200.00", "<bdi>¥</bdi>1,200.00"),
+            (amounts("¥", true, 0, ",", "."), "1200.50", "<bdi>¥</bdi>1,200.50"),
             (amounts("CHF", true, 2, "’", "."), "1200.00", "<bdi>CHF</bdi>\u{a0}1’200.00"),
             (amounts("KD", true, 3, ",", "."), "7", "<bdi>KD</bdi>\u{a0}7.000"),
-            (Amounts::default(), "1200.00", "1,200"),
+            (Amounts::default(), "1200.00", "1,200.00"),
             (amounts("£", true, 2, ",", "."), "much", "much"),
         ];
         for (amounts, text, written) in cases {

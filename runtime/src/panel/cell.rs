@@ -64,7 +64,7 @@ pub fn of_kind(
     let value = record.value(field.name);
     match kind {
         Kind::Ref { resource } => match value.as_i64() {
-            Some(id) => reference(visit, visit.state.catalog.get(resource), id, titles),
+            Some(id) => reference(visit, visit.state.catalog.linked(resource), id, titles),
             None => nothing(),
         },
         Kind::PolymorphicRef { type_field } => {
@@ -76,7 +76,7 @@ pub fn of_kind(
             }
         }
         Kind::RefList { resource } => {
-            let target = visit.state.catalog.get(resource);
+            let target = visit.state.catalog.linked(resource);
             let ids: Vec<i64> = value.as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
             if ids.is_empty() {
                 return nothing();

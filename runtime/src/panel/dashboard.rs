@@ -45,7 +45,7 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
             }
             div .side-column {
                 // Changes of everything are for whom the trail of them is.
-                @if visit.may_read(catalog.get("audit_entry")) { section .card { h2 { "Going on" } (recent.all()) } }
+                @if visit.may_read(catalog.linked("audit_entry")) { section .card { h2 { "Going on" } (recent.all()) } }
                 section .card {
                     h2 { "How much there is" }
                     dl .counts { @for (entry, total) in counts {
@@ -116,7 +116,7 @@ fn line(visit: &Visit<'_>, place: &Place<'_>, record: &Value, time: &'static Fie
 
 /// The webhooks that fail, or were disabled for it.
 async fn webhooks(visit: &Visit<'_>) -> Result<Markup> {
-    let entry = visit.state.catalog.get(WEBHOOK);
+    let entry = visit.state.catalog.linked(WEBHOOK);
     let body = visit.read(&format!("/{}?q[failing_since_not_null]=1&per_page={FEW}", entry.meta.path)).await?;
     let empty = Vec::new();
     let failing = body[entry.meta.plural].as_array().unwrap_or(&empty);

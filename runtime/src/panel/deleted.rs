@@ -67,7 +67,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     let record = reply.json()?[entry.meta.name].clone();
     let fields: Vec<&'static FieldMeta> =
         entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).collect();
-    let titles = Titles::load(visit, &fields, std::slice::from_ref(&record)).await?;
+    let titles = Titles::load(visit, entry, &fields, std::slice::from_ref(&record)).await?;
     let called = title::of(entry, &record);
     let version = reply.etag().unwrap_or_default().to_string();
     let at = mark(entry).map(|mark| cell::of(visit, entry, mark, &record, &titles, Room::Page));

@@ -37,7 +37,7 @@ pub async fn told(
         .filter(|field| field.kind != Kind::CustomFields)
         .filter(|field| ours.get(field.name).zip(now.get(field.name)).is_some_and(|(ours, now)| !is_same(ours, now)))
         .collect();
-    let titles = Titles::load(visit, &differing, &[now.clone(), ours.clone()]).await?;
+    let titles = Titles::load(visit, entry, &differing, &[now.clone(), ours.clone()]).await?;
     // The whole of it: what differs may be its end.
     let shown = |record: &Value, field| cell::of(visit, entry, field, record, &titles, Room::Page);
     let custom = definitions.iter().filter_map(|definition| {

@@ -82,8 +82,8 @@ impl Work<'_> {
         };
         let records = self.records("").await?;
         let fields: Vec<&'static FieldMeta> = change.field().into_iter().collect();
-        let mut titles = Titles::load(self.visit, &fields, &records).await?;
-        titles.extend(Titles::load(self.visit, &fields, std::slice::from_ref(&new)).await?);
+        let mut titles = Titles::load(self.visit, entry, &fields, &records).await?;
+        titles.extend(Titles::load(self.visit, entry, &fields, std::slice::from_ref(&new)).await?);
         let found = self.found(&records);
         let shown = |record: &Value| change.cell(self.visit, self.place, record, &titles);
         let content = html! {

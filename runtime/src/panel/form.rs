@@ -190,12 +190,13 @@ impl<'f> Form<'f> {
         pressed: Option<String>,
     ) -> Result<Form<'f>> {
         let fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
-        let mut titles = Titles::load(visit, &fields, &[sent::numbered(&fields, &record)]).await?;
+        let mut titles = Titles::load(visit, place.entry, &fields, &[sent::numbered(&fields, &record)]).await?;
         for field in &fields {
             if let (Kind::Embedded { resource, .. }, Some(rows)) = (field.kind, record[field.name].as_array()) {
-                let inner: Vec<&'static FieldMeta> = visit.state.catalog.get(resource).meta.fields.iter().collect();
+                let target = visit.state.catalog.linked(resource);
+                let inner: Vec<&'static FieldMeta> = target.meta.fields.iter().collect();
                 let rows: Vec<Value> = rows.iter().map(|row| sent::numbered(&inner, row)).collect();
-                titles.extend(Titles::load(visit, &inner, &rows).await?);
+                titles.extend(Titles::load(visit, target, &inner, &rows).await?);
             }
         }
         let definitions = definitions(visit, place.entry).await?;

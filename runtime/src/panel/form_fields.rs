@@ -48,7 +48,7 @@ impl Form<'_> {
                 definition.map_or_else(|| words::label(rest), |definition| definition.label.clone())
             }
             (Kind::Embedded { resource, .. }, Some((index, inner))) => {
-                let target = self.visit.state.catalog.get(resource);
+                let target = self.visit.state.catalog.linked(resource);
                 let inner = target.field(inner).map_or_else(|| words::label(inner), words::field);
                 let row = index.parse::<usize>().map_or_else(|_| index.to_string(), |index| (index + 1).to_string());
                 format!("{} {row}: {inner}", words::field(field))
@@ -66,7 +66,7 @@ impl Form<'_> {
             return html! {};
         }
         if let Kind::Embedded { resource, by } = field.kind {
-            return self.embedded(field, self.visit.state.catalog.get(resource), by);
+            return self.embedded(field, self.visit.state.catalog.linked(resource), by);
         }
         if let Some(inputs) = self.view.as_ref().and_then(|view| view.field(field.name, &self.said(field.name))) {
             return inputs;
@@ -155,7 +155,7 @@ impl Form<'_> {
         let given =
             |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
         let inner: Vec<&'static FieldMeta> = target.meta.fields.iter().filter(given).collect();
-        let blank = Value::Null;
+        let blank = Value::Object(sent::defaults(self.visit, target));
         html! {
             fieldset data-rows {
                 legend { (words::field(field)) }

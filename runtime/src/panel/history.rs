@@ -59,7 +59,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
 
 /// The list of a record's entries, the latest first.
 fn list(visit: &Visit<'_>, place: &Place<'_>) -> String {
-    let (trail, id) = (visit.state.catalog.get("audit_entry"), place.id.unwrap_or_default());
+    let (trail, id) = (visit.state.catalog.linked("audit_entry"), place.id.unwrap_or_default());
     let of = place.entry.meta.plural;
     format!("/{}?q[entity_type_eq]={of}&q[record_id_eq]={id}&sort=-id", trail.meta.path)
 }
@@ -77,7 +77,7 @@ struct Trail<'t> {
 impl<'t> Trail<'t> {
     /// The latest of them; nothing for whom the trail is not.
     async fn read(visit: &'t Visit<'t>, place: &'t Place<'t>, most: usize) -> Result<Option<Trail<'t>>> {
-        let trail = visit.state.catalog.get("audit_entry");
+        let trail = visit.state.catalog.linked("audit_entry");
         if place.id.is_none() || !visit.may_read(trail) {
             return Ok(None);
         }
@@ -87,10 +87,10 @@ impl<'t> Trail<'t> {
         }
         let entries = reply.json()?[trail.meta.plural].as_array().cloned().unwrap_or_default();
         const USER: &FieldMeta = &FieldMeta::new("user_id", Kind::Ref { resource: "user" });
-        let mut titles = Titles::load(visit, &[USER], &entries).await?;
+        let mut titles = Titles::load(visit, trail, &[USER], &entries).await?;
         let of_fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
         let sides: Vec<Value> = entries.iter().flat_map(|entry| [side(entry, "old"), side(entry, "new")]).collect();
-        titles.extend(Titles::load(visit, &of_fields, &sides).await?);
+        titles.extend(Titles::load(visit, place.entry, &of_fields, &sides).await?);
         let definitions = match place.entry.meta.custom_fields {
             true => custom_field::load(visit.state.db.reader(), place.entry.meta.plural).await?,
             false => Vec::new(),
@@ -105,7 +105,7 @@ impl<'t> Trail<'t> {
     fn entry(&self, entry: &Value) -> Markup {
         let at = input::text(&entry["created_at"]);
         let who = match entry["user_id"].as_i64() {
-            Some(id) => cell::reference(self.visit, self.visit.state.catalog.get("user"), id, &self.titles),
+            Some(id) => cell::reference(self.visit, self.visit.state.catalog.linked("user"), id, &self.titles),
             None => html! { "The operator" },
         };
         let changes = self.changes(entry);

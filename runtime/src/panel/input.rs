@@ -29,7 +29,7 @@ pub fn word(kind: Kind) -> &'static str {
 pub fn places(visit: &Visit<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
     match field?.kind {
         Kind::Ref { resource } | Kind::RefList { resource } => {
-            let target = visit.state.catalog.get(resource);
+            let target = visit.state.catalog.linked(resource);
             title::is_reached(visit, target).then(|| format!("/panel/titles/{}", target.meta.plural))
         }
         _ => None,
@@ -313,7 +313,7 @@ fn matrix(given: &Given<'_>, choices: &[Choice]) -> Markup {
 
 /// A list of records: each by a box that can be cleared, and one input for the next.
 fn several(visit: &Visit<'_>, resource: &'static str, given: &Given<'_>) -> Markup {
-    let target = visit.state.catalog.get(resource);
+    let target = visit.state.catalog.linked(resource);
     let ids =
         given.value.as_array().into_iter().flatten().filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
     // What is no id was refused: it stands where it was typed.

@@ -78,7 +78,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     }
     let listing = reply.listing()?;
     let referring: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
-    titles.extend(Titles::load(visit, &referring, &listing.records).await?);
+    titles.extend(Titles::load(visit, entry, &referring, &listing.records).await?);
     let content = list.page(&listing, &titles, &asked);
     Ok(page::answer(visit, &title, &content))
 }

@@ -81,7 +81,7 @@ fn way_of_money<'s>(state: &'s State, settings: &Entry) -> Option<(&'static Fiel
     settings.meta.fields.iter().find_map(|field| {
         field.rules.iter().find_map(|rule| {
             let Rule::Exists { resource, field: code } = rule else { return None };
-            let target = state.catalog.get(resource);
+            let target = state.catalog.linked(resource);
             WAYS.iter().all(|way| target.field(way).is_some()).then_some((field, target, *code))
         })
     })

@@ -17,6 +17,9 @@ use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation
 use crate::query::Pair;
 use crate::server::Answer;
 
+/// So many actions stand beside the title of a record; the menu has the others, unless that is one.
+const BESIDE_TITLE: usize = 3;
+
 /// What the service keeps of every record.
 const KEPT: [&str; 3] = ["id", "created_at", "updated_at"];
 
@@ -33,7 +36,7 @@ pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
     }
     let record = reply.json()?[entry.meta.name].clone();
     let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).collect();
-    let titles = Titles::load(visit, &fields, std::slice::from_ref(&record)).await?;
+    let titles = Titles::load(visit, entry, &fields, std::slice::from_ref(&record)).await?;
     let called = title::of(entry, &record);
     let version = reply.etag().unwrap_or_default().to_string();
     let content = html! {
@@ -113,14 +116,17 @@ fn head(
             && !action::is_done(named, record)
     };
     trail.push((place.collection(), words::plural(entry.meta)));
+    let offered: Vec<&'static ActionMeta> =
+        entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record && is_offered(action)).collect();
+    let (first, others) =
+        offered.split_at(if offered.len() <= BESIDE_TITLE + 1 { offered.len() } else { BESIDE_TITLE });
     let actions = html! {
-        @for named in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record) {
-            @if is_offered(named) { (action::button(visit, place, named, version)) }
-        }
+        @for named in first { (action::button(visit, place, named, version)) }
         @if may(Operation::Update) { a .button.primary href={ (place.path()) "/edit" } data-edit { "Edit" } }
         details .menu {
             summary { "More" }
             div .menu-part {
+                @for named in others { (action::button(visit, place, named, version)) }
                 button type="button" data-copy=(list::curl(visit, &place.path())) { "Copy as curl" }
                 @if may(Operation::Delete) {
                     form method="post" action={ (place.path()) "/delete" } {
@@ -161,14 +167,14 @@ pub async fn custom(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Res
 /// The records that belong in it.
 async fn embedded(visit: &Visit<'_>, field: &'static FieldMeta, record: &Value) -> Result<Markup> {
     let Kind::Embedded { resource, by } = field.kind else { return Ok(html! {}) };
-    let target = visit.state.catalog.get(resource);
+    let target = visit.state.catalog.linked(resource);
     let rows = record[field.name].as_array().cloned().unwrap_or_default();
     let tells = |field: &&'static FieldMeta| {
         let given = rows.iter().any(|row| row.get(field.name).is_some());
         given && field.name != "id" && field.name != by && !is_said_already(target, field)
     };
     let shown: Vec<&'static FieldMeta> = target.meta.fields.iter().filter(tells).collect();
-    let titles = Titles::load(visit, &shown, &rows).await?;
+    let titles = Titles::load(visit, target, &shown, &rows).await?;
     Ok(html! {
         section .card {
             h2 { (words::field(field)) " " span .count { (rows.len()) } }

@@ -16,6 +16,8 @@ use crate::query::asked;
 
 /// So many of each kind are shown.
 const FEW: usize = 8;
+/// So many of the things that can be done with a record stand in its row; a menu has the others, unless that is one.
+const IN_ROW: usize = 2;
 
 /// The lists below a record.
 pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Result<Markup> {
@@ -60,7 +62,8 @@ fn is_found_by(entry: &Entry, field: &FieldMeta) -> bool {
         Kind::PolymorphicRef { type_field } => set.starts_with(&[type_field, field.name]),
         _ => set.starts_with(&[field.name]),
     };
-    asked(field) && entry.meta.indexes.iter().any(begins)
+    let is_indexed = entry.meta.indexes.iter().any(begins) || entry.meta.ordered.contains(&field.name);
+    asked(field) && is_indexed
 }
 
 /// Whether a reference to one of several types may lead to records of this one.
@@ -92,6 +95,8 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
             && action::may(visit, place, action)
     };
     let acts: Vec<&ActionMeta> = entry.meta.actions.iter().filter(plain).collect();
+    // The name of what leads to the record, unless an action has it.
+    let opens = if acts.iter().any(|action| action.name == "open") { "View" } else { "Open" };
     let mut asked = columns::fields(entry, &shown);
     for until in acts.iter().filter_map(|action| action.until) {
         if !asked.split(',').any(|name| name == until.field) {
@@ -110,7 +115,7 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
     let empty = Vec::new();
     let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
     let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
-    let titles = Titles::load(visit, &fields, records).await?;
+    let titles = Titles::load(visit, entry, &fields, records).await?;
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
     // What is done here leads back here.
     let here = format!("_back={}", words::escape(&visit.asked.address()));
@@ -136,8 +141,16 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
                                 }
                             }
                             td .row-actions {
-                                a href=(one.path()) aria-label={ "Open " (title::of(entry, record)) } { "Open" }
-                                (deeds(visit, &one, entry, record, &acts))
+                                a href=(one.path()) aria-label={ (opens) " " (title::of(entry, record)) } { (opens) }
+                                @let deeds = deeds(visit, &one, entry, record, &acts);
+                                @let (first, others) = deeds.split_at(if deeds.len() <= IN_ROW + 1 { deeds.len() } else { IN_ROW });
+                                @for deed in first { " " (deed) }
+                                @if !others.is_empty() {
+                                    " " details .menu {
+                                        summary aria-label={ "More of " (title::of(entry, record)) } { "More" }
+                                        ul { @for deed in others { li { (deed) } } }
+                                    }
+                                }
                             }
                         } } }
                     }
@@ -149,29 +162,34 @@ async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &st
 }
 
 /// What can be done with one of them, here and now.
-fn deeds(visit: &Visit<'_>, one: &Place<'_>, entry: &Entry, record: &Value, actions: &[&ActionMeta]) -> Markup {
+fn deeds(visit: &Visit<'_>, one: &Place<'_>, entry: &Entry, record: &Value, actions: &[&ActionMeta]) -> Vec<Markup> {
     let back = visit.asked.address();
     let title = title::of(entry, record);
-    html! {
-        @for action in actions.iter().filter(|action| !action::is_done(action, record)) {
-            " " form .one method="post" action={ (one.path()) "/" (action.name) } {
+    let act = |action: &&ActionMeta| {
+        html! {
+            form .one method="post" action={ (one.path()) "/" (action.name) } {
                 (page::token(visit))
                 input type="hidden" name="_back" value=(back);
                 button .link .plain title=[(!action.description.is_empty()).then_some(action.description)]
                     aria-label={ (words::action(action)) " " (title) } { (words::action(action)) }
             }
         }
-        @if visit.may(entry, Operation::Update) {
-            " " a href={ (one.path()) "/edit?_back=" (words::escape(&back)) } aria-label={ "Edit " (title) } { "Edit" }
-        }
-        @if one.parent.is_some() && visit.may(entry, Operation::Delete) {
-            " " form .one method="post" action={ (one.path()) "/delete" } data-confirm={ "Delete " (title) "?" } {
+    };
+    let mut deeds: Vec<Markup> = actions.iter().filter(|action| !action::is_done(action, record)).map(act).collect();
+    if visit.may(entry, Operation::Update) {
+        let to = format!("{}/edit?_back={}", one.path(), words::escape(&back));
+        deeds.push(html! { a href=(to) aria-label={ "Edit " (title) } { "Edit" } });
+    }
+    if one.parent.is_some() && visit.may(entry, Operation::Delete) {
+        deeds.push(html! {
+            form .one method="post" action={ (one.path()) "/delete" } data-confirm={ "Delete " (title) "?" } {
                 (page::token(visit))
                 input type="hidden" name="_back" value=(back);
                 button .link aria-label={ "Delete " (title) } { "Delete" }
             }
-        }
+        });
     }
+    deeds
 }
 
 /// Whether a derived field comes through the reference that all of the list have in common.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use chrono::SecondsFormat;
 use serde_json::{Map, Value};
 
 use super::place::Place;
@@ -92,12 +93,20 @@ fn of_kind(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> 
             serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
         }
         (Kind::Embedded { resource, .. }, Value::Array(list)) => {
-            let entry: &Entry = catalog.get(resource);
+            let entry: &Entry = catalog.linked(resource);
             let read = |element: Value| match element {
                 Value::Object(mut fields) => {
-                    // A row in which nothing but boxes is filled in is none, and one that was emptied is removed.
-                    let filled =
-                        |(name, value): (&String, &Value)| name != "id" && value != "false" && !is_empty(value);
+                    // A row in which nothing but boxes is filled in is none, and one that was emptied is removed. What it
+                    // begins with nobody filled in.
+                    let is_new = !fields.contains_key("id");
+                    let begins = |name: &str, value: &Value| match entry.field(name).map(|field| field.default) {
+                        Some(DefaultValue::Literal(text)) => value == text,
+                        Some(DefaultValue::Now | DefaultValue::Caller) => true,
+                        Some(DefaultValue::None) | None => false,
+                    };
+                    let filled = |(name, value): (&String, &Value)| {
+                        name != "id" && value != "false" && !is_empty(value) && !(is_new && begins(name, value))
+                    };
                     if !fields.iter().any(filled) {
                         return None;
                     }
@@ -167,10 +176,13 @@ pub fn bracketed(name: &str) -> String {
 
 /// What a new record is without anybody's doing.
 pub fn defaults(visit: &Visit<'_>, entry: &Entry) -> Map<String, Value> {
+    let now = visit.state.clock.now();
     let value = |field: &FieldMeta| match field.default {
         DefaultValue::Literal(text) => Some(Value::String(text.into())),
         DefaultValue::Caller => visit.user.principal.user_id.map(Value::from),
-        DefaultValue::Now | DefaultValue::None => None,
+        DefaultValue::Now if field.kind == Kind::Date => Some(now.date_naive().to_string().into()),
+        DefaultValue::Now => Some(now.to_rfc3339_opts(SecondsFormat::Secs, true).into()),
+        DefaultValue::None => None,
     };
     entry.meta.fields.iter().filter_map(|field| Some((field.name.to_string(), value(field)?))).collect()
 }

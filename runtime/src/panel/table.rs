@@ -128,6 +128,6 @@ fn leading(named: Option<&'static FieldMeta>, shown: &[&Column]) -> usize {
 fn from(visit: &Visit<'_>, entry: &Entry, field: &'static FieldMeta) -> Option<(&'static str, &'static str)> {
     let Kind::Derived { via, .. } = field.kind else { return None };
     let Kind::Ref { resource } = entry.field(via)?.kind else { return None };
-    let target = visit.state.catalog.get(resource);
+    let target = visit.state.catalog.linked(resource);
     title::is_reached(visit, target).then_some((via, target.meta.path))
 }

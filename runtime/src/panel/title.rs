@@ -11,7 +11,7 @@ use super::listing::Fields;
 use super::place::Place;
 use super::row::Row;
 use super::visit::Visit;
-use super::{several, words};
+use super::{cell, several, words};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
@@ -52,15 +52,20 @@ pub fn by<'r>(field: Option<&'static FieldMeta>, entry: &Entry, record: &'r impl
 pub struct Titles(HashMap<(&'static str, i64), String>);
 
 impl Titles {
-    /// Reads those that these fields of the records name: one request for each resource.
+    /// Reads those that these fields of the records name, derived ones too: one request for each resource.
     ///
     /// # Errors
     /// When the database fails. What the user may not read has no title.
-    pub async fn load(visit: &Visit<'_>, fields: &[&'static FieldMeta], records: &[impl Fields]) -> Result<Titles> {
+    pub async fn load(
+        visit: &Visit<'_>,
+        entry: &Entry,
+        fields: &[&'static FieldMeta],
+        records: &[impl Fields],
+    ) -> Result<Titles> {
         let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
         for field in fields {
             for record in records {
-                let target = match field.kind {
+                let target = match cell::kind(entry, field) {
                     Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
                     Kind::PolymorphicRef { type_field } => record
                         .value(type_field)
@@ -106,7 +111,7 @@ impl Titles {
     async fn read(visit: &Visit<'_>, wanted: HashMap<&'static str, BTreeSet<i64>>) -> Result<Titles> {
         let mut titles = Titles::default();
         for (target, ids) in wanted {
-            titles.add(visit, visit.state.catalog.get(target), &ids).await?;
+            titles.add(visit, visit.state.catalog.linked(target), &ids).await?;
         }
         Ok(titles)
     }

@@ -55,7 +55,7 @@ impl<'a> Planner<'a> {
         let unknown = || format!("names an unknown relation `{relation}`{}", hint(&snake_case(relation), known()));
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
-        let other = self.catalog.get(resource);
+        let other = self.catalog.linked(resource);
         let asks = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
         match other.field(name).filter(|f| asks(f)) {
             Some(field) if let Some(to) = (self.seen)(other) => {
@@ -217,8 +217,13 @@ mod tests {
     fn custom_fields_are_asked_about_where_filters_say_so() {
         let catalog = Catalog::link(vec![Route::of::<tag::Entity>()]).unwrap();
         let custom = CustomFieldTypes::new();
-        let planner =
-            Planner { catalog: &catalog, entry: catalog.get("tag"), custom: &custom, deleted: false, seen: &|_| None };
+        let planner = Planner {
+            catalog: &catalog,
+            entry: catalog.linked("tag"),
+            custom: &custom,
+            deleted: false,
+            seen: &|_| None,
+        };
         assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be asked about");
     }
 
@@ -228,8 +233,8 @@ mod tests {
         keeper.hooks.scope = Some(|_| None);
         let catalog = Catalog::link(vec![Route::of::<animal::Entity>(), keeper]).unwrap();
         let custom = CustomFieldTypes::new();
-        let entry = catalog.get("animal");
-        assert!(catalog.get("keeper").is_restricted && !entry.is_restricted);
+        let entry = catalog.linked("animal");
+        assert!(catalog.linked("keeper").is_restricted && !entry.is_restricted);
         let meant = |seen: &(dyn Fn(&Entry) -> Option<Condition> + Sync)| {
             let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, seen };
             planner.resolve("keeper.name").map(|named| matches!(named, Named::Related(..))).unwrap()

@@ -77,7 +77,7 @@ fn fold<'f>(
 pub async fn find(context: &Context<'_>, entry: &Entry, view_id: &str) -> Result<View> {
     let unknown = || Error::invalid("view_id", format!("names no view of {}", entry.meta.plural));
     let id: i64 = view_id.trim().parse().map_err(|_| unknown())?;
-    let views = context.catalog().get(record::Entity::meta().name);
+    let views = context.catalog().linked(record::Entity::meta().name);
     let visible = crate::crud::visible(context, views);
     let row = load(context, views, id, &visible, false).await?.ok_or_else(unknown)?;
     let model = crate::crud::model::<record::Entity>(&row)?;

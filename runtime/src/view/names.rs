@@ -31,14 +31,7 @@ impl<'c> Names<'c> {
 
     fn planner(&self) -> Planner<'_> {
         // Which records a caller sees decides nothing of which names there are.
-        let planner = Planner {
-            catalog: self.catalog,
-            entry: self.entry,
-            custom: &self.custom.of,
-            deleted: false,
-            seen: &|_| None,
-        };
-        planner
+        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom.of, deleted: false, seen: &|_| None }
     }
 
     /// # Errors
