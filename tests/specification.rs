@@ -10,6 +10,8 @@ use super::workspace::root;
 struct Row {
     sentence: String,
     tests: Vec<String>,
+    /// The page says that it does not hold yet.
+    is_open: bool,
 }
 
 /// The rows of one of the two parts of the page.
@@ -21,9 +23,10 @@ fn rows(part: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     for line in part.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| Sentence ")) {
         let (sentence, tests) = line.trim_matches('|').rsplit_once(" | ").expect("a row has two cells");
-        let tests = tests.split('`').skip(1).step_by(2).map(String::from).collect();
+        let is_open = tests.trim().starts_with("Not yet: ");
+        let tests = tests.split('`').skip(1).step_by(2).filter(|_| !is_open).map(String::from).collect();
         let sentence = sentence.trim().replace("\\|", "|").replace("\\<", "<");
-        rows.push(Row { sentence, tests });
+        rows.push(Row { sentence, tests, is_open });
     }
     rows
 }
@@ -54,7 +57,9 @@ fn has_test(source: &str, name: &str) -> bool {
 fn every_test_that_the_page_names_is_there() {
     let mut wrong = Vec::new();
     for row in rows("service").into_iter().chain(rows("decisions")) {
-        if row.tests.is_empty() {
+        if row.is_open {
+            eprintln!("\n*** NOT YET: {} ***\n", row.sentence);
+        } else if row.tests.is_empty() {
             wrong.push(format!("no test: {}", row.sentence));
         }
         for test in row.tests {

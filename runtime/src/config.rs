@@ -1,22 +1,23 @@
 //! The settings of a server: each an environment variable, a flag of the same name, and a row of one table.
 
+mod database;
+mod problems;
 mod secret;
 
-use std::net::IpAddr;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches};
-use sea_orm::sqlx::postgres::PgConnectOptions;
-use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use url::Url;
+
+use database::{is_beside, sqlite_url};
+pub use problems::Problems;
 
 use crate::attachment::Location;
 use crate::crud::is_email;
 use crate::error::{Error, Result};
-use crate::network::{Network, is_local_name};
+use crate::network::Network;
 use crate::webhook::Policy;
 
 /// One setting, as the documentation lists it.
@@ -191,7 +192,7 @@ impl Config {
     /// One line for every variable that is unknown and every value that cannot be read.
     pub fn read(matches: &ArgMatches, environment: impl Iterator<Item = (String, String)>) -> Result<Config, String> {
         let environment: Vec<(String, String)> = environment.filter(|(name, _)| name.starts_with("CHARTER_")).collect();
-        let mut problems = misnamed(&environment);
+        let mut problems = Problems::of(matches, &environment);
         let value = |flag: &str| -> String {
             let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
             let from_flag = matches.get_one::<String>(flag).cloned();
@@ -202,15 +203,15 @@ impl Config {
             from_flag.or_else(from_environment).filter(|value| !value.is_empty()).unwrap_or_else(default)
         };
         let optional = |flag: &str| Some(value(flag)).filter(|value| !value.is_empty());
-        let number = |flag: &str, least: u64, most: u64, problems: &mut Vec<String>| match value(flag).parse::<u64>() {
+        let number = |flag: &str, least: u64, most: u64, problems: &mut Problems<'_>| match value(flag).parse::<u64>() {
             Ok(number) if (least..=most).contains(&number) => number,
             _ => {
-                problems
-                    .push(format!("{flag} must be a whole number from {least} to {most}, and is `{}`", value(flag)));
+                let given = value(flag);
+                problems.add(flag, format!("must be a whole number from {least} to {most}, and is `{given}`"));
                 least
             }
         };
-        let networks = |flag: &str, problems: &mut Vec<String>| networks(flag, &value(flag), problems);
+        let networks = |flag: &str, problems: &mut Problems<'_>| networks(flag, &value(flag), problems);
         let data_dir = PathBuf::from(value("data-dir"));
         let database_url = optional("database-url").unwrap_or_else(|| sqlite_url(&data_dir));
         let config = Config {
@@ -244,28 +245,28 @@ impl Config {
         };
         let http = value("webhook-allow-http");
         if !matches!(http.as_str(), "true" | "false") {
-            problems.push(format!("webhook-allow-http must be `true` or `false`, and is `{http}`"));
+            problems.add("webhook-allow-http", format!("must be `true` or `false`, and is `{http}`"));
         }
         if !matches!(value("log-format").as_str(), "text" | "json") {
-            problems.push(format!("log-format must be `text` or `json`, and is `{}`", value("log-format")));
+            problems.add("log-format", format!("must be `text` or `json`, and is `{}`", value("log-format")));
         }
         if let Err(problem) = crate::command::log::filter(&config.log) {
-            problems.push(format!("log must be a level or directives such as charter_runtime=debug: {problem}"));
+            problems.add("log", format!("must be a level or directives such as charter_runtime=debug: {problem}"));
         }
         if config.listen.parse::<std::net::SocketAddr>().is_err() {
-            problems.push(format!(
-                "listen must be an address and a port such as 127.0.0.1:8000, and is `{}`",
-                config.listen
-            ));
+            let listen = &config.listen;
+            problems.add("listen", format!("must be an address and a port such as 127.0.0.1:8000, and is `{listen}`"));
         }
-        problems.extend(wrong_database(&config.database_url));
+        if let Some(problem) = database::wrong(&config.database_url) {
+            problems.add("database-url", problem);
+        }
         if config.secret_key.as_ref().is_some_and(|key| key.trim().is_empty()) {
-            problems.push("secret-key must not be blank".into());
+            problems.add("secret-key", "must not be blank");
         }
         if !is_email(&config.admin_email) {
-            problems.push("admin-email must be an e-mail address".into());
+            problems.add("admin-email", "must be an e-mail address");
         }
-        if problems.is_empty() { Ok(config) } else { Err(problems.join("\n")) }
+        problems.into_result().map(|()| config)
     }
 
     /// How many requests are worked on at once.
@@ -289,43 +290,15 @@ impl Config {
     }
 }
 
-/// Variables that are no settings, or hold no text.
-fn misnamed(environment: &[(String, String)]) -> Vec<String> {
-    let variables: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
-    let unknown = |name: &&String| !name.starts_with(TEST_PREFIX) && !variables.contains(name);
-    let unknown = environment.iter().map(|(name, _)| name).filter(unknown).map(|name| {
-        let hint = crate::query::hint(name, variables.iter().map(String::as_str));
-        format!("{name} is not a setting{hint}")
-    });
-    let unread = environment.iter().filter(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER));
-    unknown.chain(unread.map(|(name, _)| format!("{name} must be UTF-8"))).collect()
-}
-
 /// The origin that a URL is, however it is written: others are compared with it, and links are written behind it.
-fn base_url(text: &str, problems: &mut Vec<String>) -> String {
+fn base_url(text: &str, problems: &mut Problems<'_>) -> String {
     let url = Url::parse(text.trim_end_matches('/')).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let origin = url.as_ref().map(|url| url.origin().ascii_serialization()).unwrap_or_default();
     // Whatever it has beside that stands in it too.
     if url.is_none_or(|url| url.as_str() != format!("{origin}/")) {
-        problems.push("base-url must be a URL such as https://records.example.com, and no more".into());
+        problems.add("base-url", "must be a URL such as https://records.example.com, and no more");
     }
     origin
-}
-
-/// What is wrong with the URL of a database, without its text, which may hold a password.
-fn wrong_database(url: &str) -> Option<String> {
-    let unread = |error| format!("database-url cannot be read: {error}");
-    match url.split_once("://") {
-        Some(("sqlite", file)) if !file.split('?').next().unwrap_or_default().is_empty() => {
-            SqliteConnectOptions::from_str(url).err().map(unread)
-        }
-        Some(("sqlite", _)) => Some("database-url must name a file behind sqlite://".into()),
-        Some(("postgres" | "postgresql", _)) => match Url::parse(url) {
-            Ok(parsed) => unknown_parameter(&parsed).or_else(|| PgConnectOptions::from_str(url).err().map(unread)),
-            Err(_) => Some("database-url must be a URL such as postgres://user@host/database".into()),
-        },
-        _ => Some("database-url must begin with sqlite:// or postgres://".into()),
-    }
 }
 
 /// How many threads serve: one for each processor. Whoever asks a PostgreSQL on the same machine leaves it one, for it works at
@@ -339,60 +312,11 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Whether a database is another process of this machine.
-fn is_beside(url: &str) -> bool {
-    let Some(("postgres" | "postgresql", _)) = url.split_once("://") else { return false };
-    let Ok(options) = PgConnectOptions::from_str(url) else { return false };
-    let host = options.get_host().trim_matches(['[', ']']);
-    let is_loopback = host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
-    options.get_socket().is_some() || is_loopback || is_local_name(host)
-}
-
-/// What the driver of PostgreSQL reads of a URL's parameters.
-const POSTGRES_PARAMETERS: [&str; 18] = [
-    "sslmode",
-    "ssl-mode",
-    "sslrootcert",
-    "ssl-root-cert",
-    "ssl-ca",
-    "sslcert",
-    "ssl-cert",
-    "sslkey",
-    "ssl-key",
-    "statement-cache-capacity",
-    "host",
-    "hostaddr",
-    "port",
-    "dbname",
-    "user",
-    "password",
-    "application_name",
-    "options",
-];
-
-/// A parameter that the driver does not know. It would go on without it, as without TLS for `sslmod=require`, and log its
-/// value, which may be a password.
-fn unknown_parameter(url: &Url) -> Option<String> {
-    let is_known = |name: &str| {
-        let is_option = name.strip_prefix("options[").is_some_and(|rest| rest.ends_with(']'));
-        is_option || POSTGRES_PARAMETERS.contains(&name)
-    };
-    let unknown = url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name))?;
-    let hint = crate::query::hint(&unknown, POSTGRES_PARAMETERS);
-    Some(format!("database-url has the parameter `{}`, which is none{hint}", unknown.escape_debug()))
-}
-
-fn networks(flag: &str, text: &str, problems: &mut Vec<String>) -> Vec<Network> {
+fn networks(flag: &str, text: &str, problems: &mut Problems<'_>) -> Vec<Network> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let (networks, wrong): (Vec<_>, Vec<_>) = parts.map(str::parse).partition(Result::is_ok);
-    problems.extend(wrong.into_iter().filter_map(Result::err).map(|problem| format!("{flag}: {problem}")));
+    wrong.into_iter().filter_map(Result::err).for_each(|problem| problems.add(flag, format!("is wrong: {problem}")));
     networks.into_iter().filter_map(Result::ok).collect()
-}
-
-/// A `?` begins the parameters, and a `%` an escape.
-fn sqlite_url(data_dir: &Path) -> String {
-    let path = data_dir.join("charter.db").display().to_string();
-    format!("sqlite://{}", path.replace('%', "%25").replace('?', "%3F"))
 }
 
 #[cfg(test)]

@@ -52,27 +52,27 @@ fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
     let program = Program::new(Database::Sqlite);
     for (name, value, told) in [
         ("CHARTER_LISTN", "x", "CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"),
-        ("CHARTER_LISTEN", "nowhere", "listen must be an address and a port"),
-        ("CHARTER_DATABASE_URL", "mysql://user:hush@host/db", "database-url must begin with"),
-        ("CHARTER_BODY_LIMIT", "-1", "body-limit must be a whole number"),
-        ("CHARTER_REQUEST_TIMEOUT", "0", "request-timeout must be a whole number from 1"),
-        ("CHARTER_RATE_LIMIT", "many", "rate-limit must be a whole number"),
-        ("CHARTER_BASE_URL", "ftp://x", "base-url must be a URL such as"),
+        ("CHARTER_LISTEN", "nowhere", "CHARTER_LISTEN must be an address and a port"),
+        ("CHARTER_DATABASE_URL", "mysql://user:hush@host/db", "CHARTER_DATABASE_URL must begin with"),
+        ("CHARTER_BODY_LIMIT", "-1", "CHARTER_BODY_LIMIT must be a whole number"),
+        ("CHARTER_REQUEST_TIMEOUT", "0", "CHARTER_REQUEST_TIMEOUT must be a whole number from 1"),
+        ("CHARTER_RATE_LIMIT", "many", "CHARTER_RATE_LIMIT must be a whole number"),
+        ("CHARTER_BASE_URL", "ftp://x", "CHARTER_BASE_URL must be a URL such as"),
         ("CHARTER_BASE_URL", "https://x.example.com/hire", "https://records.example.com, and no more"),
         ("CHARTER_BASE_URL", "https://user:hush@x.example.com", "https://records.example.com, and no more"),
         ("CHARTER_BASE_URL", "https://x.example.com/?a=b", "https://records.example.com, and no more"),
-        ("CHARTER_DATABASE_URL", "postgres://user:hush@host/db?sslmode=foo", "database-url cannot be read"),
+        ("CHARTER_DATABASE_URL", "postgres://user:hush@host/db?sslmode=foo", "CHARTER_DATABASE_URL cannot be read"),
         (
             "CHARTER_DATABASE_URL",
             "postgres://user@host/db?passwd=hush",
-            "database-url has the parameter `passwd`, which is none; did you mean `password`?",
+            "CHARTER_DATABASE_URL has the parameter `passwd`, which is none; did you mean `password`?",
         ),
         ("CHARTER_DATABASE_URL", "postgres://user@host/db?connect_timeout=hush", "`connect_timeout`, which is none"),
-        ("CHARTER_DATABASE_URL", "sqlite://charter.db?nonsense=1", "database-url cannot be read"),
+        ("CHARTER_DATABASE_URL", "sqlite://charter.db?nonsense=1", "CHARTER_DATABASE_URL cannot be read"),
         ("CHARTER_LOG", "inof", "`inof` is none of error, warn, info, debug, trace and off"),
         ("CHARTER_LOG", "charter_runtime=debug,loud", "`loud` is none of"),
-        ("CHARTER_STORAGE_SECRET_KEY", "hush", "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) is set, but storage"),
-        ("CHARTER_LOG_FORMAT", "xml", "log-format must be `text` or `json`"),
+        ("CHARTER_STORAGE_SECRET_KEY", "hush", "CHARTER_STORAGE_SECRET_KEY is set, but CHARTER_STORAGE"),
+        ("CHARTER_LOG_FORMAT", "xml", "CHARTER_LOG_FORMAT must be `text` or `json`"),
     ] {
         for arguments in [&["serve"][..], &[], &["migrate", "status"]] {
             let output = program.command(arguments).env(name, value).output().expect("the program runs");
@@ -86,10 +86,10 @@ fn an_unknown_or_malformed_setting_stops_the_start_with_a_clear_line() {
     let output = program.command(&["serve"]).envs(bucket).output().expect("the program runs");
     let err = String::from_utf8_lossy(&output.stderr);
     let told = [
-        "storage (CHARTER_STORAGE) must be like s3://bucket or s3://bucket/some/prefix",
-        "storage-endpoint (CHARTER_STORAGE_ENDPOINT) must be an address",
-        "storage-access-key (CHARTER_STORAGE_ACCESS_KEY) must be set",
-        "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) must be set",
+        "CHARTER_STORAGE must be like s3://bucket or s3://bucket/some/prefix",
+        "CHARTER_STORAGE_ENDPOINT must be an address",
+        "CHARTER_STORAGE_ACCESS_KEY must be set",
+        "CHARTER_STORAGE_SECRET_KEY must be set",
     ];
     assert_eq!((output.status.code(), err.lines().count()), (Some(2), told.len()), "{err}");
     assert!(told.iter().all(|told| err.contains(told)) && !err.contains("hush"), "{err}");

@@ -1,4 +1,5 @@
 //! Rows of related records and of forms: what is found, what they begin with, what stands in one and what in its menu.
+#![allow(clippy::duplicated_attributes, reason = "two actions may both be on a record")]
 
 use std::ops::Deref;
 use std::sync::OnceLock;

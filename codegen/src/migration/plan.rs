@@ -221,8 +221,8 @@ impl Planner {
         if tightens {
             match fill(field, to) {
                 Some(value) => self.filled.push(Step::Fill { table: table(), column: reached.clone(), value }),
-                // The migration looks itself, and tells how many rows are without.
-                None if !can_be_filled(field) => {}
+                // The migration looks itself, and tells how many rows are without. One record fits few references.
+                None if !can_be_filled(field) || to.reference.is_some() => {}
                 None => self.refused.push(refusal::still_null(resource, field)),
             }
             let required = Column { reference: earlier, ..to.clone() };

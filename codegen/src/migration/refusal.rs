@@ -95,8 +95,7 @@ fn before_under(resource: &Resource, field: &Field) -> Option<String> {
     let (Kind::Ref(parent), name) = (&field.kind, &field.name) else { return None };
     resource.path.contains(&format!("{{{name}}}")).then(|| {
         format!(
-            "declare `{name}: {{ type: ref({parent}), nullable: true }}` without `under` first, fill it, require it, then \
-             say `under`"
+            "declare `{name}: {{ type: ref({parent}), nullable: true }}` without `under` first, fill it, then say `under`"
         )
     })
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use url::Url;
 
+use crate::config::Problems;
+
 /// Where the files of attachments are, when it is not the data folder.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Location {
@@ -28,11 +30,12 @@ impl fmt::Debug for Location {
 impl Location {
     /// Reads the settings that begin with `storage`; `value` answers what one of them is set to. No problem repeats a
     /// value, which may hold a secret in the wrong place.
-    pub fn read(value: &dyn Fn(&str) -> Option<String>, problems: &mut Vec<String>) -> Option<Location> {
+    pub fn read(value: &dyn Fn(&str) -> Option<String>, problems: &mut Problems<'_>) -> Option<Location> {
         let Some(storage) = value("storage") else {
             for flag in ["storage-endpoint", "storage-access-key", "storage-secret-key"] {
                 if value(flag).is_some() {
-                    problems.push(format!("{} is set, but storage names no bucket", named(flag)));
+                    let storage = problems.named("storage");
+                    problems.add(flag, format!("is set, but {storage} names no bucket"));
                 }
             }
             return None;
@@ -41,24 +44,27 @@ impl Location {
         let (bucket, prefix) = place.unwrap_or_default();
         let prefix = prefix.trim_matches('/');
         if !is_bucket(bucket) || !is_prefix(prefix) {
-            problems.push(format!("{} must be like s3://bucket or s3://bucket/some/prefix", named("storage")));
+            problems.add("storage", "must be like s3://bucket or s3://bucket/some/prefix");
         }
         let endpoint = value("storage-endpoint").map(|endpoint| endpoint.trim_end_matches('/').to_string());
         if endpoint.as_deref().is_some_and(|endpoint| !is_endpoint(endpoint)) {
-            let flag = named("storage-endpoint");
-            problems.push(format!("{flag} must be an address such as https://minio.example.com:9000, and no more"));
+            let problem = "must be an address such as https://minio.example.com:9000, and no more";
+            problems.add("storage-endpoint", problem);
         }
         let region = value("storage-region").unwrap_or_default();
         if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
-            problems.push(format!("{} must be the name of a region such as eu-central-1", named("storage-region")));
+            problems.add("storage-region", "must be the name of a region such as eu-central-1");
         }
         let mut key = |flag: &str| {
             let key = value(flag);
             match &key {
-                None => problems.push(format!("{} must be set, because storage names a bucket", named(flag))),
+                None => {
+                    let storage = problems.named("storage");
+                    problems.add(flag, format!("must be set, because {storage} names a bucket"));
+                }
                 // It goes into headers.
                 Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                    problems.push(format!("{} must have visible ASCII characters alone", named(flag)));
+                    problems.add(flag, "must have visible ASCII characters alone");
                 }
                 Some(_) => {}
             }
@@ -73,11 +79,6 @@ impl Location {
         let endpoint = Url::parse(self.endpoint.as_deref()?).ok()?;
         Some(endpoint.origin().ascii_serialization())
     }
-}
-
-/// `storage-endpoint (CHARTER_STORAGE_ENDPOINT)`
-fn named(flag: &str) -> String {
-    format!("{flag} (CHARTER_{})", flag.replace('-', "_").to_ascii_uppercase())
 }
 
 /// Amazon's rules, and what other services allow beside them.
@@ -105,9 +106,9 @@ mod tests {
 
     fn read(settings: &[(&str, &str)]) -> (Option<Location>, String) {
         let value = |flag: &str| settings.iter().find(|(name, _)| *name == flag).map(|(_, value)| value.to_string());
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let location = Location::read(&value, &mut problems);
-        (location, problems.join("\n"))
+        (location, problems.into_result().err().unwrap_or_default())
     }
 
     fn keyed(storage: &str, more: &[(&str, &str)]) -> (Option<Location>, String) {
@@ -149,27 +150,24 @@ mod tests {
             "https://files",
         ] {
             let (_, problems) = keyed(storage, &[]);
-            assert!(
-                problems.starts_with("storage (CHARTER_STORAGE) must be like s3://bucket"),
-                "{storage}: {problems}"
-            );
+            assert!(problems.starts_with("CHARTER_STORAGE must be like s3://bucket"), "{storage}: {problems}");
             assert!(!problems.contains("hush"), "{problems}");
         }
         for endpoint in ["minio:9000", "ftp://x", "https://a:hush@x", "https://x?a=b", "https://x#a", "https://"] {
             let (_, problems) = keyed("s3://files", &[("storage-endpoint", endpoint)]);
-            assert!(problems.starts_with("storage-endpoint (CHARTER_STORAGE_ENDPOINT) must"), "{endpoint}: {problems}");
+            assert!(problems.starts_with("CHARTER_STORAGE_ENDPOINT must"), "{endpoint}: {problems}");
             assert!(!problems.contains("hush"), "{problems}");
         }
         let (_, problems) = keyed("s3://files", &[("storage-region", "eu central")]);
-        assert!(problems.starts_with("storage-region (CHARTER_STORAGE_REGION) must"), "{problems}");
+        assert!(problems.starts_with("CHARTER_STORAGE_REGION must"), "{problems}");
         let (_, problems) = read(&[("storage", "s3://files"), ("storage-access-key", "a\nb")]);
         assert_eq!(
             problems,
-            "storage-access-key (CHARTER_STORAGE_ACCESS_KEY) must have visible ASCII characters alone\n\
-             storage-secret-key (CHARTER_STORAGE_SECRET_KEY) must be set, because storage names a bucket"
+            "CHARTER_STORAGE_ACCESS_KEY must have visible ASCII characters alone\n\
+             CHARTER_STORAGE_SECRET_KEY must be set, because CHARTER_STORAGE names a bucket"
         );
         let (location, problems) = read(&[("storage-secret-key", "hush")]);
-        let expected = "storage-secret-key (CHARTER_STORAGE_SECRET_KEY) is set, but storage names no bucket";
+        let expected = "CHARTER_STORAGE_SECRET_KEY is set, but CHARTER_STORAGE names no bucket";
         assert_eq!((location, problems.as_str()), (None, expected));
     }
 }

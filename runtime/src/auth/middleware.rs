@@ -1,7 +1,6 @@
 //! From a request's headers to its caller, with a short memory of the tokens seen lately.
 
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -137,14 +136,13 @@ pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bo
     let caller = match fresh.filter(|_| !anew) {
         Some(caller) => caller,
         None => {
-            // Guessing is counted before the database is asked.
-            let mut guess =
-                if known { None } else { Some(Guess { state, address: Some(count_anonymous(state, request)?) }) };
             let found = look_up(state, &secret).await;
             if matches!(found, Err(Error::InvalidToken)) {
                 state.tokens.refuse(&digest);
-                if let Some(guess) = &mut guess {
-                    guess.was_wrong();
+                // A guess counts for its address, and only a guess: a valid token is not refused for what others of its
+                // address sent. The checksum of a token keeps most guesses from the database.
+                if !known {
+                    count_anonymous(state, request)?;
                 }
             }
             let (caller, until) = found?;
@@ -156,32 +154,10 @@ pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bo
     if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
 }
 
-/// A request that is counted for an address until its token is known. Only one whose token is not valid stays counted, and
-/// neither who guessed right, nor who was not told because the database is away, nor who did not wait for it.
-struct Guess<'s> {
-    state: &'s State,
-    address: Option<IpAddr>,
-}
-
-impl Guess<'_> {
-    fn was_wrong(&mut self) {
-        self.address = None;
-    }
-}
-
-impl Drop for Guess<'_> {
-    fn drop(&mut self) {
-        if let Some(address) = self.address {
-            self.state.anonymous_rate.uncount(&address);
-        }
-    }
-}
-
-/// Counts a request that has no valid token, or may have none, for its address, and answers what it was counted as.
-fn count_anonymous(state: &State, request: &mut Request) -> Result<IpAddr> {
+/// Counts a request without a valid token for its address.
+fn count_anonymous(state: &State, request: &mut Request) -> Result<()> {
     let address = origin(request, &state.config.trusted_proxies);
-    count(state.anonymous_rate.count(address), request)?;
-    Ok(address)
+    count(state.anonymous_rate.count(address), request)
 }
 
 /// Leaves with the request how its caller stands, for the headers of the answer.

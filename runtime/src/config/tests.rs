@@ -1,5 +1,6 @@
 //! Which settings are read, which win, and what is told of the others.
 
+use super::database::POSTGRES_PARAMETERS;
 use super::*;
 
 fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Config, String> {
@@ -24,8 +25,20 @@ fn an_unknown_or_malformed_setting_is_told_by_name() {
     );
     let problem = problem.unwrap_err();
     assert!(problem.contains("CHARTER_LISTN is not a setting; did you mean `CHARTER_LISTEN`?"), "{problem}");
-    assert!(problem.contains("body-limit must be a whole number") && problem.contains("database-url"), "{problem}");
+    assert!(
+        problem.contains("CHARTER_BODY_LIMIT must be a whole number") && problem.contains("CHARTER_DATABASE_URL must"),
+        "{problem}"
+    );
     assert!(!problem.contains("secret@"), "{problem}");
+}
+
+#[test]
+fn a_setting_is_named_as_it_was_given() {
+    let told = |arguments: &[&str], environment: &[(&str, &str)]| read(arguments, environment).map(drop).unwrap_err();
+    let problem = "must be an address and a port such as 127.0.0.1:8000, and is `x`";
+    assert_eq!(told(&[], &[("CHARTER_LISTEN", "x")]), format!("CHARTER_LISTEN {problem}"));
+    assert_eq!(told(&["--listen", "x"], &[]), format!("--listen {problem}"));
+    assert_eq!(told(&["--listen", "x"], &[("CHARTER_LISTEN", "127.0.0.1:1")]), format!("--listen {problem}"));
 }
 
 #[test]
@@ -35,10 +48,14 @@ fn what_can_be_no_address_is_told_before_anything_is_opened() {
         (
             "CHARTER_DATABASE_URL",
             &["sqlite://", "sqlite://?mode=rwc", "postgres://u:p@h:port/db", "mysql://h"][..],
-            "database-url",
+            "CHARTER_DATABASE_URL ",
         ),
-        ("CHARTER_BASE_URL", &["https://exa mple.com", "https://x/y", "ftp://x", "example.com"], "base-url"),
-        ("CHARTER_ADMIN_EMAIL", &["nope", "a@b@c", "@example.com"], "admin-email"),
+        (
+            "CHARTER_BASE_URL",
+            &["https://exa mple.com", "https://x/y", "ftp://x", "example.com"],
+            "CHARTER_BASE_URL must",
+        ),
+        ("CHARTER_ADMIN_EMAIL", &["nope", "a@b@c", "@example.com"], "CHARTER_ADMIN_EMAIL must"),
         ("CHARTER_LISTEN", &["127.0.0.1:18602\u{fffd}"], "CHARTER_LISTEN must be UTF-8"),
     ] {
         for value in values {
@@ -67,7 +84,7 @@ fn a_database_on_the_same_machine_is_left_a_processor() {
     let given = |count: &str| read(&["--database-url", "postgres://u@localhost/db"], &[("CHARTER_THREADS", count)]);
     assert_eq!((given("1").unwrap().threads, given("1024").unwrap().threads), (1, 1024));
     for count in ["0", "1025", "all"] {
-        assert!(given(count).unwrap_err().contains("threads must be a whole number from 1 to 1024"), "{count}");
+        assert!(given(count).unwrap_err().contains("CHARTER_THREADS must be a whole number from 1 to 1024"), "{count}");
     }
 }
 
@@ -109,7 +126,7 @@ fn where_webhooks_may_lead_is_read_as_a_list() {
     let networks: Vec<String> = allowed.networks.iter().map(Network::to_string).collect();
     assert_eq!((allowed.allow_http, networks), (true, vec!["10.0.0.0/8".into(), "::1/128".into()]));
     let problem = policy("yes", "10.0.0.0/8,example.com,1.2.3.4/33").unwrap_err();
-    for part in ["webhook-allow-http must be", "`example.com` is not a network", "`1.2.3.4/33` is not"] {
+    for part in ["CHARTER_WEBHOOK_ALLOW_HTTP must be", "`example.com` is not a network", "`1.2.3.4/33` is not"] {
         assert!(problem.contains(part), "{problem}");
     }
 }

@@ -177,7 +177,9 @@ impl Changes {
 
 /// A record about to be written, as a behaviour sees it: SeaORM's active model, and the record as it was.
 pub struct Draft<R: EntityTrait> {
-    /// What will be stored: `Set` what the request gives, `Unchanged` what stays, `NotSet` what a new record lacks.
+    /// What will be stored. `Set` is what the request gives and, in a new record, every default: `Set(None)` where a field may
+    /// be null. `Unchanged` is what stays. `NotSet` is left to the hook (`default: hook`), or was refused; in the draft of an
+    /// action that makes a record everything is, until the action sets it.
     pub model: R::ActiveModel,
     /// The stored record; `None` when it is new.
     pub before: Option<R::Model>,

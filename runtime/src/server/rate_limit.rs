@@ -47,14 +47,6 @@ impl<K: Eq + Hash> RateLimit<K> {
         self.count(key).map_or(Ok(()), |usage| usage.allowed())
     }
 
-    /// Takes back a request that was counted too early.
-    pub fn uncount(&self, key: &K) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, count)) = counts.of.get_mut(key) {
-            *count = count.saturating_sub(1);
-        }
-    }
-
     fn count_at(&self, key: K, now: Instant) -> Option<Usage> {
         if self.limit == 0 {
             return None;
@@ -132,8 +124,6 @@ mod tests {
         assert_eq!(told(limit.count_at("a", begun)), Some((2, 1, 60, false)));
         assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 60, false)));
         assert_eq!(told(limit.count_at("a", begun + Duration::from_secs(59))), Some((2, 0, 1, true)));
-        limit.uncount(&"a");
-        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 60, false)));
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::Nesting,
         title: "a parent that nothing can stand under",
         explanation: "`under` puts a resource behind the path of another, which must be declared in this folder, have ids, \
-            and stand under nothing itself: a path has one parent, and its owner and its `scope` are asked, not those further up.",
+            and stand under nothing itself: a path has one parent. Where its owner or its `scope` hides a record, what stands under that is hidden too.",
         wrong: "# resources/product.yaml\nresource: product\nunder: accessory\n# resources/accessory.yaml\nresource: accessory\nunder: product\n",
         right: "# resources/product.yaml\nresource: product\n# resources/accessory.yaml\nresource: accessory\nunder: product\n",
     },

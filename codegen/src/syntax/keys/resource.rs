@@ -106,7 +106,7 @@ pub static RESOURCE: Table = Table {
             Shape::Name,
             "none",
             "owner: user_id",
-            "The field that holds the owning user. Others than that user and administrators do not see the record. Who is no administrator and writes one in another's name is answered 422.",
+            "The field that holds the owning user. Others than that user and administrators do not see the record, nor what stands under it. Who is no administrator and writes one in another's name is answered 422.",
         ),
         key(
             "renamed_from",
