@@ -1,7 +1,10 @@
 //! Answers in fewer bytes: who gets them, what they are called, and what stays as it is.
 
+use std::os::fd::AsRawFd;
+
 use reqwest::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{Answer, Client, Server, on_both};
 
@@ -9,9 +12,68 @@ on_both!(
     what_is_worth_it_is_compressed_for_those_who_ask,
     a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_written,
     what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not,
+    a_page_is_sent_in_one_segment_on_a_kept_connection,
     an_export_is_compressed_as_it_is_sent,
     what_another_site_has_begun_is_not_compressed,
 );
+
+/// An answer in several writes waits for the client's delayed acknowledgement, 40 ms, between two of them.
+async fn a_page_is_sent_in_one_segment_on_a_kept_connection(server: Server) {
+    products(&server, 20).await;
+    let token = server.token(&["*"]).await;
+    for (path, coding) in [
+        ("/api/v1/products", "identity"),
+        ("/api/v1/products", "gzip"),
+        ("/api/v1/currencies?per_page=100", "gzip"),
+        ("/docs", "gzip"),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(server.address).await.expect("the server listens");
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {token}\r\naccept-encoding: {coding}\r\n\r\n"
+        );
+        let mut before = 0;
+        for turn in 0..3 {
+            stream.write_all(head.as_bytes()).await.expect("the server reads");
+            let length = whole(&mut stream).await;
+            assert!(length < SEGMENT, "{path} is too long for one segment: {length}");
+            let now = data_segments(&stream);
+            assert_eq!(now - before, 1, "{path}, {coding}, request {turn}");
+            before = now;
+        }
+    }
+}
+
+/// Bytes of a segment on the loopback.
+const SEGMENT: usize = 60_000;
+
+/// Reads an answer with a `Content-Length`, and answers how many bytes it had.
+async fn whole(stream: &mut tokio::net::TcpStream) -> usize {
+    let mut read = Vec::new();
+    loop {
+        stream.read_buf(&mut read).await.expect("the server answers");
+        let text = String::from_utf8_lossy(&read).to_ascii_lowercase();
+        let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let length = text.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
+        let length: usize = length.expect("it is not chunked").parse().expect("a number");
+        if read.len() == end + 4 + length {
+            return read.len();
+        }
+    }
+}
+
+/// How many segments with data the kernel has received on a connection: `tcpi_data_segs_in` of `TCP_INFO` (tcp(7)).
+fn data_segments(stream: &tokio::net::TcpStream) -> u32 {
+    const OFFSET: usize = 152;
+    let mut info = [0_u8; 256];
+    let mut length = info.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into `info`, which is that long.
+    let done = unsafe {
+        let into = info.as_mut_ptr().cast();
+        libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, into, &raw mut length)
+    };
+    assert!(done == 0 && length as usize > OFFSET + 4, "the kernel tells the segments");
+    u32::from_ne_bytes(info[OFFSET..OFFSET + 4].try_into().expect("four bytes"))
+}
 
 /// Bytes that are worth compressing, as `docs/requests.md` says.
 const WORTH: usize = 1024;

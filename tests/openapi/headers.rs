@@ -42,7 +42,10 @@ async fn every_described_header_is_answered(server: Server) {
     let (place, path) = (format!("/roles/{}", created.created("role")["id"]), "/api/v1/roles/{id}");
     full(&admin.get("/roles").await, "get", "/api/v1/roles", &["link", "content-disposition"]);
     full(&admin.get("/roles?cursor=").await, "get", "/api/v1/roles", &["content-disposition"]);
-    full(&admin.with("accept", "text/csv").get("/roles").await, "get", "/api/v1/roles", &["link"]);
+    full(&admin.with("accept", "text/csv").get("/roles").await, "get", "/api/v1/roles", &["link", "etag"]);
+    let listed = admin.get("/roles").await;
+    let unchanged = admin.with("if-none-match", listed.header("etag").expect("a tag")).get("/roles").await;
+    full(unchanged.status(304), "get", "/api/v1/roles", &[]);
     let shown = admin.get(&place).await;
     full(&shown, "get", path, &[]);
     let tag = shown.header("etag").expect("a tag");

@@ -148,7 +148,7 @@ pub(super) fn counting(context: &Context<'_>, reading: Reading<'_>, basis: &Basi
     if let Basis::Changes { .. } = basis {
         sql.push(", COUNT(*) AS \"total\"");
         write_found(&mut sql, reading);
-        return sql.of_columns(2);
+        return sql.of_columns(2).planned_anew();
     }
     sql.of_columns(1)
 }
@@ -164,7 +164,7 @@ async fn gather(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> R
     sql.push(" AS \"found\" FROM (SELECT t.\"id\"");
     write_found(&mut sql, reading.narrowed(context).await?);
     sql.push(&format!(" LIMIT {}) AS m", total::MOST_MATCHES + 1));
-    let rows = context.read(sql.of_columns(5)).await?;
+    let rows = context.read(sql.of_columns(5).planned_anew()).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let lasting = Cell::new(row, 2)?.boolean()?.unwrap_or(false);
     if !lasting || integer(row, 3)? > total::MOST_MATCHES {
@@ -195,7 +195,7 @@ async fn carry(
         Dialect::Sqlite => " AND t.\"id\" IN (SELECT \"id\" FROM charter_changed)",
     });
     sql.push(") AS \"found\" FROM charter_recent");
-    let rows = context.read(sql.of_columns(5)).await?;
+    let rows = context.read(sql.of_columns(5).planned_anew()).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     if !Cell::new(row, 2)?.boolean()?.unwrap_or(false) {
         return Ok(None);

@@ -7,10 +7,11 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
-use super::again::{Again, Answer};
+use super::again::{Again, Answer, Versioned};
 use super::export::{Exported, Format};
 use super::include;
 use super::page::{self, Reading};
+use super::version::Conditions;
 use super::{explain, export, restore, visibility, written};
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -28,6 +29,8 @@ pub struct Asked<'r> {
     pub format: Option<Format>,
     /// Whether only the head of the answer is wanted.
     pub head: bool,
+    /// The tags of the answers that the client has.
+    pub conditions: &'r Conditions,
 }
 
 /// The answer to a list.
@@ -36,6 +39,12 @@ pub enum Listed {
         body: Bytes,
         /// Where the first and the next page are, of a list that is read by cursors (RFC 8288).
         link: Option<String>,
+        /// The entity tag, unless the answer depends on more than the database.
+        tag: Option<String>,
+    },
+    /// The client has the page of this tag.
+    Unchanged {
+        tag: String,
     },
     /// How the page would be read.
     Plan(Vec<u8>),
@@ -183,11 +192,17 @@ impl Begun<'_> {
             let exported = export::export(context, reading, format, columns, ask.head).await?;
             return Ok(Answered { listed: Listed::All(format, exported), is_current: true });
         }
-        let mut again = Again::of(context, reading, view.as_ref())?;
-        let known = match &mut again {
-            Some(again) => again.answer(context).await?,
+        let mut versioned = match Again::of(context, reading, view.as_ref())? {
+            Some(again) => again.versioned(context).await?,
             None => None,
         };
+        let tag = versioned.as_ref().map(Versioned::tag);
+        if let Some(tag) = &tag
+            && ask.conditions.knows(tag)
+        {
+            return Ok(Answered { listed: Listed::Unchanged { tag: tag.clone() }, is_current: true });
+        }
+        let known = versioned.as_mut().and_then(|versioned| versioned.answer.take());
         let (answer, is_current) = match known {
             Some(answer) => (answer, true),
             None => {
@@ -195,8 +210,8 @@ impl Begun<'_> {
                 let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
                 let body = written::written(reading, &page, &related, view.as_ref())?;
                 let answer = Answer { body, next: page.next };
-                if let Some(again) = again {
-                    again.keep(context, &answer, page.is_current);
+                if let Some(versioned) = versioned.filter(|_| page.is_current) {
+                    versioned.keep(context, &answer);
                 }
                 (answer, page.is_current)
             }
@@ -205,7 +220,7 @@ impl Begun<'_> {
             Some(_) => link(ask, answer.next.as_deref())?,
             None => None,
         };
-        Ok(Answered { listed: Listed::Page { body: answer.body, link }, is_current })
+        Ok(Answered { listed: Listed::Page { body: answer.body, link, tag }, is_current })
     }
 }
 

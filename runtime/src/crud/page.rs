@@ -251,7 +251,7 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
         shape.write_tables(&mut sql, &sources);
         write_part(&mut sql, condition, plan, part, deep);
     }
-    sql.of_columns(columns)
+    sql.of_columns(columns).planned_anew()
 }
 
 /// Whether the ids of the page are found first, and then its rows. They may stand in an index, where what is skipped is not

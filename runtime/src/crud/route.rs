@@ -57,20 +57,21 @@ impl Call {
         !self.reads() && !matches!(self, Call::Action(action) if action.apart)
     }
 
-    /// Whether `If-Match` and `If-None-Match` are asked: of the one record that it shows or changes.
+    /// Whether `If-Match` and `If-None-Match` are asked: of the one record that it shows or changes. Of a page it is the latter
+    /// alone.
     pub fn has_conditions(self) -> bool {
         match self {
-            Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Create),
+            Call::Operation(operation) => operation != Operation::Create,
             Call::Action(action) => action.on == ActionOn::Record && self.is_transaction(),
             Call::Restore => true,
             Call::Bulk => false,
         }
     }
 
-    /// Whether its answer has the `ETag` of the record that it holds.
+    /// Whether its answer has the `ETag` of the record, or of the page, that it holds.
     pub fn answers_tag(self) -> bool {
         match self {
-            Call::Operation(operation) => !matches!(operation, Operation::List | Operation::Delete),
+            Call::Operation(operation) => operation != Operation::Delete,
             Call::Action(action) => matches!(action.output, ActionOutput::Record | ActionOutput::Created),
             Call::Restore => true,
             Call::Bulk => false,

@@ -207,7 +207,7 @@ impl At {
             Call::Operation(Operation::List) => headers::format(request)?,
             _ => None,
         };
-        let list = Asked { path, query, format, head };
+        let list = Asked { path, query, format, head, conditions: &conditions };
         let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
         if matches!(method.call, Call::Action(action) if action.apart) {
             step_aside(request)?;
@@ -301,10 +301,11 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
 
 fn listed(listed: Listed) -> Result<Answer> {
     let answer = match listed {
-        Listed::Page { body, link } => {
-            let answer = Answer::json(StatusCode::OK, body);
-            link.into_iter().fold(answer, |answer, link| answer.with_text(header::LINK, &link))
+        Listed::Page { body, link, tag } => {
+            let headers = link.map(|link| (header::LINK, link)).into_iter().chain(tag.map(|tag| (header::ETAG, tag)));
+            headers.fold(Answer::json(StatusCode::OK, body), |answer, (name, text)| answer.with_text(name, &text))
         }
+        Listed::Unchanged { tag } => Answer::empty(StatusCode::NOT_MODIFIED).with_text(header::ETAG, &tag),
         Listed::Plan(body) => Answer::bytes(explain::MEDIA_TYPE, body),
         Listed::All(format, Exported { file_name, body }) => Answer::stream(StatusCode::OK, body)
             .with_text("content-type", &format.content_type())

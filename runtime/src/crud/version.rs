@@ -91,6 +91,12 @@ impl Conditions {
         if meant && other { Ok(()) } else { Err(Error::PreconditionFailed) }
     }
 
+    /// Whether the client that reads has the answer of this tag already. `If-Match` says nothing of a page: it is no version
+    /// that anybody writes.
+    pub fn knows(&self, tag: &str) -> bool {
+        self.if_none_match.as_ref().is_some_and(|tags| tags.has(tag))
+    }
+
     /// Whether the client that reads has this very answer already.
     ///
     /// # Errors
@@ -99,7 +105,7 @@ impl Conditions {
         if self.if_match.as_ref().is_some_and(|tags| !tags.has_version(tag)) {
             return Err(Error::PreconditionFailed);
         }
-        Ok(self.if_none_match.as_ref().is_some_and(|tags| tags.has(tag)))
+        Ok(self.knows(tag))
     }
 }
 

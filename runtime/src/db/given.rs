@@ -93,7 +93,7 @@ impl Statement {
             [row] => held.all(self.of_one(row)).await?,
             _ => {
                 let (text, arguments) = self.of_several(rows)?;
-                held.all_of(text, arguments).await?
+                held.all_of(text, arguments, true).await?
             }
         };
         for row in found {

@@ -146,7 +146,8 @@ impl Held {
         let mut values = sea_orm::Values(sql.values);
         match self {
             Held::Postgres(..) => {
-                self.all_of(sql.text, IntoArguments::<Postgres>::into_arguments(SqlxValues(values))).await
+                let arguments = IntoArguments::<Postgres>::into_arguments(SqlxValues(values));
+                self.all_of(sql.text, arguments, !sql.is_planned_anew).await
             }
             Held::Sqlite(connection, _) => {
                 adapt(&mut values);
@@ -157,10 +158,15 @@ impl Held {
         }
     }
 
-    /// All rows of a statement of PostgreSQL.
-    pub async fn all_of(&mut self, text: String, arguments: PgArguments) -> Result<Vec<QueryResult>, DbErr> {
+    /// All rows of a statement of PostgreSQL, which is prepared and kept if it is `kept`.
+    pub async fn all_of(
+        &mut self,
+        text: String,
+        arguments: PgArguments,
+        kept: bool,
+    ) -> Result<Vec<QueryResult>, DbErr> {
         let Held::Postgres(connection, pool) = self else { return Err(DbErr::Custom("this is no PostgreSQL".into())) };
-        let query = query_with::<Postgres, _>(AssertSqlSafe(text), arguments);
+        let query = query_with::<Postgres, _>(AssertSqlSafe(text), arguments).persistent(kept);
         let rows = pool.answer(async { query.fetch_all(&mut **connection).await.map_err(failed) }).await;
         if matches!(rows, Err(DbErr::Conn(_))) {
             // Nobody is to wait for what it was asked.

@@ -26,6 +26,8 @@ pub struct Sql {
     pub(super) columns: usize,
     /// Whether it may take long without many steps of SQLite's machine.
     pub(super) is_uncounted: bool,
+    /// Whether PostgreSQL plans it for its values each time.
+    pub(super) is_planned_anew: bool,
 }
 
 /// What stands for a value in a statement.
@@ -41,7 +43,7 @@ pub enum Operand<'e> {
 
 impl Sql {
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Sql {
-        Sql { dialect, text: text.into(), values: Vec::new(), columns: 0, is_uncounted: false }
+        Sql { dialect, text: text.into(), values: Vec::new(), columns: 0, is_uncounted: false, is_planned_anew: false }
     }
 
     /// Appends text as it is.
@@ -70,6 +72,14 @@ impl Sql {
     /// Says that it asks an index of substrings of SQLite's, whose work nobody counts in steps.
     pub fn uncounted(&mut self) -> &mut Sql {
         self.is_uncounted = true;
+        self
+    }
+
+    /// Says that its values decide how it is best carried out. From its sixth execution on a connection PostgreSQL may plan a
+    /// prepared statement without them: a rare text is then looked for along the order of a million names. A statement without
+    /// a name is planned with its values each time, behind a pooler too.
+    pub fn planned_anew(mut self) -> Sql {
+        self.is_planned_anew = true;
         self
     }
 

@@ -222,7 +222,9 @@ fn delivered() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
 /// What may come with a call.
 pub fn of_call(call: Call, takes_key: bool) -> Vec<Node> {
     let mut names = Vec::new();
-    if call.has_conditions() {
+    if let Call::Operation(Operation::List) = call {
+        names.push(IF_NONE_MATCH);
+    } else if call.has_conditions() {
         names.extend([IF_MATCH, if call.reads() { IF_NONE_MATCH } else { UNLESS }]);
     }
     names.extend(takes_key.then_some(IDEMPOTENCY_KEY));

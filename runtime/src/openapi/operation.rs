@@ -254,7 +254,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     if route.path.contains('{') {
         errors.push(404);
     }
-    if route.call.has_conditions() {
+    if route.call.has_conditions() && !matches!(route.call, Call::Operation(Operation::List)) {
         errors.extend([400, 412]);
     }
     match route.call {
@@ -262,6 +262,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             errors.extend([400, 422]);
             let text = format!("A page of {}, or all of them as `Accept` says.", prose::records(meta));
             responses.set("200", answer(text, list(examples, entry)));
+            responses.set("304", reference("responses", problem::NOT_MODIFIED));
         }
         Call::Operation(Operation::Show) => {
             errors.push(422);

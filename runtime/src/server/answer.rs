@@ -5,6 +5,7 @@ use futures_util::stream::BoxStream;
 use salvo::Response;
 use salvo::http::{HeaderValue, StatusCode};
 
+use super::encoding::Whole;
 use crate::error::{Error, Result};
 use crate::header;
 
@@ -133,7 +134,12 @@ impl Answer {
         match self.body {
             Body::Bytes(bytes) if bytes.is_empty() => {}
             // An answer that was just begun takes a whole body.
-            Body::Bytes(bytes) | Body::Lasting(bytes) => drop(response.write_body(bytes)),
+            Body::Bytes(bytes) | Body::Lasting(bytes) => {
+                if bytes.len() <= Whole::MOST {
+                    response.extensions.insert(Whole);
+                }
+                drop(response.write_body(bytes));
+            }
             Body::Stream(stream) => response.stream(stream),
         }
     }

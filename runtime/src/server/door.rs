@@ -45,7 +45,11 @@ impl Door {
             loop {
                 // What goes wrong before it is at a desk is one client's connection, or room for it.
                 let led = match self.listener.accept().await {
-                    Ok((stream, from)) => stream.into_std().map(|stream| desks.lead((stream, from))),
+                    // An answer in several writes would wait for the client's delayed acknowledgement (Nagle, RFC 896).
+                    Ok((stream, from)) => match stream.set_nodelay(true) {
+                        Ok(()) => stream.into_std().map(|stream| desks.lead((stream, from))),
+                        Err(error) => Err(error),
+                    },
                     Err(error) => Err(error),
                 };
                 if let Err(error) = led {

@@ -1,7 +1,8 @@
 //! Answers in fewer bytes for those who ask for it: gzip, under an entity tag of its own.
 
+use futures_util::StreamExt;
 use salvo::http::header::{CONTENT_ENCODING, ETAG, IF_NONE_MATCH};
-use salvo::http::{HeaderValue, StatusCode};
+use salvo::http::{HeaderValue, ResBody, StatusCode, StatusError};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 use salvo_compression::{Compression, CompressionLevel};
 
@@ -32,7 +33,36 @@ impl Handler for Encoding {
         }
         self.0.handle(request, depot, response, control).await;
         tell_tag(request, response);
+        if response.headers().contains_key(CONTENT_ENCODING) && response.extensions.get::<Whole>().is_some() {
+            in_one(response).await;
+        }
     }
+}
+
+/// Marks a response whose body is there as a whole, and short enough to be compressed before it is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole;
+
+impl Whole {
+    /// Bytes of a body before it is compressed: a longer one is sent while the rest is compressed.
+    pub const MOST: usize = 1 << 20;
+}
+
+/// Takes the compressed body as a whole. Sent as a stream it is at least three writes: the head, the data and the last chunk.
+async fn in_one(response: &mut Response) {
+    let mut stream = response.take_body();
+    let mut body = Vec::new();
+    while let Some(frame) = stream.next().await {
+        // What is compressed in memory does not fail; a body that ended early must not look whole.
+        let Ok(frame) = frame else {
+            response.body(ResBody::Error(StatusError::internal_server_error()));
+            return;
+        };
+        if let Ok(data) = frame.into_data() {
+            body.extend_from_slice(&data);
+        }
+    }
+    response.body(ResBody::Once(body.into()));
 }
 
 /// Whether another site has made a browser send it, as that says itself (Fetch Metadata, 2.4). How long a compressed answer
