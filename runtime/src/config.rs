@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches};
 use url::Url;
 
-use database::{is_beside, sqlite_url};
+use database::sqlite_url;
 pub use problems::Problems;
 
 use crate::attachment::Location;
@@ -80,11 +80,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "8",
         about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more, and so has a start on PostgreSQL",
     },
-    Setting {
-        flag: "threads",
-        default: "",
-        about: "Threads that serve, by default one for each processor, and one fewer beside a PostgreSQL on the same machine, which is busy then",
-    },
+    Setting { flag: "threads", default: "", about: "Threads that serve, by default one for each processor" },
     Setting { flag: "body-limit", default: "1048576", about: "Bytes of a body, JSON or a form; more is 413" },
     Setting {
         flag: "request-concurrency",
@@ -223,7 +219,7 @@ impl Config {
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
             threads: match optional("threads") {
                 Some(_) => number("threads", 1, 1024, &mut problems) as usize,
-                None => threads(is_beside(&database_url), processors()),
+                None => processors(),
             },
             database_url,
             body_limit: number("body-limit", 1024, 1 << 30, &mut problems) as usize,
@@ -299,13 +295,6 @@ fn base_url(text: &str, problems: &mut Problems<'_>) -> String {
         problems.add("base-url", "must be a URL such as https://records.example.com, and no more");
     }
     origin
-}
-
-/// How many threads serve: one for each processor. Whoever asks a PostgreSQL on the same machine leaves it one, for it works at
-/// what they asked while they wait; a thread more would take turns with it, and be woken for half of what the other could
-/// have done by itself (decision 26).
-fn threads(beside: bool, processors: usize) -> usize {
-    if beside { processors.saturating_sub(1).max(1) } else { processors }
 }
 
 fn processors() -> usize {

@@ -66,7 +66,10 @@ async fn a_page_has_another_tag_as_soon_as_anything_that_it_shows_has_changed(se
     // Of another table: a derived field, and an include.
     admin.put(&format!("/product_groups/{}", group["id"]), json!({ "name": "Lights" })).await.ok();
     changed().await;
-    admin.post("/stock_levels", json!({ "product_id": product["id"], "quantity_held": 1 })).await.created("stock_level");
+    admin
+        .post("/stock_levels", json!({ "product_id": product["id"], "quantity_held": 1 }))
+        .await
+        .created("stock_level");
     changed().await;
     // Another process is told at once.
     let beside = server.beside().await;

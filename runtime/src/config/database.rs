@@ -1,14 +1,11 @@
 //! The setting `database-url`: whether it can be read, and where it leads.
 
-use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr;
 
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use url::Url;
-
-use crate::network::is_local_name;
 
 /// What is wrong with the URL of a database, without its text, which may hold a password.
 pub fn wrong(url: &str) -> Option<String> {
@@ -24,15 +21,6 @@ pub fn wrong(url: &str) -> Option<String> {
         },
         _ => Some("must begin with sqlite:// or postgres://".into()),
     }
-}
-
-/// Whether a database is another process of this machine.
-pub fn is_beside(url: &str) -> bool {
-    let Some(("postgres" | "postgresql", _)) = url.split_once("://") else { return false };
-    let Ok(options) = PgConnectOptions::from_str(url) else { return false };
-    let host = options.get_host().trim_matches(['[', ']']);
-    let is_loopback = host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
-    options.get_socket().is_some() || is_loopback || is_local_name(host)
 }
 
 /// What the driver of PostgreSQL reads of a URL's parameters.

@@ -68,20 +68,9 @@ fn what_can_be_no_address_is_told_before_anything_is_opened() {
 }
 
 #[test]
-fn a_database_on_the_same_machine_is_left_a_processor() {
-    for url in ["postgres://u@localhost/db", "postgres://u@127.0.0.1:5433/db", "postgres://u@[::1]/db"] {
-        assert!(is_beside(url), "{url}");
-    }
-    for url in ["postgres:///db?host=/var/run/postgresql", "postgresql://u@%2Fvar%2Frun/db"] {
-        assert!(is_beside(url), "{url}: a socket");
-    }
-    for url in ["postgres://u@db/db", "postgres://u@10.0.0.1/db", "postgres://u@localhost.example.com/db"] {
-        assert!(!is_beside(url), "{url}");
-    }
-    assert!(!is_beside("sqlite://charter.db"), "its work is done on these threads");
-    assert_eq!([1, 2, 4].map(|processors| threads(true, processors)), [1, 1, 3]);
-    assert_eq!([1, 2, 4].map(|processors| threads(false, processors)), [1, 2, 4]);
-    let given = |count: &str| read(&["--database-url", "postgres://u@localhost/db"], &[("CHARTER_THREADS", count)]);
+fn a_thread_for_each_processor_serves_unless_the_settings_say_how_many() {
+    assert_eq!(read(&[], &[]).unwrap().threads, std::thread::available_parallelism().unwrap().get());
+    let given = |count: &str| read(&[], &[("CHARTER_THREADS", count)]);
     assert_eq!((given("1").unwrap().threads, given("1024").unwrap().threads), (1, 1024));
     for count in ["0", "1025", "all"] {
         assert!(given(count).unwrap_err().contains("CHARTER_THREADS must be a whole number from 1 to 1024"), "{count}");

@@ -4,11 +4,10 @@
 //! thread, so that nothing is won where any thread may go on with any request, and much is lost: threads wake each other
 //! for work of which half is the waking (decision 24). On PostgreSQL there is one desk, of all threads together.
 
-use std::cell::Cell;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -23,14 +22,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::error::{Error, Result};
-
-/// A desk looks for what is new whenever it has done everything, and after so many steps.
-const STEPS: u32 = 8;
-/// What takes that long leaves at once.
-const QUICK: Duration = Duration::from_micros(200);
-/// A desk has slept when nothing came for so long, and so many answers may leave together since.
-const SLEPT: Duration = Duration::from_micros(5);
-const TOGETHER: u32 = 64;
 
 /// A connection that says nothing for so long is closed: as long as the head of its first request may take.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -150,8 +141,7 @@ impl Service {
     /// When there is no room for another thread.
     pub fn alone(work: impl Future<Output = ()> + Send + 'static) -> Result<Service> {
         let mut runtime = Builder::new_current_thread();
-        runtime.enable_all().event_interval(STEPS).on_thread_park(Sleep::begin).on_thread_unpark(Sleep::end);
-        let runtime = runtime.build().map_err(Error::internal)?;
+        let runtime = runtime.enable_all().build().map_err(Error::internal)?;
         let (end, ended) = oneshot::channel();
         let (open, closed) = oneshot::channel::<()>();
         let served = async move {
@@ -187,47 +177,6 @@ impl Service {
     }
 }
 
-/// What was answered within `took` leaves once what else is ready at this desk has had its turn. One answer that leaves alone
-/// wakes its client, often on the processor on which the next would be read (decision 25). What took long is worth a wake,
-/// and a desk that has not slept lately has more to do than to wait. Where all threads serve together nobody waits.
-pub async fn leave_with_others(took: Duration) {
-    if took < QUICK && Sleep::spend() {
-        // Queues again once the runtime has looked for what is new, after [`STEPS`] at the latest.
-        tokio::task::yield_now().await;
-    }
-}
-
-/// When the desk of this thread slept last.
-struct Sleep {
-    begun: Cell<Option<Instant>>,
-    /// So many may still leave together since.
-    left: Cell<u32>,
-}
-
-thread_local! {
-    static SLEEP: Sleep = const { Sleep { begun: Cell::new(None), left: Cell::new(0) } };
-}
-
-impl Sleep {
-    /// Nothing is ready, and the runtime looks for what is new: it may be there already.
-    fn begin() {
-        SLEEP.with(|sleep| sleep.begun.set(Some(Instant::now())));
-    }
-
-    fn end() {
-        SLEEP.with(|sleep| {
-            if sleep.begun.take().is_some_and(|begun| begun.elapsed() >= SLEPT) {
-                sleep.left.set(TOGETHER);
-            }
-        });
-    }
-
-    /// Whether one more may, who then does.
-    fn spend() -> bool {
-        SLEEP.with(|sleep| sleep.left.replace(sleep.left.get().saturating_sub(1)) > 0)
-    }
-}
-
 /// As many desks as the runtime has threads.
 pub fn most() -> usize {
     Handle::current().metrics().num_workers()
@@ -235,13 +184,8 @@ pub fn most() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
     use std::io::{Read, Write};
     use std::net::TcpListener;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU32, Ordering};
-    use std::sync::mpsc::Sender;
-    use std::task::Poll;
 
     use super::*;
 
@@ -279,58 +223,6 @@ mod tests {
         // Nobody else ever says anything.
         assert!(timeout(4 * desk.silence, desk.heard()).await.is_err());
         assert_eq!(clients[0].read(&mut [0]).unwrap(), 0, "it is closed");
-    }
-
-    /// The steps of answers that are ready at the same time, at a desk that has just slept.
-    fn steps(took: Duration, count: u32) -> Vec<&'static str> {
-        let (log, seen) = std::sync::mpsc::channel();
-        let service = Service::alone(async move {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-            let answer = |log: Sender<&'static str>| async move {
-                log.send("read").unwrap();
-                leave_with_others(took).await;
-                log.send("left").unwrap();
-            };
-            (0..count).for_each(|_| drop(tokio::spawn(answer(log.clone()))));
-        });
-        let steps = seen.iter().collect();
-        drop(service);
-        steps
-    }
-
-    #[test]
-    fn quick_answers_that_are_ready_together_leave_together() {
-        assert_eq!(steps(QUICK - Duration::from_nanos(1), 2), ["read", "read", "left", "left"]);
-        assert_eq!(steps(QUICK, 2), ["read", "left", "read", "left"]);
-    }
-
-    #[test]
-    fn a_desk_that_has_not_slept_lately_answers_at_once() {
-        let steps = steps(Duration::ZERO, TOGETHER + 20);
-        let (first, rest) = steps.split_at(TOGETHER as usize);
-        assert!(first.iter().all(|step| *step == "read"));
-        assert_eq!(rest[..40], ["read", "left"].repeat(20));
-    }
-
-    #[test]
-    fn nobody_waits_for_the_others_of_a_desk_that_always_has_work() {
-        let (log, seen) = std::sync::mpsc::channel();
-        let service = Service::alone(async move {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-            let taken = Arc::new(AtomicU32::new(0));
-            let counted = taken.clone();
-            let busy = tokio::spawn(poll_fn(move |context| {
-                context.waker().wake_by_ref();
-                if counted.fetch_add(1, Ordering::Relaxed) < 1_000 { Poll::Pending } else { Poll::Ready(()) }
-            }));
-            leave_with_others(Duration::ZERO).await;
-            let steps = taken.load(Ordering::Relaxed);
-            busy.await.unwrap();
-            log.send(steps).unwrap();
-        });
-        let steps = seen.recv().unwrap();
-        assert!((1..=STEPS).contains(&steps), "{steps}");
-        drop(service);
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use salvo::hyper::body::{Body, Bytes};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 use tracing::Instrument;
 
-use super::{Answer, Turn, Usage, desk, form, headers};
+use super::{Answer, Turn, Usage, form, headers};
 use crate::context::State;
 use crate::crud::Upload;
 use crate::error::{Error, Result};
@@ -114,7 +114,6 @@ impl<A: Answers> Handler for Endpoint<A> {
             None => answer,
         };
         drain(request, if unhurried { MOST_UNREAD_OF_UPLOAD } else { MOST_UNREAD }).await;
-        desk::leave_with_others(begun.elapsed()).await;
         // The path, and not the query string: a filter's value may be personal.
         tracing::info!(
             %request_id,
