@@ -1,5 +1,6 @@
 //! The resources of an application, linked: every name that metadata mentions is looked up once, at the start.
 
+mod events;
 mod links;
 pub mod sound;
 mod standing;
@@ -8,14 +9,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
 pub use standing::Standing;
 
 use crate::crud::{Beside, Route, explain};
 use crate::db::fold;
 use crate::error::Error;
-use crate::meta::{
-    ActionMeta, ActionMethod, ActionOutput, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown,
-};
+use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
 use crate::query::hint;
 use crate::record::Shape;
 
@@ -26,6 +26,8 @@ pub struct Catalog {
     by_name: HashMap<&'static str, usize>,
     by_plural: HashMap<&'static str, usize>,
     by_type: HashMap<&'static str, usize>,
+    /// A digest of all metadata: what another version of the application may answer otherwise.
+    fingerprint: [u8; 32],
 }
 
 /// One resource with what was derived from its metadata.
@@ -42,8 +44,8 @@ pub struct Entry {
     derived: HashMap<&'static str, Source>,
     /// What must hold for a record to be there at all.
     pub standing: Option<Arc<Standing>>,
-    /// The record that each of its records belongs to.
-    pub parent: Option<Parent>,
+    /// What each of its records belongs to: it is seen where one of these is.
+    pub parents: Vec<Parent>,
     /// Whether an owner or a scope hides some records from callers who may read the resource: its own, or that of a parent.
     pub is_restricted: bool,
     /// `SELECT t."id", ...`: every column of its own.
@@ -120,7 +122,7 @@ impl Catalog {
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
             let standing = standings.get(meta.name).cloned();
-            let parent = links::parent(meta, &metas);
+            let parents = links::parents(meta, &metas);
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
@@ -133,13 +135,15 @@ impl Catalog {
                 single,
                 derived,
                 standing,
-                parent,
+                parents,
                 is_restricted: false,
                 stored,
                 beside,
             });
         }
-        let mut catalog = Catalog { entries, by_name, by_plural, by_type };
+        let described: Vec<_> = entries.iter().map(|entry| entry.meta).collect();
+        let fingerprint = Sha256::digest(format!("{described:?}")).into();
+        let mut catalog = Catalog { entries, by_name, by_plural, by_type, fingerprint };
         // A name that leads nowhere may be part of a path.
         if problems.is_empty() {
             let restricted = catalog.entries.iter().map(|entry| catalog.restricts(entry, &mut problems));
@@ -156,11 +160,16 @@ impl Catalog {
             return self.attachables().any(|target| self.restricts(target, &mut Vec::new()));
         }
         let own = |entry: &Entry| entry.meta.owner.is_some() || entry.route.hooks.scope.is_some();
-        let (mut restricts, mut at) = (own(entry), entry);
+        // Those above, each level in its turn.
+        let (mut restricts, mut level) = (own(entry), vec![entry]);
         for _ in 0..self.entries.len() {
-            let Some(parent) = at.parent else { return restricts };
-            at = self.linked(parent.resource);
-            restricts |= own(at);
+            level = level.iter().flat_map(|entry| &entry.parents).map(|parent| self.linked(parent.resource)).collect();
+            level.sort_by_key(|entry| entry.meta.name);
+            level.dedup_by_key(|entry| entry.meta.name);
+            if level.is_empty() {
+                return restricts;
+            }
+            restricts |= level.iter().any(|entry| own(entry));
         }
         problems.push(format!("{} belongs to itself, by way of its parents", entry.meta.name));
         restricts
@@ -168,6 +177,10 @@ impl Catalog {
 
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    pub fn fingerprint(&self) -> &[u8] {
+        &self.fingerprint
     }
 
     /// By singular name.
@@ -228,30 +241,6 @@ impl Entry {
     /// Whether it has any endpoint of its own.
     pub fn is_served(&self) -> bool {
         !self.meta.operations.is_empty() || !self.meta.actions.is_empty()
-    }
-
-    /// The names of the events that it can emit: of the plain operations that it serves, then of its actions.
-    pub fn events(&self) -> Vec<String> {
-        let meta = self.meta;
-        if !meta.events {
-            return Vec::new();
-        }
-        let serves = |operation| meta.operations.contains(&operation);
-        let changes = |a: &&ActionMeta| matches!(a.output, ActionOutput::Record) && a.method == ActionMethod::Post;
-        let creates = |a: &ActionMeta| matches!(a.output, ActionOutput::Created);
-        let plain = [
-            ("created", !meta.singleton && serves(Operation::Create) || meta.actions.iter().any(creates)),
-            ("updated", serves(Operation::Update) || meta.actions.iter().filter(changes).any(|a| a.event.is_none())),
-            ("deleted", !meta.singleton && serves(Operation::Delete)),
-            ("restored", meta.keeps_deleted()),
-        ];
-        let mut names: Vec<&str> = plain.iter().filter(|(_, emitted)| *emitted).map(|(name, _)| *name).collect();
-        for event in meta.actions.iter().filter_map(|a| a.event) {
-            if !names.contains(&event) {
-                names.push(event);
-            }
-        }
-        names.into_iter().map(|name| format!("{}.{name}", meta.name)).collect()
     }
 
     /// Whether its records hang on those of other resources, whose abilities are theirs.

@@ -74,9 +74,10 @@ pub const WRONG: &[(&str, &str)] = &[
     ("no object", "notes"),
     ("a day beyond", "day"),
     ("a time beyond", "begins_at"),
-    ("the end before", "ends_at"),
-    ("the same", "others"),
 ];
+
+/// Values that contradict another field, which the client may have given.
+pub const CONTRADICTING: &[(&str, &str)] = &[("the end before", "ends_at"), ("the same", "others")];
 
 fn set(draft: &mut Draft<Entity>, wish: &str) {
     let (model, text) = (&mut draft.model, |text: &str| Set(Some(text.to_string())));

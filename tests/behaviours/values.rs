@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use super::Behaviours;
-use super::gauge::WRONG;
+use super::gauge::{CONTRADICTING, WRONG};
 use crate::support::{logged, on_both};
 
 on_both!(
     a_wrong_value_of_before_save_is_a_fault_and_never_stored,
     a_wrong_value_of_check_is_a_fault_and_never_stored,
     a_wrong_value_of_an_action_is_a_fault_and_never_stored,
+    two_values_that_contradict_each_other_are_422_and_never_stored,
     a_value_in_another_form_is_stored_as_a_clients,
     a_problem_of_the_request_comes_before_a_fault,
 );
@@ -52,6 +53,21 @@ fn names_the_place(answer: &crate::support::Answer, hook: &str, field: &str) {
     assert!(line.contains(&format!("gauge.{hook} sets gauge.{field} to a value that ")), "{line}");
     for value in ["bogus", "abcdef", "nobody", "ftp:"] {
         assert!(!line.contains(value), "a value may be a secret: {line}");
+    }
+}
+
+async fn two_values_that_contradict_each_other_are_422_and_never_stored(server: Behaviours) {
+    let admin = server.admin();
+    for (wish, field) in CONTRADICTING {
+        for place in ["check", "before_save"] {
+            let gauge = json!({ "title": "Gauge", "wish": wish, "place": place });
+            admin.post("/gauges", gauge).await.invalid(field);
+        }
+        let gauge = json!({ "title": "Gauge", "wish": wish, "place": "spoil" });
+        let gauge = admin.post("/gauges", gauge).await.created("gauge");
+        let path = format!("/gauges/{}", gauge["id"]);
+        admin.post(&format!("{path}/spoil"), json!({})).await.invalid(field);
+        assert_eq!(admin.get(&path).await.record("gauge"), gauge, "{wish}");
     }
 }
 

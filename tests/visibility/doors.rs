@@ -8,6 +8,7 @@ use crate::support::{Client, Folders, on_both};
 on_both!(
     a_record_under_a_parent_is_seen_where_the_parent_is,
     a_record_under_a_parent_is_changed_by_those_who_see_it,
+    what_is_embedded_in_a_record_is_seen_and_kept_with_it,
     who_deletes_a_record_deletes_what_hangs_on_it,
     what_belongs_to_a_deleted_parent_is_seen_by_nobody,
 );
@@ -135,6 +136,16 @@ async fn a_record_under_a_parent_is_changed_by_those_who_see_it(server: Folders)
         client.put(&path, json!({ "body": SECRET })).await.record("note");
         let attachment = attach(client, &world.note).await.created("attachment");
         client.delete(&format!("/attachments/{}", attachment["id"])).await.deleted();
+    }
+}
+
+async fn what_is_embedded_in_a_record_is_seen_and_kept_with_it(server: Folders) {
+    let world = World::new(server).await;
+    for client in [&world.owner, &world.admin] {
+        let note = client.get(&world.path()).await.record("note");
+        assert_eq!(note["marks"][0]["word"], "mirror");
+        // What was read can be sent back.
+        assert_eq!(client.put(&world.path(), note.clone()).await.record("note"), note);
     }
 }
 

@@ -10,6 +10,7 @@ on_both!(
     a_webhook_is_told_of_what_its_user_sees,
     the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone,
     a_record_that_was_given_away_is_told_to_its_new_owner,
+    an_event_that_no_operation_emits_is_told_to_those_who_see_its_record,
 );
 
 /// Those who are told of each event, by the name of their webhook's address.
@@ -85,4 +86,19 @@ async fn a_record_that_was_given_away_is_told_to_its_new_owner(server: Folders) 
         ("note.updated", "stranger"),
     ];
     assert_eq!(told(&world).await, pairs(&expected));
+}
+
+/// The application may write a record whose resource serves no such operation.
+async fn an_event_that_no_operation_emits_is_told_to_those_who_see_its_record(server: Folders) {
+    let world = World::new(server).await;
+    listen(&world).await;
+    assert!(!world.server.state.catalog.events().contains(&"note.restored".to_string()));
+    let columns = "name, body, owner_id, created_at";
+    let values = format!("'note.restored', '{{}}', {}, CURRENT_TIMESTAMP", world.owner_user["id"]);
+    let later = match world.server.database {
+        crate::support::Database::Sqlite => values.replace("CURRENT_TIMESTAMP", "'2999-01-01T00:00:00+00:00'"),
+        crate::support::Database::Postgres => values.replace("CURRENT_TIMESTAMP", "now() + interval '1 day'"),
+    };
+    world.server.sql(&format!("INSERT INTO events ({columns}) VALUES ({later})")).await;
+    assert_eq!(told(&world).await, pairs(&[("note.restored", "administrator"), ("note.restored", "owner")]));
 }

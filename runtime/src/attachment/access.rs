@@ -45,15 +45,19 @@ pub fn target<'c>(
     })
 }
 
-/// The scope of attachments: the caller sees those of the records that the caller sees, of resources that the caller may read.
+/// The scope of attachments: the caller sees those of the records that the caller sees, of resources that the caller may read
+/// or write.
 pub fn scope(context: &Context<'_>) -> Option<Condition> {
     let fields = record::Entity::meta().fields;
     let field = |name: &str| fields.iter().find(|field| field.name == name);
     let (Some(of_type), Some(id)) = (field("attachable_type"), field("attachable_id")) else { return None };
     let mut seen = Vec::new();
     for target in context.catalog().attachables() {
-        let permission = target.meta.read_permission;
-        let may = permission.is_none_or(|permission| context.caller().need_permission(permission).is_ok());
+        // Who may only write them deletes them.
+        let permissions = [target.meta.read_permission, target.meta.write_permission];
+        let has =
+            |permission: Option<&str>| permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
+        let may = permissions.into_iter().any(has);
         if may {
             // Also where everybody sees all of them: what a record hung on may have gone without a word.
             let there = Condition::refers(id, target.meta, visible(context, target));

@@ -4,7 +4,7 @@ use charter_macros::Resource;
 use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
-use crate::crud::{Context, Draft, Route, load_all, revise};
+use crate::crud::{Context, Draft, Route, load_all, release};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::meta::{FieldMeta, Kind};
@@ -64,7 +64,7 @@ impl Behaviour for Entity {
                     Ok(serde_json::json!(ids).into())
                 };
                 for row in load_all(context, entry, &holders).await? {
-                    revise(context, entry, row.try_get("", "id")?, field, without).await?;
+                    release(context, entry, row.try_get("", "id")?, field, without).await?;
                 }
             }
         }

@@ -47,24 +47,28 @@ fn needs(meta: &ResourceMeta, metas: &Metas<'_>, depth: usize, tables: &mut Vec<
     found
 }
 
-/// The record that `meta`'s records belong to: the one that their path names, or the one that alone shows them because they
-/// are embedded in it and have no path.
-pub fn parent(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<Parent> {
-    let field = |name: &str| meta.fields.iter().find(|field| field.name == name);
+/// What `meta`'s records belong to: the record that their path names or, where they have no path, each that they may be
+/// embedded in.
+pub fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
+    let parent = |name: &str, resource| {
+        let field = meta.fields.iter().find(|field| field.name == name)?;
+        Some(Parent { field, resource })
+    };
     if let Some(under) = meta.under {
-        return Some(Parent { field: field(under.field)?, resource: under.resource });
+        return parent(under.field, under.resource).into_iter().collect();
     }
     if !meta.operations.is_empty() || !meta.actions.is_empty() {
-        return None;
+        return Vec::new();
     }
-    metas.values().find_map(|holder| {
-        holder.fields.iter().find_map(|embedding| match embedding.kind {
-            Kind::Embedded { resource, by } if resource == meta.name => {
-                Some(Parent { field: field(by)?, resource: holder.name })
-            }
+    let holders = metas.values().flat_map(|holder| holder.fields.iter().map(|field| (holder.name, field.kind)));
+    let mut parents: Vec<Parent> = holders
+        .filter_map(|(holder, kind)| match kind {
+            Kind::Embedded { resource, by } if resource == meta.name => parent(by, holder),
             _ => None,
         })
-    })
+        .collect();
+    parents.sort_by_key(|parent| (parent.resource, parent.field.name));
+    parents
 }
 
 /// Where each derived field has its value from.

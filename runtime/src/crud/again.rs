@@ -110,8 +110,9 @@ impl Again {
             return Ok(None);
         }
         let mut ground = Ground::default();
-        // Another release may write the same rows otherwise.
+        // Another release, or another version of the application, may write the same rows otherwise.
         ground.say(env!("CARGO_PKG_VERSION"));
+        ground.say(context.catalog().fingerprint());
         ground.records(entry, shape, condition);
         plan.sources().iter().for_each(|source| source.tables(&mut ground.tables));
         if let Some(changes) = definitions {

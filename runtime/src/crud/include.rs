@@ -12,7 +12,7 @@ use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
-use crate::query::write_condition;
+use crate::query::{Condition, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
 
 /// One include brings at most so many records into an answer. More is refused rather than cut: a list that lacks some
@@ -222,7 +222,8 @@ async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option
     wanted.dedup();
     let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
     if !wanted.is_empty() {
-        for row in select(context, target, shape, "id", &wanted, None).await?.iter() {
+        let seen = visibility::visible(context, target);
+        for row in select(context, target, shape, "id", &wanted, (&seen, None)).await?.iter() {
             if let Some(id) = key(shape, row, "id")? {
                 found.insert(id, object(shape, row)?);
             }
@@ -245,7 +246,12 @@ async fn many(
     let wanted: Vec<i64> = ids.iter().flatten().copied().collect();
     let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
     if !wanted.is_empty() {
-        let rows = select(context, target, &shape, by, &wanted, include.map(|_| MOST_RELATED + 1)).await?;
+        // What is embedded is a part of a record that is seen.
+        let seen = match include {
+            Some(_) => visibility::visible(context, target),
+            None => visibility::present(target),
+        };
+        let rows = select(context, target, &shape, by, &wanted, (&seen, include.map(|_| MOST_RELATED + 1))).await?;
         if let Some(name) = include.filter(|_| rows.len() > MOST_RELATED) {
             let plural = target.meta.plural;
             let problem =
@@ -307,19 +313,18 @@ async fn select(
     shape: &Shape,
     by: &str,
     ids: &[i64],
-    limit: Option<usize>,
+    (visible, limit): (&Condition, Option<usize>),
 ) -> Result<Arc<Rows>> {
     // What the caller may not see by itself is not seen beside another record either.
     if let Some(permission) = target.meta.read_permission {
         context.caller().need_permission(permission)?;
     }
-    let visible = visibility::visible(context, target);
     let mut sources = Vec::new();
     visible.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(512));
     shape.write_select(&mut sql, &sources);
     sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids).push(" AND ");
-    write_condition(&mut sql, &visible);
+    write_condition(&mut sql, visible);
     sql.push(&format!(" ORDER BY t.\"id\"{}", limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default()));
     context.read(sql.of_columns(shape.columns.len())).await
 }

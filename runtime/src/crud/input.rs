@@ -191,6 +191,12 @@ pub fn read_value_of(field: &FieldMeta, value: &Value) -> Result<Value, String> 
     if *value == value.as_null() {
         return if field.nullable { Ok(value.clone()) } else { Err("must not be null".into()) };
     }
+    // A text that need not be given may be empty, as one that is made of others.
+    if matches!(value, Value::String(Some(text)) if text.is_empty()) && !field.nullable && !field.required {
+        return Ok(value.clone());
+    }
+    // The rules of a secret are those of what the client gave, of which a hook makes a hash.
+    let field = &FieldMeta { rules: if field.access == Access::Secret { &[] } else { field.rules }, ..*field };
     let text = match value {
         Value::Bool(Some(value)) => value.to_string(),
         Value::Int(Some(number)) => number.to_string(),

@@ -63,6 +63,7 @@ pub use rules::{compile as compile_pattern, is_email, is_url};
 pub use show::wrap;
 pub use store::{load, load_all};
 pub use transaction::Transaction;
+pub(crate) use update::release;
 pub use update::revise;
 pub use version::{Conditions, coded as coded_tag, tag};
 pub use visibility::{Audience, visible};

@@ -123,6 +123,28 @@ pub async fn revise(
     field: &'static FieldMeta,
     value: impl FnOnce(&QueryResult) -> Result<Value>,
 ) -> Result<()> {
+    set(context, entry, id, field, value, true).await
+}
+
+/// The same, of a list from which something goes that is no more: it may be shorter than its rules allow.
+pub(crate) async fn release(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    field: &'static FieldMeta,
+    value: impl FnOnce(&QueryResult) -> Result<Value>,
+) -> Result<()> {
+    set(context, entry, id, field, value, false).await
+}
+
+async fn set(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    field: &'static FieldMeta,
+    value: impl FnOnce(&QueryResult) -> Result<Value>,
+    verified: bool,
+) -> Result<()> {
     let Some(row) = store::load(context, entry, id, &Condition::always(), true).await? else { return Ok(()) };
     let running = Running::enter(context, entry.meta, "revise")?;
     let context = &context.within_hook(&running);
@@ -130,7 +152,9 @@ pub async fn revise(
     let mut changes = Changes::new(entry.meta, Some(row));
     let before = changes.values().to_vec();
     changes.set(field.name, value);
-    running.verify(&before, &mut changes)?;
+    if verified {
+        running.verify(&before, &mut changes)?;
+    }
     store_changed(context, entry, id, &mut changes, UPDATE).await.map(drop)
 }
 

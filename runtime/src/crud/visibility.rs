@@ -70,12 +70,14 @@ pub fn permitted(context: &Context<'_>, entry: &Entry) -> Condition {
     if let Some(scope) = entry.route.hooks.scope.and_then(|scope| scope(context)) {
         condition = condition.and(scope);
     }
-    if let Some(parent) = entry.parent {
-        let target = context.catalog().linked(parent.resource);
-        let above = permitted(context, target);
-        if !above.is_always() {
-            condition = condition.and(Condition::refers(parent.field, target.meta, above));
-        }
+    let above: Vec<_> =
+        entry.parents.iter().map(|parent| (parent, context.catalog().linked(parent.resource))).collect();
+    let above: Vec<_> = above.into_iter().map(|(parent, entry)| (parent, entry, permitted(context, entry))).collect();
+    // What may be embedded in several is seen in any of them.
+    if above.iter().any(|(.., permitted)| !permitted.is_always()) {
+        let seen = above.into_iter().map(|(parent, entry, to)| Condition::refers(parent.field, entry.meta, to));
+        let mut seen: Vec<Condition> = seen.collect();
+        condition = condition.and(if seen.len() == 1 { seen.remove(0) } else { Condition::Any(seen) });
     }
     condition
 }
@@ -154,11 +156,11 @@ fn step<'c>(
         Some(Some(id)) if audience == Audience::All || audience == Audience::Owner(id) => Audience::Owner(id),
         Some(_) => Audience::Administrators,
     };
-    let Some(parent) = entry.parent else { return Ok((audience, None)) };
-    let target = context.catalog().linked(parent.resource);
-    Ok(match number(parent.field)? {
-        Some(id) if target.is_restricted => (audience, Some((target, id))),
-        Some(_) => (audience, None),
-        None => (Audience::Administrators, None),
-    })
+    for parent in &entry.parents {
+        let target = context.catalog().linked(parent.resource);
+        if let Some(id) = number(parent.field)? {
+            return Ok((audience, target.is_restricted.then_some((target, id))));
+        }
+    }
+    Ok((if entry.parents.is_empty() { audience } else { Audience::Administrators }, None))
 }

@@ -63,7 +63,7 @@ pub async fn find(
 
 /// Whether only the record itself says who may see it: what other rows say of it could be another by now.
 fn is_alone(entry: &Entry) -> bool {
-    entry.standing.is_none() && entry.route.hooks.scope.is_none() && (entry.parent.is_none() || !entry.is_restricted)
+    entry.standing.is_none() && entry.route.hooks.scope.is_none() && (entry.parents.is_empty() || !entry.is_restricted)
 }
 
 /// Changes a record that was found by [`find`] as [`update::update`] does; `None` where it takes more, and where the record

@@ -10,7 +10,7 @@ use crate::db::{Dialect, Sql};
 
 /// The permission that reading what an event tells needs, if it needs one.
 pub fn permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
-    let tells = |entry: &&Entry| entry.events().iter().any(|known| known == event);
+    let tells = |entry: &&Entry| entry.written_events().iter().any(|known| known == event);
     catalog.entries().iter().find(tells)?.meta.read_permission
 }
 
@@ -41,7 +41,7 @@ pub fn wants(catalog: &Catalog, dialect: Dialect) -> String {
 pub fn sees(catalog: &Catalog, dialect: Dialect) -> String {
     let mut condition = String::from("1 = 1");
     for entry in catalog.entries() {
-        let events: Vec<String> = entry.events().iter().map(|event| literal(event)).collect();
+        let events: Vec<String> = entry.written_events().iter().map(|event| literal(event)).collect();
         if events.is_empty() {
             continue;
         }

@@ -1,0 +1,41 @@
+//! The names of the events of a resource: those that it can emit, and those that may be written of it.
+
+use super::Entry;
+use crate::meta::{ActionMeta, ActionMethod, ActionOutput, Operation};
+
+impl Entry {
+    /// The names of the events that it can emit: of the plain operations that it serves, then of its actions.
+    pub fn events(&self) -> Vec<String> {
+        let meta = self.meta;
+        if !meta.events {
+            return Vec::new();
+        }
+        let serves = |operation| meta.operations.contains(&operation);
+        let changes = |a: &&ActionMeta| matches!(a.output, ActionOutput::Record) && a.method == ActionMethod::Post;
+        let creates = |a: &ActionMeta| matches!(a.output, ActionOutput::Created);
+        let plain = [
+            ("created", !meta.singleton && serves(Operation::Create) || meta.actions.iter().any(creates)),
+            ("updated", serves(Operation::Update) || meta.actions.iter().filter(changes).any(|a| a.event.is_none())),
+            ("deleted", !meta.singleton && serves(Operation::Delete)),
+            ("restored", meta.keeps_deleted()),
+        ];
+        let mut names: Vec<&str> = plain.iter().filter(|(_, emitted)| *emitted).map(|(name, _)| *name).collect();
+        for event in meta.actions.iter().filter_map(|a| a.event) {
+            if !names.contains(&event) {
+                names.push(event);
+            }
+        }
+        names.into_iter().map(|name| format!("{}.{name}", meta.name)).collect()
+    }
+
+    /// The names of the events that may be written of it: those that it can emit, and those of the changes that the
+    /// application makes by itself although it serves no such operation.
+    pub fn written_events(&self) -> Vec<String> {
+        let mut names = self.events();
+        if self.meta.events {
+            let plain = ["created", "updated", "deleted", "restored"].map(|what| format!("{}.{what}", self.meta.name));
+            names.extend(plain.into_iter().filter(|name| !self.events().contains(name)));
+        }
+        names
+    }
+}
