@@ -14,7 +14,16 @@ on_both!(
     every_list_and_every_record_fits_its_schema,
     every_example_of_a_new_record_is_taken,
     every_described_parameter_is_taken,
+    a_derived_field_is_null_only_where_its_reference_may_lead_nowhere,
 );
+
+async fn a_derived_field_is_null_only_where_its_reference_may_lead_nowhere(server: Server) {
+    let description = description(&server).await;
+    let of =
+        |schema: &str, field: &str| description["components"]["schemas"][schema]["properties"][field]["type"].clone();
+    assert_eq!(of("StockLevel", "product_name"), "string", "product_id is required");
+    assert_eq!(of("Product", "product_group_name"), json!(["string", "null"]), "product_group_id may be null");
+}
 
 #[track_caller]
 fn none(found: Vec<String>) {

@@ -1,8 +1,7 @@
 //! Response cache for list pages, validated by table versions; the same versions make the `ETag` of a page.
 //!
 //! The database counts the changes of each table. One short statement reads these counts for the tables that a page is read
-//! from, and is the same for all pages of them, so that concurrent requests share it. SQLite is not asked while its log tells
-//! that nothing was written.
+//! from, and is the same for all pages of them, so that concurrent requests share it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +16,7 @@ use super::written::look;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::{Sql, Version};
+use crate::db::Sql;
 use crate::error::Result;
 use crate::generations::{Generations, Weigh};
 use crate::query::{Condition, Count};
@@ -44,8 +43,6 @@ type Key = [u8; 32];
 struct Known {
     changes: i64,
     answer: Answer,
-    /// The version of the whole database in which that was found to be so still.
-    version: Option<Version>,
 }
 
 /// A page that is asked for.
@@ -147,17 +144,12 @@ impl Again {
     pub(super) async fn versioned(self, context: &Context<'_>) -> Result<Option<Versioned>> {
         let Again { key, tables } = self;
         let answers = &context.state().answers;
-        // From before the tables are asked.
-        let version = context.state().db.version();
-        if let Some((changes, answer)) = version.and_then(|version| answers.unchanged(key, version)) {
-            return Ok(Some(Versioned { key, changes, answer: Some(answer) }));
-        }
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
         total::write_changes(&mut sql, &tables);
         sql.push(" AS ").name(BASIS);
         let rows = context.read(sql.of_columns(1)).await?;
         let changes = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
-        Ok(changes.map(|changes| Versioned { key, changes, answer: answers.find(key, changes, version) }))
+        Ok(changes.map(|changes| Versioned { key, changes, answer: answers.find(key, changes) }))
     }
 }
 
@@ -178,19 +170,10 @@ impl Versioned {
 }
 
 impl Answers {
-    /// The answer that was found to hold in this version of the whole database, and the state of its tables.
-    fn unchanged(&self, key: Key, version: Version) -> Option<(i64, Answer)> {
+    /// The answer in this state of the tables.
+    fn find(&self, key: Key, changes: i64) -> Option<Answer> {
         let mut answers = self.lock();
-        let known = answers.get(&key).filter(|known| known.version == Some(version))?;
-        Some((known.changes, known.answer.clone()))
-    }
-
-    /// The answer in this state of the tables, in which they are in this version of the database or a later one.
-    fn find(&self, key: Key, changes: i64, version: Option<Version>) -> Option<Answer> {
-        let mut answers = self.lock();
-        let known = answers.get(&key).filter(|known| known.changes == changes)?;
-        known.version = version;
-        Some(known.answer.clone())
+        answers.get(&key).filter(|known| known.changes == changes).map(|known| known.answer.clone())
     }
 
     /// Keeps the answer in this state of the tables.
@@ -200,7 +183,7 @@ impl Answers {
         if answers.get(&key).is_none_or(|known| known.changes <= changes) {
             // Its bytes alone: those that it was written into may be many more.
             let answer = Answer { body: Bytes::copy_from_slice(&answer.body), next: answer.next.clone() };
-            answers.put(key, Known { changes, answer, version: None });
+            answers.put(key, Known { changes, answer });
         }
     }
 
@@ -234,24 +217,13 @@ mod tests {
     #[test]
     fn an_answer_is_given_again_in_the_same_state_alone() {
         let answers = Answers::default();
-        assert_eq!(answers.find(ONE, 7, None), None);
+        assert_eq!(answers.find(ONE, 7), None);
         answers.keep(ONE, 7, &answer(3));
-        assert_eq!(answers.find(ONE, 7, None), Some(answer(3)));
-        assert_eq!(answers.find(ONE, 8, None), None);
+        assert_eq!(answers.find(ONE, 7), Some(answer(3)));
+        assert_eq!(answers.find(ONE, 8), None);
         answers.keep(ONE, 6, &answer(2));
-        assert_eq!(answers.find(ONE, 7, None), Some(answer(3)), "a request that began earlier has an older state");
-        assert_eq!(answers.find([2; 32], 7, None), None);
-    }
-
-    #[test]
-    fn nothing_is_asked_while_the_whole_database_is_as_it_was_when_the_answer_was_found_to_hold() {
-        let (answers, [one, two]) = (Answers::default(), [1, 2].map(Version::numbered));
-        answers.keep(ONE, 7, &answer(3));
-        assert_eq!(answers.unchanged(ONE, one), None, "it may have been read in an earlier one");
-        assert_eq!(answers.find(ONE, 7, Some(one)), Some(answer(3)));
-        assert_eq!([one, two].map(|version| answers.unchanged(ONE, version)), [Some((7, answer(3))), None]);
-        answers.keep(ONE, 8, &answer(4));
-        assert_eq!([one, two].map(|version| answers.unchanged(ONE, version)), [None, None]);
+        assert_eq!(answers.find(ONE, 7), Some(answer(3)), "a request that began earlier has an older state");
+        assert_eq!(answers.find([2; 32], 7), None);
     }
 
     #[test]
@@ -269,7 +241,7 @@ mod tests {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&number.to_le_bytes());
             answers.keep(key, 1, &answer(LONGEST));
-            assert!(answers.find(ONE, 1, None).is_some());
+            assert!(answers.find(ONE, 1).is_some());
         }
         let all = answers.lock();
         let values = || all.both().into_iter().flat_map(|generation| generation.values());

@@ -14,7 +14,6 @@ mod given;
 mod held;
 mod limit;
 mod lock;
-mod log;
 mod near;
 mod packed;
 mod rows;
@@ -48,7 +47,6 @@ pub use functions::fold;
 pub use given::{GIVEN, Given, PLACE};
 pub use limit::LIFTED;
 pub use lock::{Beside, Lock};
-pub use log::Version;
 use near::Near;
 pub use packed::{PackedRow, Stored};
 pub use rows::{Row, Rows, SharedRow};
@@ -281,11 +279,6 @@ impl Db {
         let mut connection = writer.connections.get_sqlite_connection_pool().acquire().await.map_err(connect_error)?;
         let mut handle = connection.lock_handle().await.map_err(connect_error)?;
         functions::is_read_only(handle.as_raw_handle()).map_err(Error::internal)
-    }
-
-    /// What the database holds, where it can tell that without being asked: SQLite can.
-    pub fn version(&self) -> Option<Version> {
-        self.near.as_ref()?.version()
     }
 
     pub fn dialect(&self) -> Dialect {

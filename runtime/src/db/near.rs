@@ -4,25 +4,22 @@
 //! the record of an id does. Nobody knows beforehand how long a statement takes, so that each has so many steps of SQLite's
 //! machine here. One that needs more is broken off and asked through the driver, where it has time; so are those with the
 //! same text for a while, and what takes long without a step.
-//!
-//! While nothing is written the transactions of these connections stay open, and a log that is quiet is folded for that.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, ErrorCode, Statement};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use sea_orm::Value;
 
 use super::bound::stored;
-use super::log::{Committed, Log, Version};
 use super::packed::Packing;
 use super::rows::Rows;
-use super::{STATEMENTS, Sql, functions, log};
+use super::{STATEMENTS, Sql, functions};
 
 /// So many steps are counted at a time, and a statement has so many times as many: about a millisecond.
 const COUNTED: i32 = 100;
@@ -44,32 +41,15 @@ const LONGEST: usize = 4 << 20;
 const SLOW: Duration = Duration::from_millis(10);
 const REST: u32 = 10;
 
-/// Nobody holds a transaction for longer, who reads or does not: after the next write the log is not folded before it ends.
-const HELD: Duration = Duration::from_millis(100);
-
-/// When nobody has written for so long the log is folded, so that transactions may be held again.
-const QUIET: Duration = Duration::from_secs(1);
-
 /// Connections of their own for short reads: as many as there are threads that ask.
 #[derive(Debug)]
 pub(super) struct Near {
     path: PathBuf,
     /// [`SLOW`], as long as no test says otherwise.
     slow: Duration,
-    idle: Arc<Idle>,
+    /// Those that nobody uses; none once it is closed.
+    idle: Mutex<Option<Vec<Reader>>>,
     long: Mutex<Long>,
-}
-
-/// None once it is closed.
-type Idle = Mutex<Option<Open>>;
-
-/// What is there while it is open.
-#[derive(Debug, Default)]
-struct Open {
-    /// Those that nobody uses.
-    readers: Vec<Reader>,
-    /// What tells of changes, once there was a reader.
-    log: Option<Log>,
 }
 
 /// What is not tried, and until when.
@@ -83,8 +63,6 @@ struct Long {
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
-    /// What was committed before the transaction began that is open, and when it did.
-    held: Option<(Committed, Instant)>,
     spent: Arc<Spent>,
 }
 
@@ -120,11 +98,9 @@ impl Spent {
 }
 
 impl Near {
-    /// Short reads of the database in a file, which is opened when the first comes. To be called on a runtime.
+    /// Short reads of the database in a file, which is opened when the first comes.
     pub fn new(path: PathBuf) -> Near {
-        let idle = Arc::new(Mutex::new(Some(Open::default())));
-        tokio::spawn(keep(path.clone(), Arc::downgrade(&idle)));
-        Near { path, slow: SLOW, idle, long: Mutex::default() }
+        Near { path, slow: SLOW, idle: Mutex::new(Some(Vec::new())), long: Mutex::default() }
     }
 
     /// The rows of a statement; nothing where it takes long, fails, or binds what is not bound here: the driver has the
@@ -135,15 +111,14 @@ impl Near {
         }
         let text = self.long().try_now(&sql.text)?;
         // Nobody waits for a connection that is being opened.
-        let (idle, now) = lock(&self.idle).as_mut().map(|open| (open.readers.pop(), open.now()))?;
-        let mut reader = match idle {
+        let idle = lock(&self.idle).as_mut().map(Vec::pop)?;
+        let reader = match idle {
             Some(reader) => reader,
-            None => self.open().ok()?,
+            None => Reader::open(&self.path, self.slow).ok()?,
         };
         let begun = Instant::now();
-        // Of every statement from here on.
         reader.spent.begin();
-        let rows = reader.renew(now, begun).and_then(|()| reader.read(sql));
+        let rows = reader.read(sql);
         let took = begun.elapsed();
         match rows {
             Ok(rows) => {
@@ -154,8 +129,8 @@ impl Near {
                         long.all = Some(begun + took + took * REST);
                     }
                 }
-                if let Some(open) = lock(&self.idle).as_mut() {
-                    open.readers.push(reader);
+                if let Some(idle) = lock(&self.idle).as_mut() {
+                    idle.push(reader);
                 }
                 rows
             }
@@ -171,22 +146,6 @@ impl Near {
         }
     }
 
-    /// One reader more. What tells of changes is that of its file.
-    fn open(&self) -> rusqlite::Result<Reader> {
-        let reader = Reader::open(&self.path, self.slow)?;
-        if let Some(open) = lock(&self.idle).as_mut()
-            && !open.log.as_ref().is_some_and(|log| log.is_of(&reader.connection))
-        {
-            open.log = Log::open(&self.path);
-        }
-        Ok(reader)
-    }
-
-    /// What the file holds, if that can be told without asking.
-    pub fn version(&self) -> Option<Version> {
-        lock(&self.idle).as_ref()?.now().map(|committed| committed.version)
-    }
-
     /// Closes every connection that is not used. No other is opened.
     pub fn close(&self) {
         *lock(&self.idle) = None;
@@ -197,43 +156,8 @@ impl Near {
     }
 }
 
-/// Ends the transactions of those who read nothing, and folds a log to which nothing is written, until nobody reads any more.
-async fn keep(path: PathBuf, idle: Weak<Idle>) {
-    let (mut last, mut quiet) = (None, Duration::ZERO);
-    loop {
-        tokio::time::sleep(HELD).await;
-        let Some(idle) = idle.upgrade() else { return };
-        let (failed, now) = match lock(&idle).as_mut() {
-            Some(open) => {
-                let failed: Vec<Reader> = open.readers.extract_if(.., |reader| reader.let_go().is_err()).collect();
-                (failed, open.now())
-            }
-            None => return,
-        };
-        // Others need not wait while they are closed.
-        drop(failed);
-        quiet = if now == last { quiet + HELD } else { Duration::ZERO };
-        last = now;
-        if quiet >= QUIET && now.is_some_and(|committed| !committed.is_folded()) {
-            // Whoever is in the way now may not be the next time.
-            quiet = Duration::ZERO;
-            let path = path.clone();
-            if let Ok(Err(error)) = tokio::task::spawn_blocking(move || log::fold(&path)).await {
-                tracing::debug!(%error, "the log of SQLite is not folded");
-            }
-        }
-    }
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Open {
-    /// What is committed, if that can be told.
-    fn now(&self) -> Option<Committed> {
-        self.log.as_ref()?.now()
-    }
 }
 
 impl Long {
@@ -265,7 +189,9 @@ impl Long {
 
 impl Reader {
     fn open(path: &Path, slow: Duration) -> rusqlite::Result<Reader> {
-        let connection = log::connect(path)?;
+        // As the driver opens its own. The file is not made here, and nobody else uses the connection meanwhile.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(path, flags)?;
         connection.pragma_update(None, "query_only", true)?;
         // Who would have to wait for somebody else does so elsewhere.
         connection.busy_timeout(Duration::ZERO)?;
@@ -278,31 +204,7 @@ impl Reader {
         drop(connection.prepare("SELECT 1 FROM sqlite_schema")?);
         let counted = spent.clone();
         connection.progress_handler(COUNTED, Some(move || counted.is_over()))?;
-        Ok(Reader { connection, held: None, spent })
-    }
-
-    /// Has what is read next be what is committed, where something tells what that is now, at `moment`.
-    fn renew(&mut self, now: Option<Committed>, moment: Instant) -> rusqlite::Result<()> {
-        let is_new = |since: Instant| moment.saturating_duration_since(since) < HELD;
-        if self.held.is_some_and(|(then, since)| now == Some(then) && is_new(since)) {
-            return Ok(());
-        }
-        self.let_go()?;
-        if let Some(committed) = now.filter(Committed::is_folded) {
-            self.connection.prepare_cached("BEGIN")?.raw_execute()?;
-            self.held = Some((committed, moment));
-        }
-        Ok(())
-    }
-
-    /// Ends the transaction, if one is open.
-    fn let_go(&mut self) -> rusqlite::Result<()> {
-        if self.held.take().is_some() {
-            // It is not late because it is long ago that something was read.
-            self.spent.begin();
-            self.connection.prepare_cached("COMMIT")?.raw_execute()?;
-        }
-        Ok(())
+        Ok(Reader { connection, spent })
     }
 
     /// Nothing where a value is not bound here, or the answer is long.

@@ -8,22 +8,32 @@ use uuid::Uuid;
 
 use super::super::connection::{Pool, adapt};
 use super::super::held::Held;
-use super::super::log::tests::Folder;
 use super::super::{Dialect, Row, Rows};
 use super::*;
 
-mod held;
+/// A folder of its own, until it is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("charter-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
 
 /// A database with the numbers from 1 to 5,000, and what reads it either way.
 async fn opened(name: &str) -> (Near, Pool, Folder) {
-    opened_as(name, SqliteJournalMode::Wal).await
-}
-
-async fn opened_as(name: &str, mode: SqliteJournalMode) -> (Near, Pool, Folder) {
     let folder = Folder::create(&format!("near-{name}"));
     let path = folder.0.join("numbers.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
-    let options = options.journal_mode(mode).synchronous(SqliteSynchronous::Off);
+    let options = options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Off);
     let pool = SqlitePoolOptions::new().after_connect(|connection, _| {
         Box::pin(async move {
             functions::register(connection.lock_handle().await?.as_raw_handle()).unwrap();
@@ -146,7 +156,7 @@ async fn steps_of_one_statement_are_not_counted_for_the_next() {
         let rows = near.read(&sql("SELECT i FROM n WHERE i <= 500", 1));
         assert_eq!(rows.expect("it is short").len(), 500);
     }
-    assert_eq!(lock(&near.idle).as_ref().unwrap().readers.len(), 1, "one connection serves all");
+    assert_eq!(lock(&near.idle).as_ref().expect("it is open").len(), 1, "one connection serves all");
 }
 
 #[tokio::test]
