@@ -69,6 +69,31 @@ fn two_processes_agree_on_totals_while_both_write() {
     });
 }
 
+#[test]
+fn lists_that_are_asked_for_at_once_have_their_own_rows() {
+    behind("SELECT 1", async |server: Server| {
+        let second = server.beside().await;
+        let clients = [server.admin(), second.admin()];
+        let askers = (0..16).map(|number| {
+            let client = clients[number % 2].clone();
+            tokio::spawn(async move {
+                for turn in 0..20 {
+                    // Writes in between have the pooler hand its connections round, and no list is known already.
+                    let name = format!("asked {number} {turn}");
+                    client.post("/members", json!({ "name": name })).await.created("member");
+                    let query = format!("/members?q[name_eq]=asked+{number}+{turn}");
+                    let page = client.get(&query).await.ok();
+                    assert_eq!(page["meta"]["total"], 1, "{query}: {page}");
+                    assert_eq!(page["members"][0]["name"], name, "{query}");
+                }
+            })
+        });
+        for asker in askers.collect::<Vec<_>>() {
+            asker.await.expect("its list is its own");
+        }
+    });
+}
+
 async fn total(client: &Client, query: &str) -> i64 {
     client.get(&format!("/members?{query}")).await.ok()["meta"]["total"].as_i64().expect("a total")
 }

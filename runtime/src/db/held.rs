@@ -9,7 +9,7 @@ use std::time::Duration;
 use sea_orm::error::ConnAcquireErr;
 use sea_orm::sqlx::pool::{self, PoolConnection};
 use sea_orm::sqlx::postgres::PgArguments;
-use sea_orm::sqlx::{AssertSqlSafe, Database, IntoArguments, Postgres, Sqlite, query_with};
+use sea_orm::sqlx::{AssertSqlSafe, Connection as _, Database, IntoArguments, Postgres, Sqlite, query_with};
 use sea_orm::{DbBackend, DbErr, QueryResult, RuntimeErr, SqlxError};
 use sea_query_sqlx::SqlxValues;
 use tokio::time::{Instant, sleep};
@@ -158,7 +158,9 @@ impl Held {
         }
     }
 
-    /// All rows of a statement of PostgreSQL, which is prepared and kept if it is `kept`.
+    /// All rows of a statement of PostgreSQL, which is prepared and kept if it is `kept`. The driver sends a statement
+    /// without a name and its values in two messages, each with an end. A pooler may carry out the second on another
+    /// connection, where somebody else's statement has no name either. In a transaction it has one connection for both.
     pub async fn all_of(
         &mut self,
         text: String,
@@ -167,7 +169,17 @@ impl Held {
     ) -> Result<Vec<QueryResult>, DbErr> {
         let Held::Postgres(connection, pool) = self else { return Err(DbErr::Custom("this is no PostgreSQL".into())) };
         let query = query_with::<Postgres, _>(AssertSqlSafe(text), arguments).persistent(kept);
-        let rows = pool.answer(async { query.fetch_all(&mut **connection).await.map_err(failed) }).await;
+        let rows = pool
+            .answer(async {
+                if kept {
+                    return query.fetch_all(&mut **connection).await.map_err(failed);
+                }
+                let mut transaction = connection.begin().await.map_err(failed)?;
+                let rows = query.fetch_all(&mut *transaction).await.map_err(failed)?;
+                transaction.commit().await.map_err(failed)?;
+                Ok(rows)
+            })
+            .await;
         if matches!(rows, Err(DbErr::Conn(_))) {
             // Nobody is to wait for what it was asked.
             connection.close_on_drop();
