@@ -152,7 +152,7 @@ impl ColumnKind {
 }
 
 impl Index {
-    /// Whether an index that is to go can serve until others of its table are made: none of those has its name, and its columns stay
+    /// Whether an index that is to go can serve until others of its table are made: none of those has its name, and its columns and soft deletes stay
     /// as they are.
     pub fn is_replaced(&self, then: &Table, now: &Table) -> bool {
         let is_new = |other: &&Index| !then.indexes.contains(other);
@@ -160,6 +160,7 @@ impl Index {
         let stays = |name: &String| kind(now, name).is_some_and(|is| Some(is) == kind(then, name));
         let name = self.name(&then.name);
         then.name == now.name
+            && then.column("deleted_at").is_some() == now.column("deleted_at").is_some()
             && self.columns.iter().all(stays)
             && now.indexes.iter().any(|other| is_new(&other))
             && now.indexes.iter().all(|other| other.name(&now.name) != name)

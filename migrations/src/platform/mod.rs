@@ -27,7 +27,7 @@ mod m20261121_000019_platform_contents;
 mod m20261121_000020_platform_told;
 mod m20261121_000021_platform_histories;
 mod m20261121_000022_platform_emptied;
-mod m20261127_000023_platform_event_owners;
+mod m20261121_000023_platform_event_owners;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -54,6 +54,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000020_platform_told::Migration),
         Atomic::boxed(m20261121_000021_platform_histories::Migration),
         Atomic::boxed(m20261121_000022_platform_emptied::Migration),
-        Atomic::boxed(m20261127_000023_platform_event_owners::Migration),
+        Atomic::boxed(m20261121_000023_platform_event_owners::Migration),
     ]
 }
