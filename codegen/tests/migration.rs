@@ -279,7 +279,6 @@ fn tables_that_refer_to_each_other_are_made_and_dropped() {
     assert_eq!(kinds(&Plan::between(&both, &Snapshot::default())), [true, false, false]);
 }
 
-/// Whoever changes a resource runs `cargo charter migration`.
 /// Lists are read by an index all the time.
 #[test]
 fn a_changed_index_is_made_before_the_former_one_goes() {
@@ -301,10 +300,15 @@ fn a_changed_index_is_made_before_the_former_one_goes() {
     assert!(dropped.contains("drop_index(\"lamps_name_code_idx\")"), "{dropped}");
     // One that nothing takes the place of goes at once, and so does one whose column becomes another.
     assert!(plan(yaml("integer", "[]")).0[0].contains("drop_index"));
+    // So does one whose condition names the time of deletion, which goes.
+    let deleted = yaml("integer", "[[name, code]]\ndelete: soft");
+    let hard = Plan::between(&deleted.kept(), &yaml("integer", "[[code, name]]"));
+    assert!(!rust::lines(&hard.online).concat().contains("drop_index"), "{hard:?}");
     let (whole, online) = plan(yaml("date", "[[code, name]]"));
     assert!(whole[0].contains("drop_index") && !online.concat().contains("drop_index"), "{whole:?} {online:?}");
 }
 
+/// Whoever changes a resource runs `cargo charter migration`.
 #[test]
 fn the_snapshots_of_this_repository_are_those_of_its_resources() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -5,12 +5,9 @@ mod gauge;
 mod order;
 mod values;
 
-use std::ops::Deref;
-use std::sync::OnceLock;
-
 use charter_migrations::prelude::*;
 
-use crate::support::{Database, Fixture, Prepared, Server, with_own};
+use crate::support::{nothing, own_fixture};
 
 /// Two that throw a ball to each other, or to themselves.
 mod player {
@@ -74,38 +71,9 @@ mod player {
     }
 }
 
-/// The service with these resources beside its own.
-pub struct Behaviours(Server);
-
-impl Deref for Behaviours {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.0
-    }
-}
-
-impl Fixture for Behaviours {
-    async fn start(database: Database) -> Behaviours {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let app = with_own::<Migration>([player::route(), gauge::route()]);
-        Behaviours(Server::open(app, database, place, |_| Box::pin(async {}), |_| {}).await)
-    }
-
-    fn server(&self) -> &Server {
-        &self.0
-    }
-}
-
-#[derive(Default)]
-struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &str {
-        "behaviours"
-    }
+own_fixture! {
+    /// The service with these resources beside its own.
+    Behaviours, "behaviours", [player::route(), gauge::route()], nothing
 }
 
 #[async_trait::async_trait]

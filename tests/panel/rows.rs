@@ -1,14 +1,12 @@
 //! Rows of related records and of forms: what is found, what they begin with, what stands in one and what in its menu.
 #![allow(clippy::duplicated_attributes, reason = "two actions may both be on a record")]
 
-use std::ops::Deref;
-use std::sync::OnceLock;
-
 use charter_migrations::prelude::*;
+use charter_runtime::crud::Route;
 use serde_json::json;
 
 use super::visitor;
-use crate::support::{Database, Fixture, Prepared, Server, on_both, with_own};
+use crate::support::{nothing, on_both, own_fixture};
 
 on_both!(
     records_are_related_by_a_reference_that_only_filters_name,
@@ -122,38 +120,9 @@ mod coin {
     }
 }
 
-pub struct Chests(Server);
-
-impl Deref for Chests {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.0
-    }
-}
-
-impl Fixture for Chests {
-    async fn start(database: Database) -> Chests {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        use charter_runtime::crud::Route;
-        let own = [chest::route(), Route::of::<tag::Entity>(), Route::of::<coin::Entity>()];
-        Chests(Server::open(with_own::<Migration>(own), database, place, |_| Box::pin(async {}), |_| {}).await)
-    }
-
-    fn server(&self) -> &Server {
-        &self.0
-    }
-}
-
-#[derive(Default)]
-struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &str {
-        "chests"
-    }
+own_fixture! {
+    /// The service with these resources beside its own.
+    Chests, "chests", [chest::route(), Route::of::<tag::Entity>(), Route::of::<coin::Entity>()], nothing
 }
 
 #[async_trait::async_trait]

@@ -3,14 +3,15 @@
 mod several;
 mod shown;
 
-use std::ops::Deref;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use charter_migrations::prelude::*;
+use charter_runtime::context::State;
+use charter_runtime::crud::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::panel::visitor;
-use crate::support::{Client, Database, Fixture, Prepared, Server, create, on_both, with_own};
+use crate::support::{Client, create, on_both, own_fixture};
 
 mod rack {
     use charter_runtime::crud::Route;
@@ -122,46 +123,15 @@ mod tool {
     }
 }
 
-/// The service with racks, trays on them and tools in those beside its own resources.
-struct Racks(Server);
-
-impl Deref for Racks {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.0
-    }
+own_fixture! {
+    /// The service with racks, trays on them and tools in those beside its own resources.
+    Racks, "racks", [rack::route(), tray::route(), tool::route()], fill
 }
 
-impl Fixture for Racks {
-    async fn start(database: Database) -> Racks {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let app = with_own::<Migration>([rack::route(), tray::route(), tool::route()]);
-        let fill =
-            |state: &std::sync::Arc<charter_runtime::context::State>| -> charter_runtime::crud::BoxFuture<'_, ()> {
-                let state = state.clone();
-                Box::pin(async move {
-                    create(&state, "rack", &json!({ "name": "R1" })).await;
-                })
-            };
-        Racks(Server::open(app, database, place, fill, |_| {}).await)
-    }
-
-    fn server(&self) -> &Server {
-        &self.0
-    }
-}
-
-/// Their tables, behind those of the service.
-#[derive(Default)]
-struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &str {
-        "racks"
-    }
+fn fill(state: &Arc<State>) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        create(state, "rack", &json!({ "name": "R1" })).await;
+    })
 }
 
 #[async_trait::async_trait]

@@ -1,16 +1,13 @@
 //! Folders with an owner, notes under them, links to notes and pins that refer further: resources that are seen only where
 //! another record is.
 
-use std::ops::Deref;
-use std::sync::OnceLock;
-
 use charter_migrations::prelude::*;
 use charter_runtime::crud::Route;
 use charter_runtime::generated::Resource;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
-use super::server::Fixture;
-use super::{Database, Prepared, Server, with_own};
+use super::own::own_fixture;
+use super::server::nothing;
 
 /// What only its owner and administrators see.
 pub mod folder {
@@ -118,45 +115,15 @@ pub mod pin {
     }
 }
 
-/// The service with these resources beside its own.
-pub struct Folders(Server);
-
-impl Deref for Folders {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.0
-    }
-}
-
-impl Fixture for Folders {
-    async fn start(database: Database) -> Folders {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let own = [
-            Route::of::<folder::Entity>(),
-            Route::of::<note::Entity>(),
-            Route::of::<mark::Entity>(),
-            Route::of::<link::Entity>(),
-            Route::of::<pin::Entity>(),
-        ];
-        let app = with_own::<Migration>(own);
-        Folders(Server::open(app, database, place, |_| Box::pin(async {}), |_| {}).await)
-    }
-
-    fn server(&self) -> &Server {
-        &self.0
-    }
-}
-
-#[derive(Default)]
-struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &str {
-        "folders"
-    }
+own_fixture! {
+    /// The service with these resources beside its own.
+    Folders, "folders", [
+        Route::of::<folder::Entity>(),
+        Route::of::<note::Entity>(),
+        Route::of::<mark::Entity>(),
+        Route::of::<link::Entity>(),
+        Route::of::<pin::Entity>(),
+    ], nothing
 }
 
 #[async_trait::async_trait]

@@ -1,16 +1,13 @@
 //! Two resources of the tests alone, for what none of the service's has yet: a reference to any of several resources,
 //! records embedded in another, labels of codes, an owner, a field that is given once.
 
-use std::ops::Deref;
-use std::sync::OnceLock;
-
 use charter_migrations::prelude::*;
 use charter_runtime::crud::Route;
 use charter_runtime::generated::Resource;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
-use super::server::Fixture;
-use super::{Database, Prepared, Server, with_own};
+use super::own::own_fixture;
+use super::server::nothing;
 
 /// What people come together for.
 pub mod gathering {
@@ -76,40 +73,9 @@ pub mod guest {
     }
 }
 
-/// The service with the gatherings beside its own resources.
-pub struct Gatherings(Server);
-
-impl Deref for Gatherings {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.0
-    }
-}
-
-impl Fixture for Gatherings {
-    async fn start(database: Database) -> Gatherings {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let own = [Route::of::<gathering::Entity>(), Route::of::<guest::Entity>()];
-        let app = with_own::<Migration>(own);
-        Gatherings(Server::open(app, database, place, |_| Box::pin(async {}), |_| {}).await)
-    }
-
-    fn server(&self) -> &Server {
-        &self.0
-    }
-}
-
-/// The two tables, behind those of the service.
-#[derive(Default)]
-struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &str {
-        "gatherings"
-    }
+own_fixture! {
+    /// The service with the gatherings beside its own resources.
+    Gatherings, "gatherings", [Route::of::<gathering::Entity>(), Route::of::<guest::Entity>()], nothing
 }
 
 #[async_trait::async_trait]

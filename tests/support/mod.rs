@@ -35,10 +35,11 @@ pub use gatherings::Gatherings;
 pub use leaving::leave;
 pub use lists::lists;
 pub use logged::{log, logged};
+pub(crate) use own::own_fixture;
 pub use own::with_own;
 pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
-pub use server::{Fixture, Prepared, Server, create, run};
+pub use server::{Fixture, Prepared, Server, create, nothing, run};
 pub use specimen::Specimens;
 pub use wire::Wire;
 

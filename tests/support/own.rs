@@ -22,3 +22,48 @@ impl<M: MigrationTrait + Default + 'static> MigratorTrait for Migrator<M> {
         migrations
     }
 }
+
+/// Makes a fixture of this name: the service with these routes beside its own, over a database that has what `fill` adds. The
+/// module says what the migration of this name does: `impl MigrationTrait for Migration`.
+macro_rules! own_fixture {
+    ($(#[$documentation:meta])* $fixture:ident, $migration:literal, $routes:expr, $fill:expr) => {
+        $(#[$documentation])*
+        pub struct $fixture(crate::support::Server);
+
+        impl std::ops::Deref for $fixture {
+            type Target = crate::support::Server;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
+        impl crate::support::Fixture for $fixture {
+            async fn start(database: crate::support::Database) -> Self {
+                use std::sync::OnceLock;
+
+                use crate::support::{Database, Prepared, Server, with_own};
+
+                static SQLITE: OnceLock<Prepared> = OnceLock::new();
+                static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+                let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+                $fixture(Server::open(with_own::<Migration>($routes), database, place, $fill, |_| {}).await)
+            }
+
+            fn server(&self) -> &crate::support::Server {
+                &self.0
+            }
+        }
+
+        #[derive(Default)]
+        struct Migration;
+
+        impl charter_migrations::prelude::MigrationName for Migration {
+            fn name(&self) -> &str {
+                $migration
+            }
+        }
+    };
+}
+
+pub(crate) use own_fixture;

@@ -284,7 +284,8 @@ async fn make_ready(app: &App, state: &Arc<State>) -> String {
     text(&create(state, "token", &token).await["value"]).to_string()
 }
 
-fn nothing(_: &Arc<State>) -> BoxFuture<'_, ()> {
+/// Adds nothing to a prepared database.
+pub fn nothing(_: &Arc<State>) -> BoxFuture<'_, ()> {
     Box::pin(async {})
 }
 

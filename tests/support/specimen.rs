@@ -1,7 +1,6 @@
 //! A resource of the tests alone, whose every field may be null; and the ten rows of the conformance table.
 
-use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use charter_migrations::prelude::*;
 use charter_runtime::Result;
@@ -12,8 +11,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json};
 use serde_json::json;
 
-use super::server::{Fixture, create};
-use super::{Database, Prepared, Server, with_own};
+use super::own::own_fixture;
+use super::server::create;
 
 // Both actions run on a record, which each says.
 #[allow(clippy::duplicated_attributes)]
@@ -70,39 +69,9 @@ fn route() -> Route {
     charter_runtime::route!(Entity, Behaviour, hooks(), actions(record weigh, record count))
 }
 
-/// The service with the specimens beside its own resources.
-pub struct Specimens(Server);
-
-impl Deref for Specimens {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.0
-    }
-}
-
-impl Fixture for Specimens {
-    async fn start(database: Database) -> Specimens {
-        static SQLITE: OnceLock<Prepared> = OnceLock::new();
-        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        let app = with_own::<Migration>([route()]);
-        Specimens(Server::open(app, database, place, fill, |_| {}).await)
-    }
-
-    fn server(&self) -> &Server {
-        &self.0
-    }
-}
-
-/// The table of the specimens, behind those of the service.
-#[derive(Default)]
-struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &str {
-        "specimens"
-    }
+own_fixture! {
+    /// The service with the specimens beside its own resources.
+    Specimens, "specimens", [route()], fill
 }
 
 #[async_trait::async_trait]

@@ -152,8 +152,8 @@ impl ColumnKind {
 }
 
 impl Index {
-    /// Whether an index that is to go can serve until others of its table are made: none of those has its name, and its columns and soft deletes stay
-    /// as they are.
+    /// Whether an index that is to go can serve until others of its table are made: none of those has its name, its columns
+    /// stay as they are, and so does whether records are soft-deleted, which its condition may name.
     pub fn is_replaced(&self, then: &Table, now: &Table) -> bool {
         let is_new = |other: &&Index| !then.indexes.contains(other);
         let kind = |table: &Table, name: &str| table.column(name).map(|column| column.kind.clone());

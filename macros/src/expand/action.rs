@@ -25,7 +25,7 @@ pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
     let declared = quote! {
         /// The events of its actions.
         #[derive(Clone, Copy, Debug)]
-        #[allow(dead_code, reason = "not every action amounts to another write")]
+        #[allow(dead_code, reason = "an application may emit none of them by hand")]
         pub enum Event { #(#variants),* }
         #[automatically_derived]
         impl ::charter_runtime::generated::ActionEvent for Event {
