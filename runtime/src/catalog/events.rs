@@ -34,7 +34,8 @@ impl Entry {
         let mut names = self.events();
         if self.meta.events {
             let plain = ["created", "updated", "deleted", "restored"].map(|what| format!("{}.{what}", self.meta.name));
-            names.extend(plain.into_iter().filter(|name| !self.events().contains(name)));
+            let others: Vec<String> = plain.into_iter().filter(|name| !names.contains(name)).collect();
+            names.extend(others);
         }
         names
     }

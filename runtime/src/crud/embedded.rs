@@ -55,9 +55,7 @@ impl EmbeddedSet {
     pub fn is_unchanged(&self) -> bool {
         self.gone.is_empty() && self.items.iter().all(|item| item.id.is_some() && item.changes.is_empty())
     }
-}
 
-impl EmbeddedSet {
     pub fn field(&self) -> &'static FieldMeta {
         self.field
     }

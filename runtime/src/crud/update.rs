@@ -113,9 +113,10 @@ pub async fn finish(
     store_changed(context, entry, id, changes, cause).await
 }
 
-/// Sets a field of a record as a consequence of another change, whoever asks. The value is checked as one that a hook sets; no
-/// other rule is, and neither `check` nor `before_save` runs. The change has its event and its entry in the trail. `value` is made of the row as it stands when nobody else can
-/// change it any more. A record that is gone by then needs nothing.
+/// Sets a field of a record as a consequence of another change, whoever asks. The value is checked as one that a hook sets;
+/// no other rule is, and neither `check` nor `before_save` runs. The change has its event and its entry in the trail.
+/// `value` is made of the row as it stands when nobody else can change it any more. A record that is gone by then needs
+/// nothing.
 pub async fn revise(
     context: &Context<'_>,
     entry: &Entry,

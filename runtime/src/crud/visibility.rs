@@ -70,12 +70,14 @@ pub fn permitted(context: &Context<'_>, entry: &Entry) -> Condition {
     if let Some(scope) = entry.route.hooks.scope.and_then(|scope| scope(context)) {
         condition = condition.and(scope);
     }
-    let above: Vec<_> =
-        entry.parents.iter().map(|parent| (parent, context.catalog().linked(parent.resource))).collect();
-    let above: Vec<_> = above.into_iter().map(|(parent, entry)| (parent, entry, permitted(context, entry))).collect();
+    let above = entry.parents.iter().map(|parent| {
+        let target = context.catalog().linked(parent.resource);
+        (parent, target, permitted(context, target))
+    });
+    let above: Vec<_> = above.collect();
     // What may be embedded in several is seen in any of them.
     if above.iter().any(|(.., permitted)| !permitted.is_always()) {
-        let seen = above.into_iter().map(|(parent, entry, to)| Condition::refers(parent.field, entry.meta, to));
+        let seen = above.into_iter().map(|(parent, target, to)| Condition::refers(parent.field, target.meta, to));
         let mut seen: Vec<Condition> = seen.collect();
         condition = condition.and(if seen.len() == 1 { seen.remove(0) } else { Condition::Any(seen) });
     }
