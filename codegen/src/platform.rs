@@ -36,8 +36,6 @@ pub const TABLES: &[&str] = &[
     "idempotency_keys",
     "record_blocks",
     "record_changes",
-    "record_recent",
-    "record_stretches",
     "record_totals",
     "roles",
     "seaql_migrations",

@@ -124,8 +124,8 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, totals, answers, address) = Default::default();
-        let (custom_fields, custom_fields_changed, outspoken, searches, views_changed) = Default::default();
+        let (clock, webhooks, tokens, responses, address) = Default::default();
+        let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
             mounts: self.mounts.clone(),
@@ -136,8 +136,7 @@ impl App {
             webhooks,
             sender,
             tokens,
-            totals,
-            answers,
+            responses,
             attachments,
             address,
             custom_fields_changed,
@@ -145,7 +144,7 @@ impl App {
             gate,
             pending: Pending::default(),
             custom_fields,
-            outspoken,
+            foreign_triggers,
             searches,
             token_rate,
             anonymous_rate,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 pub use standing::Standing;
 
-use crate::crud::{Beside, Route, explain};
+use crate::crud::{Route, explain};
 use crate::db::fold;
 use crate::error::Error;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
@@ -50,8 +50,6 @@ pub struct Entry {
     pub is_restricted: bool,
     /// `SELECT t."id", ...`: every column of its own.
     pub stored: String,
-    /// What is shown of a single record beside those.
-    pub beside: Beside,
 }
 
 /// The record without which another one is not seen: the one that its path names, or that it is embedded in.
@@ -126,7 +124,6 @@ impl Catalog {
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
-            let beside = Beside::of(meta, &single);
             entries.push(Entry {
                 meta,
                 route,
@@ -138,7 +135,6 @@ impl Catalog {
                 parents,
                 is_restricted: false,
                 stored,
-                beside,
             });
         }
         let described: Vec<_> = entries.iter().map(|entry| entry.meta).collect();

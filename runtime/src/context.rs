@@ -10,7 +10,7 @@ use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crud::{Answers, Outspoken, Running, Transaction};
+use crate::crud::{ForeignTriggers, ResponseCache, Running, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
@@ -19,7 +19,6 @@ use crate::lasting::Lasting;
 use crate::openapi::Description;
 use crate::search;
 use crate::server::{Gate, Mount, Pending, RateLimit};
-use crate::total;
 use crate::view;
 use crate::webhook::{Exchange, Metrics};
 
@@ -47,10 +46,8 @@ pub struct State {
     /// What sends their deliveries.
     pub sender: Arc<dyn Exchange>,
     pub tokens: TokenCache,
-    /// The totals that were counted.
-    pub totals: total::Known,
-    /// The pages that may be answered again.
-    pub answers: Answers,
+    /// Pages and totals of lists.
+    pub responses: ResponseCache,
     /// Where the bytes of attachments are.
     pub attachments: Storage,
     /// Where the server listens, once it does.
@@ -66,7 +63,7 @@ pub struct State {
     /// The definitions of custom fields as they were last read.
     pub custom_fields: custom_field::Known,
     /// The tables in whose rows the database has a say.
-    pub outspoken: Outspoken,
+    pub foreign_triggers: ForeignTriggers,
     /// The indexes of substrings that are complete, on SQLite.
     pub searches: search::Complete,
     /// Requests of each token, by its digest.

@@ -1,7 +1,6 @@
 //! What every list shares: filters, order, pages, includes and saved views.
 
 mod again;
-mod carried;
 mod conformance;
 mod cursor;
 mod custom;
@@ -20,6 +19,7 @@ mod substrings;
 mod tags;
 mod text;
 mod total;
+mod total_after_changes;
 mod view;
 mod writers;
 

@@ -14,7 +14,7 @@ use crate::prelude::*;
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-const POSTGRES: &str = r#"
+pub(super) const POSTGRES: &str = r#"
 ALTER TABLE "record_totals" ADD COLUMN "floor" xid8;
 ALTER TABLE "record_changes" ADD COLUMN "ids" bigint[], ADD COLUMN "xid" xid8 NOT NULL DEFAULT pg_current_xact_id();
 CREATE TABLE "record_recent" (
@@ -24,7 +24,7 @@ CREATE TABLE "record_recent" (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 CREATE INDEX "record_recent_table_xid" ON "record_recent" ("table", "xid")"#;
 
-const SQLITE: &str = r#"
+pub(super) const SQLITE: &str = r#"
 ALTER TABLE "record_totals" ADD COLUMN "floor" bigint;
 CREATE TABLE "record_recent" (
     "table" varchar(255) NOT NULL,
@@ -56,13 +56,20 @@ impl MigrationTrait for Migration {
             for (name, live) in FUNCTIONS {
                 connection.execute_unprepared(&function(name, live, false)).await?;
             }
-            connection
-                .execute_unprepared("ALTER TABLE \"record_changes\" DROP COLUMN \"ids\", DROP COLUMN \"xid\"")
-                .await?;
         } else {
             drop_triggers(connection).await?;
         }
-        connection.execute_unprepared("DROP TABLE \"record_recent\"").await?;
-        connection.execute_unprepared("ALTER TABLE \"record_totals\" DROP COLUMN \"floor\"").await.map(drop)
+        drop(manager).await
     }
+}
+
+/// Drops what this migration adds to tables.
+pub(super) async fn drop(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    let connection = manager.get_connection();
+    if manager.get_database_backend() == DbBackend::Postgres {
+        let columns = "ALTER TABLE \"record_changes\" DROP COLUMN \"ids\", DROP COLUMN \"xid\"";
+        connection.execute_unprepared(columns).await?;
+    }
+    connection.execute_unprepared("DROP TABLE \"record_recent\"").await?;
+    connection.execute_unprepared("ALTER TABLE \"record_totals\" DROP COLUMN \"floor\"").await.map(std::mem::drop)
 }

@@ -59,31 +59,39 @@ fn sqlite(event: &str, row: &str, live: &str) -> String {
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let connection = manager.get_connection();
-        connection.execute_unprepared(TABLE).await?;
-        if manager.get_database_backend() == DbBackend::Postgres {
-            connection.execute_unprepared(POSTGRES).await?;
-            return connection.execute_unprepared(FILL).await.map(drop);
-        }
-        for (event, row, live) in [
-            ("insert", "NEW", "NEW.\"live\""),
-            ("update", "NEW", "NEW.\"live\" - OLD.\"live\""),
-            ("delete", "OLD", "-OLD.\"live\""),
-        ] {
-            connection.execute_unprepared(&sqlite(event, row, live)).await?;
-        }
-        connection.execute_unprepared(FILL).await.map(drop)
+        create(manager).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let connection = manager.get_connection();
-        if manager.get_database_backend() == DbBackend::Postgres {
-            connection.execute_unprepared("DROP FUNCTION charter_stretch() CASCADE").await?;
-        } else {
-            for event in ["insert", "update", "delete"] {
-                connection.execute_unprepared(&format!("DROP TRIGGER \"charter_stretch_{event}\"")).await?;
-            }
-        }
-        connection.execute_unprepared("DROP TABLE \"record_stretches\"").await.map(drop)
+        drop(manager).await
     }
+}
+
+pub(super) async fn create(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    let connection = manager.get_connection();
+    connection.execute_unprepared(TABLE).await?;
+    if manager.get_database_backend() == DbBackend::Postgres {
+        connection.execute_unprepared(POSTGRES).await?;
+        return connection.execute_unprepared(FILL).await.map(std::mem::drop);
+    }
+    for (event, row, live) in [
+        ("insert", "NEW", "NEW.\"live\""),
+        ("update", "NEW", "NEW.\"live\" - OLD.\"live\""),
+        ("delete", "OLD", "-OLD.\"live\""),
+    ] {
+        connection.execute_unprepared(&sqlite(event, row, live)).await?;
+    }
+    connection.execute_unprepared(FILL).await.map(std::mem::drop)
+}
+
+pub(super) async fn drop(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    let connection = manager.get_connection();
+    if manager.get_database_backend() == DbBackend::Postgres {
+        connection.execute_unprepared("DROP FUNCTION charter_stretch() CASCADE").await?;
+    } else {
+        for event in ["insert", "update", "delete"] {
+            connection.execute_unprepared(&format!("DROP TRIGGER \"charter_stretch_{event}\"")).await?;
+        }
+    }
+    connection.execute_unprepared("DROP TABLE \"record_stretches\"").await.map(std::mem::drop)
 }

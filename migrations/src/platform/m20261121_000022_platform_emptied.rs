@@ -8,11 +8,11 @@ use crate::prelude::*;
 pub struct Migration;
 
 /// What stands at the end of the way of a table that is emptied, which is the last one.
-const EMPTIED: &str = r#"
+pub(super) const EMPTIED: &str = r#"
         INSERT INTO "record_changes" ("table", "block", "live") VALUES (TG_TABLE_NAME, 0, 0);"#;
 
 /// The statement that makes a function which says so.
-fn with_emptied(name: &str, live: &str) -> String {
+pub(super) fn with_emptied(name: &str, live: &str) -> String {
     let end = "\n    END IF;\n    RETURN NULL;\nEND $$";
     with_few(name, live).replacen(end, &format!("{EMPTIED}{end}"), 1)
 }

@@ -28,6 +28,7 @@ mod m20261121_000020_platform_told;
 mod m20261121_000021_platform_histories;
 mod m20261121_000022_platform_emptied;
 mod m20261121_000023_platform_event_owners;
+mod m20261121_000024_platform_plain_totals;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -55,5 +56,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000021_platform_histories::Migration),
         Atomic::boxed(m20261121_000022_platform_emptied::Migration),
         Atomic::boxed(m20261121_000023_platform_event_owners::Migration),
+        Atomic::boxed(m20261121_000024_platform_plain_totals::Migration),
     ]
 }

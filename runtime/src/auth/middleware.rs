@@ -1,4 +1,4 @@
-//! From a request's headers to its caller, with a short memory of the tokens seen lately.
+//! From a request's headers to its caller, with a cache of recently seen tokens.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use sea_orm::entity::prelude::*;
 
 use super::session::SessionCache;
 use super::{Principal, Secret, role, token, user};
+use crate::cache::TtlCache;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::lately::Lately;
 use crate::server::{Usage, origin};
 
 /// A revoked token stops on other nodes within this time; on the node that revoked it at once, and at once everywhere for
@@ -25,7 +25,7 @@ const NOTED: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
 /// More tokens than this are not known at once.
 const MOST: usize = 10_000;
 
-/// The callers of the tokens seen lately, by the tokens' digests; and who is signed in.
+/// Cache of callers by the digests of their tokens, and of signed-in users.
 #[derive(Debug, Default)]
 pub struct TokenCache {
     memory: Mutex<Memory>,
@@ -34,7 +34,7 @@ pub struct TokenCache {
 
 #[derive(Debug, Default)]
 struct Memory {
-    callers: Lately<[u8; 32], Arc<Principal>>,
+    callers: TtlCache<[u8; 32], Arc<Principal>>,
     /// The tokens that were valid when they were last read, also after the callers were forgotten.
     known: HashSet<[u8; 32]>,
     /// The tokens that are being read for the first time, so that many requests at once read and count one once.
@@ -54,7 +54,7 @@ impl TokenCache {
 
     fn get(&self, digest: &[u8; 32], now: Instant) -> Remembered {
         let memory = self.lock();
-        let fresh = memory.callers.get(digest, now).cloned();
+        let fresh = memory.callers.get(digest, now);
         Remembered { fresh, known: memory.known.contains(digest), cleared: memory.cleared }
     }
 
@@ -73,7 +73,7 @@ impl TokenCache {
         memory.callers.remove(digest);
     }
 
-    fn put(&self, digest: [u8; 32], caller: &Arc<Principal>, until: Instant, now: Instant, cleared: u64) {
+    fn put(&self, digest: [u8; 32], caller: &Arc<Principal>, until: Instant, cleared: u64) {
         let mut memory = self.lock();
         if memory.cleared != cleared {
             return;
@@ -82,7 +82,7 @@ impl TokenCache {
             memory.known.clear();
         }
         memory.known.insert(digest);
-        memory.callers.put(digest, caller.clone(), until, now);
+        memory.callers.insert(digest, caller.clone(), until);
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -146,7 +146,7 @@ pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bo
                 }
             }
             let (caller, until) = found?;
-            state.tokens.put(digest, &caller, until, state.clock.instant(), cleared);
+            state.tokens.put(digest, &caller, until, cleared);
             caller
         }
     };

@@ -10,10 +10,10 @@ use super::middleware::of_user;
 use super::password::Password;
 use super::secret::{digest, random};
 use super::{Principal, user};
+use crate::cache::TtlCache;
 use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
-use crate::lately::Lately;
 
 const CHARACTERS: usize = 43;
 /// A session ends when it was not used for so long, and at last.
@@ -56,13 +56,13 @@ pub struct Found {
     pub renewed: Option<String>,
 }
 
-/// The sessions seen lately, by their digests.
+/// Cache of signed-in users by the digests of their sessions.
 #[derive(Debug, Default)]
 pub struct SessionCache(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
-    users: Lately<[u8; 32], Arc<SignedIn>>,
+    users: TtlCache<[u8; 32], Arc<SignedIn>>,
     cleared: u64,
 }
 
@@ -75,15 +75,15 @@ impl SessionCache {
 
     fn get(&self, digest: &[u8; 32], now: Instant) -> (Option<Arc<SignedIn>>, u64) {
         let memory = self.lock();
-        (memory.users.get(digest, now).cloned(), memory.cleared)
+        (memory.users.get(digest, now), memory.cleared)
     }
 
-    fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, until: Instant, now: Instant, cleared: u64) {
-        let mut memory = self.lock();
+    fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, until: Instant, cleared: u64) {
+        let memory = self.lock();
         if memory.cleared != cleared {
             return;
         }
-        memory.users.put(digest, user.clone(), until, now);
+        memory.users.insert(digest, user.clone(), until);
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -167,7 +167,7 @@ pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option
             let used_at = now.max(row.rotated_at + TimeDelta::milliseconds(1));
             note(state.clone(), row, used_at);
         }
-        state.tokens.sessions.put(key, &user, begun + REMEMBERED, state.clock.instant(), cleared);
+        state.tokens.sessions.put(key, &user, begun + REMEMBERED, cleared);
     }
     Ok(Some(Found { user, renewed }))
 }

@@ -8,7 +8,7 @@ use super::{references, store};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::{Company, GIVEN, Given, PLACE, Sql};
+use crate::db::{GIVEN, Given, Sql};
 use crate::error::Result;
 
 /// The record as it will be, and the id that it has or takes; `None` where it may not be so, or what was known of it is
@@ -34,7 +34,6 @@ pub async fn read(
         Some(_) => custom_field::write_text(sql, entry.meta.plural),
         None => drop(sql.push("''")),
     }
-    sql.push(", t.").name(PLACE);
     let mut sound = Ok(false);
     shape.write_tables_over(sql, entry.meta.table, |sql| {
         sql.push("(SELECT ");
@@ -42,7 +41,7 @@ pub async fn read(
         sql.push(", (");
         let value = |name: &str| column(changes, name);
         sound = references::write_sound(sql, context, changes, value, as_found.map(|_| "g.\"charter_id\""));
-        sql.push(") AS \"charter_sound\", g.").name(PLACE).push(" FROM ").name(GIVEN).push(" AS g");
+        sql.push(") AS \"charter_sound\" FROM ").name(GIVEN).push(" AS g");
         if as_found.is_some() {
             sql.push(" JOIN ").name(entry.meta.table);
             sql.push(" AS o ON ");
@@ -53,7 +52,7 @@ pub async fn read(
     if !sound? {
         return Ok(None);
     }
-    let Some(row) = context.state().db.given(context.ahead(), given, Company::Any).await? else { return Ok(None) };
+    let Some(row) = context.state().db.given(context.ahead(), given).await? else { return Ok(None) };
     let beside = shape.columns.len();
     if let Some(known) = judges
         && row.try_get_by_index::<String>(beside + 1)? != known.text

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::again::Ground;
+use super::response_cache::Ground;
 use super::{embedded, visibility};
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
@@ -48,10 +48,6 @@ impl Related {
     /// Writes the embedded records whose field is wanted.
     pub fn write_embedded(&self, out: &mut Vec<u8>, row: usize, wanted: impl Fn(&str) -> bool) {
         self.embedded.iter().filter(|(name, _)| wanted(name)).for_each(|(name, values)| write(out, name, &values[row]));
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.embedded.is_empty() && !self.has_more()
     }
 
     /// Whether anything stands beside the record itself.
@@ -326,7 +322,7 @@ async fn select(
     sql.push(" WHERE ").among(&format!("t.\"{by}\""), ids).push(" AND ");
     write_condition(&mut sql, visible);
     sql.push(&format!(" ORDER BY t.\"id\"{}", limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default()));
-    context.read(sql.of_columns(shape.columns.len())).await
+    context.read(sql).await
 }
 
 fn key(shape: &Shape, row: Row<'_>, name: &str) -> Result<Option<i64>> {

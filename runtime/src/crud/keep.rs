@@ -1,14 +1,13 @@
-//! Storing a record with its event and its audit entry, in one statement: all of it or none. What several requests store
-//! at the same time is one statement too.
+//! Stores a record with its event and its audit entry in one statement of PostgreSQL: all of it or nothing.
 
 use super::changes::Changes;
 use super::show::Read;
 use super::update::Cause;
-use super::{ahead, references, store, visibility};
+use super::{ahead, store, visibility};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::db::{Company, GIVEN, Given, Operand, PLACE, Sql, TRUE};
+use crate::db::{GIVEN, Given, Operand, Sql};
 use crate::error::{Error, REFERRED_TO, Result};
 use crate::event;
 
@@ -17,9 +16,8 @@ use crate::event;
 pub enum Row<'r> {
     /// A new one, with an id that it has taken.
     New(i64),
-    /// One that is there, while it is as it was seen; where `beside`, also while what is shown of other rows is as this
-    /// text.
-    Found { seen: &'r Seen, beside: Option<&'r str> },
+    /// The row of a record, if its version is still the one that was seen.
+    Found(&'r Seen),
 }
 
 /// A row as it was found.
@@ -45,7 +43,7 @@ impl Seen {
     }
 }
 
-/// Stores the record, or does nothing where the row is no longer as it was found, another transaction holds it, or what it
+/// Stores the record. Answers false, and changes nothing, when the row has another version by now, or when what the record
 /// refers to is gone.
 pub async fn keep(
     context: &Context<'_>,
@@ -61,11 +59,8 @@ pub async fn keep(
             given.cell("charter_id", id);
             id
         }
-        Row::Found { seen, beside } => {
+        Row::Found(seen) => {
             seen.give(&mut given);
-            if let Some(beside) = beside {
-                given.cell("charter_beside", beside);
-            }
             seen.id
         }
     };
@@ -86,7 +81,7 @@ pub async fn keep(
     });
     match row {
         Row::New(_) => write_insert(&mut given, changes),
-        Row::Found { beside, .. } => write_update(&mut given, entry, changes, beside.is_some()),
+        Row::Found(_) => write_update(&mut given, entry, changes),
     }
     let sql = &mut given.sql;
     if entry.meta.events {
@@ -97,9 +92,8 @@ pub async fn keep(
     }
     sql.push(", \"charter_entered\" AS (");
     trail::write_insert(sql, entry, cause.action, entered);
-    sql.push(" FROM \"charter_kept\" AS k) SELECT ").name(PLACE).push(" FROM \"charter_kept\"");
-    let company = company(context, entry, changes).await?;
-    let stored = match context.state().db.given(context.db(), given, company).await {
+    sql.push(" FROM \"charter_kept\" AS k) SELECT 1 FROM \"charter_kept\"");
+    let stored = match context.state().db.given(context.db(), given).await {
         // What it refers to has just gone, which is told under its name where each is looked at.
         Err(Error::Conflict(message)) if message == REFERRED_TO && !context.db().has_begun() => false,
         stored => stored.map_err(|error| store::taken(error, changes))?.is_some(),
@@ -108,13 +102,6 @@ pub async fn keep(
         context.db().announce();
     }
     Ok(stored)
-}
-
-/// Who stores a unique value waits for whoever is storing the same one, which is nobody else's concern.
-async fn company(context: &Context<'_>, entry: &Entry, changes: &Changes) -> Result<Company> {
-    let may_wait = references::judged(changes).next().is_some()
-        || context.state().outspoken.has_uniques(context, entry.meta).await?;
-    Ok(if may_wait { Company::None } else { Company::Any })
 }
 
 fn write_insert(given: &mut Given, changes: &Changes) {
@@ -132,21 +119,14 @@ fn write_insert(given: &mut Given, changes: &Changes) {
     sql.push(" AS g JOIN \"charter_stored\" AS s ON s.\"id\" = g.\"charter_id\")");
 }
 
-/// A row that another transaction holds is left alone: those who go together would all wait for it.
-fn write_update(given: &mut Given, entry: &Entry, changes: &Changes, is_beside: bool) {
+/// The statement waits for a transaction that holds the row, and then sees its new version and updates nothing.
+fn write_update(given: &mut Given, entry: &Entry, changes: &Changes) {
     let sql = &mut given.sql;
-    sql.push(", \"charter_held\" AS MATERIALIZED (SELECT t.\"ctid\" AS \"charter_row\", g.* FROM ").name(GIVEN);
-    sql.push(" AS g JOIN ").name(entry.meta.table);
-    sql.push(" AS t ON ");
-    Seen::write_same(sql, "t");
-    sql.push(" WHERE ").push(TRUE);
-    if let Some(now) = entry.beside.now().filter(|_| is_beside) {
-        sql.push(" AND ").push(now).push(" = g.\"charter_beside\"");
-    }
-    sql.push(" FOR NO KEY UPDATE OF t SKIP LOCKED), \"charter_kept\" AS (UPDATE ").name(entry.meta.table);
-    sql.push(" AS t SET ");
+    sql.push(", \"charter_kept\" AS (UPDATE ").name(entry.meta.table).push(" AS t SET ");
     for (index, (field, _)) in changes.iter().enumerate() {
-        sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = h.").name(field.name);
+        sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = g.").name(field.name);
     }
-    sql.push(" FROM \"charter_held\" AS h WHERE t.\"ctid\" = h.\"charter_row\" AND t.\"id\" = h.\"charter_id\" RETURNING h.*)");
+    sql.push(" FROM ").name(GIVEN).push(" AS g WHERE ");
+    Seen::write_same(sql, "t");
+    sql.push(" RETURNING g.*)");
 }

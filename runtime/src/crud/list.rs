@@ -7,10 +7,10 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
-use super::again::{Again, Answer, Versioned};
 use super::export::{Exported, Format};
 use super::include;
 use super::page::{self, Reading};
+use super::response_cache::{Answer, CacheKey, Versioned};
 use super::version::Conditions;
 use super::{explain, export, restore, visibility, written};
 use crate::catalog::Entry;
@@ -78,27 +78,32 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     let names_custom = entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request));
     let begun = Begun { entry, within, ask, request, errors, deleted, view };
     if !names_custom {
-        return Ok(begun.answer(context, None).await?.listed);
+        return begun.answer(context, None).await?.listed();
     }
-    // To ask for the types first is a round trip of its own. A page says itself whether they are still those of lately.
-    let Some(lately) = context.state().custom_fields.types(plural).filter(|_| begun.is_page()) else {
-        let now = custom_field::load_types(context, plural).await?;
-        return Ok(begun.answer(context, Some(&now)).await?.listed);
-    };
-    let answer = begun.clone().answer(context, Some(&lately)).await;
-    let may_be_another = match &answer {
-        // An empty page tells nothing.
-        Ok(answered) => !answered.is_current,
-        // What names a field of another type, or none, may be right by now.
-        Err(error) => matches!(error, Error::Invalid(_)),
-    };
-    if may_be_another {
-        let now = custom_field::load_types(context, plural).await?;
-        if now.of != lately.of {
-            return Ok(begun.answer(context, Some(&now)).await?.listed);
+    let known = &context.state().custom_fields;
+    if let Some(types) = known.types(plural).filter(|_| begun.is_page()) {
+        let answered = begun.clone().answer(context, Some(Planned { types: &types, checked: true })).await;
+        let is_refused = matches!(answered, Err(Error::Invalid(_)));
+        if !is_refused && !matches!(answered, Ok(Answered::StaleTypes)) {
+            return answered?.listed();
         }
+        // The definitions have changed since they were cached. A name or a value that the old ones refuse may be right now.
+        let now = custom_field::load_types(context, plural).await?;
+        if is_refused && now.of == types.of {
+            return answered?.listed();
+        }
+        return begun.answer(context, Some(Planned { types: &now, checked: false })).await?.listed();
     }
-    Ok(answer?.listed)
+    let now = custom_field::load_types(context, plural).await?;
+    begun.answer(context, Some(Planned { types: &now, checked: false })).await?.listed()
+}
+
+/// The custom-field types that a list is planned with. Cached ones are checked against the database, in the statement that
+/// reads the versions of the tables.
+#[derive(Clone, Copy)]
+struct Planned<'t> {
+    types: &'t Types,
+    checked: bool,
 }
 
 /// A list that is asked for, of which it is not known yet what the custom fields are that it names.
@@ -113,10 +118,19 @@ struct Begun<'r> {
     view: Option<View>,
 }
 
-struct Answered {
-    listed: Listed,
-    /// Whether it told that the types of custom fields are still those that it was planned with.
-    is_current: bool,
+enum Answered {
+    Listed(Listed),
+    /// The cached types of custom fields are not those of the database, or cannot be checked.
+    StaleTypes,
+}
+
+impl Answered {
+    fn listed(self) -> Result<Listed> {
+        match self {
+            Answered::Listed(listed) => Ok(listed),
+            Answered::StaleTypes => Err(Error::internal("types that were just read are stale")),
+        }
+    }
 }
 
 impl Begun<'_> {
@@ -125,10 +139,10 @@ impl Begun<'_> {
     }
 
     /// Answers it with the custom fields that it may name.
-    async fn answer(self, context: &Context<'_>, types: Option<&Types>) -> Result<Answered> {
-        let definitions = types.filter(|_| self.is_page()).map(|types| types.changes);
+    async fn answer(self, context: &Context<'_>, planned: Option<Planned<'_>>) -> Result<Answered> {
+        let definitions = planned.filter(|_| self.is_page()).map(|planned| planned.types.changes);
         let none = CustomFieldTypes::default();
-        let custom = types.map_or(&none, |types| &types.of);
+        let custom = planned.map_or(&none, |planned| &planned.types.of);
         let Begun { entry, within, ask, mut request, mut errors, deleted, view } = self;
         let seen = |other: &Entry| visibility::hidden(context, other);
         let planner = Planner { catalog: context.catalog(), entry, custom, deleted, seen: &seen };
@@ -185,42 +199,46 @@ impl Begun<'_> {
         };
         if request.explain.is_some() {
             let listed = Listed::Plan(explain::explain(context, reading).await?);
-            return Ok(Answered { listed, is_current: true });
+            return Ok(Answered::Listed(listed));
         }
         if let Some(format) = ask.format {
             let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(View::columns);
             let exported = export::export(context, reading, format, columns, ask.head).await?;
-            return Ok(Answered { listed: Listed::All(format, exported), is_current: true });
+            return Ok(Answered::Listed(Listed::All(format, exported)));
         }
-        let mut versioned = match Again::of(context, reading, view.as_ref())? {
-            Some(again) => again.versioned(context).await?,
+        let mut versioned = match CacheKey::of(context, reading, view.as_ref())? {
+            Some(key) => key.versioned(context).await?,
             None => None,
         };
+        let is_current = definitions.is_none() || versioned.as_ref().is_some_and(|now| now.definitions == definitions);
+        if !is_current && planned.is_some_and(|planned| planned.checked) {
+            return Ok(Answered::StaleTypes);
+        }
         let tag = versioned.as_ref().map(Versioned::tag);
         if let Some(tag) = &tag
             && ask.conditions.knows(tag)
         {
-            return Ok(Answered { listed: Listed::Unchanged { tag: tag.clone() }, is_current: true });
+            return Ok(Answered::Listed(Listed::Unchanged { tag: tag.clone() }));
         }
         let known = versioned.as_mut().and_then(|versioned| versioned.answer.take());
-        let (answer, is_current) = match known {
-            Some(answer) => (answer, true),
+        let answer = match known {
+            Some(answer) => answer,
             None => {
                 let page = page::read(context, reading).await?;
                 let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
                 let body = written::written(reading, &page, &related, view.as_ref())?;
                 let answer = Answer { body, next: page.next };
-                if let Some(versioned) = versioned.filter(|_| page.is_current) {
+                if let Some(versioned) = versioned.filter(|_| is_current) {
                     versioned.keep(context, &answer);
                 }
-                (answer, page.is_current)
+                answer
             }
         };
         let link = match cursor {
             Some(_) => link(ask, answer.next.as_deref())?,
             None => None,
         };
-        Ok(Answered { listed: Listed::Page { body: answer.body, link, tag }, is_current })
+        Ok(Answered::Listed(Listed::Page { body: answer.body, link, tag }))
     }
 }
 

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 use super::count::{BASIS, Basis, count, counting, is_estimated, told};
-use super::recall;
 use crate::catalog::{Entry, Source};
 use crate::context::Context;
-use crate::custom_field;
-use crate::db::{Dialect, FALSE, Row, Rows, Sql, TRUE};
+use crate::db::{Dialect, Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::query::condition::Target;
 use crate::query::{Condition, Cursor, Plan, Position, Stretch, write_condition};
@@ -27,8 +25,6 @@ pub struct Page {
     pub total: Option<i64>,
     /// The cursor of the last row, where the page has one and there are more records.
     pub next: Option<String>,
-    /// Whether a row told that the definitions are still those of [`Reading::definitions`], and none told otherwise.
-    pub is_current: bool,
 }
 
 /// Which of the records that are found a statement reads.
@@ -36,8 +32,6 @@ pub struct Page {
 pub(super) enum Part<'p> {
     /// Those of the plan's page.
     Numbered,
-    /// Those of these ids that are found, in the order of the plan.
-    Known(&'p [i64]),
     /// All of them.
     All,
     /// At most so many, of those behind a position or else from the first one on; with the values by which they are
@@ -65,8 +59,7 @@ pub struct Reading<'p> {
     pub cursor: Option<(Cursor<'p>, Option<&'p Position>)>,
     /// The condition as an index of substrings narrows it, once that was asked.
     pub narrowed: &'p OnceCell<Option<Condition>>,
-    /// How often definitions of custom fields had changed when those were read that it is planned with, where the rows are to tell
-    /// whether they still are.
+    /// The version of the definitions of custom fields that the plan was made with, if it depends on them.
     pub definitions: Option<i64>,
 }
 
@@ -100,11 +93,10 @@ pub async fn statements(context: &Context<'_>, reading: Reading<'_>) -> Result<V
 /// # Errors
 /// When the database fails.
 pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
-    let (plan, shape, basis) = (reading.plan, reading.shape, Basis::of(reading));
+    let (plan, basis) = (reading.plan, Basis::of(reading));
     let Some((cursor, place)) = reading.cursor else {
-        let (rows, total) = recall::numbered(context, reading, &basis).await?;
-        let is_current = is_current(reading, shape.columns.len() + basis.columns(), std::slice::from_ref(&rows))?;
-        return Ok(Page { shown: rows.len(), parts: vec![rows], total, next: None, is_current });
+        let (rows, total) = numbered(context, reading, &basis).await?;
+        return Ok(Page { shown: rows.len(), parts: vec![rows], total, next: None });
     };
     // One more than the page holds tells whether there is another.
     let wanted = plan.per_page + 1;
@@ -130,10 +122,7 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
             Some(count(context, reading, basis, (told, found)).await?)
         }
     };
-    // Behind the values by which they are ordered.
-    let told = shape.columns.len() + basis.columns() + plan.ranking().forms().count();
-    let is_current = is_current(reading, told, &parts)?;
-    let mut page = Page { shown: found.min(plan.per_page) as usize, parts, total, next: None, is_current };
+    let mut page = Page { shown: found.min(plan.per_page) as usize, parts, total, next: None };
     if found == wanted
         && let Some(last) = page.rows().last().copied()
     {
@@ -143,30 +132,24 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
     Ok(page)
 }
 
-/// What rows tell of the definitions, at this position.
-fn is_current(reading: Reading<'_>, position: usize, parts: &[impl AsRef<Rows>]) -> Result<bool> {
-    let Some(known) = reading.definitions else { return Ok(true) };
-    let mut told = false;
-    for row in parts.iter().filter_map(|rows| rows.as_ref().first()) {
-        if Cell::new(row, position)?.integer()? != Some(known) {
-            return Ok(false);
-        }
-        told = true;
-    }
-    Ok(told)
+/// The rows of a numbered page, and the total if it is asked for.
+async fn numbered(context: &Context<'_>, reading: Reading<'_>, basis: &Basis) -> Result<(Arc<Rows>, Option<i64>)> {
+    let narrowed = reading.narrowed(context).await?;
+    let rows = context.read(select(context, narrowed, basis, Part::Numbered)).await?;
+    let (found, plan) = (length(&rows), reading.plan);
+    // A page that is not full tells the total.
+    let is_last = found < plan.per_page && (found > 0 || plan.page == 1);
+    let total = match basis {
+        Basis::Unasked => None,
+        _ if is_last => Some(plan.offset() + found),
+        basis => Some(count(context, reading, basis, (told(reading, &rows)?, found)).await?),
+    };
+    Ok((rows, total))
 }
 
 impl Page {
     pub fn rows(&self) -> Vec<Row<'_>> {
         self.parts.iter().flat_map(|rows| rows.iter()).take(self.shown).collect()
-    }
-
-    /// All of its rows as they were read, where others have them too, or had.
-    pub fn shared(&self) -> Option<&Rows> {
-        match self.parts.as_slice() {
-            [rows] if rows.has_made() || Arc::strong_count(rows) > 1 => Some(rows),
-            _ => None,
-        }
     }
 }
 
@@ -228,16 +211,8 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
         basis.write(&mut sql, entry.meta.table);
         sql.push(" AS ").name(BASIS);
     }
-    let mut columns = shape.columns.len() + basis.columns();
     if let Part::Behind { .. } = part {
         plan.ranking().write_values(&mut sql);
-        columns += plan.ranking().forms().count();
-    }
-    if reading.definitions.is_some() {
-        sql.push(", ");
-        custom_field::write_changes(&mut sql);
-        sql.push(" AS \"charter_definitions\"");
-        columns += 1;
     }
     let sources: Vec<Source> = plan.sources().into_iter().chain(asked).collect();
     if is_by_ids(sql.dialect, condition, plan, part) {
@@ -251,7 +226,7 @@ pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &Basis,
         shape.write_tables(&mut sql, &sources);
         write_part(&mut sql, condition, plan, part, deep);
     }
-    sql.of_columns(columns).planned_anew()
+    sql.planned_anew()
 }
 
 /// Whether the ids of the page are found first, and then its rows. They may stand in an index, where what is skipped is not
@@ -260,7 +235,7 @@ fn is_by_ids(dialect: Dialect, condition: &Condition, plan: &Plan, part: Part<'_
     let skips = matches!(part, Part::Numbered) && plan.offset() >= SKIPPED_WHOLE;
     // SQLite reads whole rows before it sorts them: of the many that the index of a custom field may find, too.
     let sorts = dialect == Dialect::Sqlite && plan.order.is_empty() && condition.is_stretch();
-    skips || (sorts && !matches!(part, Part::Known(_)))
+    skips || sorts
 }
 
 /// Whether the page is so far from the first record, by id, that it is worth finding the block in which it begins.
@@ -275,16 +250,7 @@ fn is_deep(condition: &Condition, plan: &Plan) -> bool {
 /// Which records, in which order.
 fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>, deep: bool) {
     sql.push(" WHERE ");
-    match part {
-        // They were found, and are this reader's to see, only for as long as they meet the condition. Where that stands in a
-        // choice, no index of it is taken in place of the ids.
-        Part::Known(ids) => {
-            sql.among("t.\"id\"", ids).push(" AND CASE WHEN ");
-            write_condition(sql, condition);
-            sql.push(" THEN ").push(TRUE).push(" ELSE ").push(FALSE).push(" END");
-        }
-        _ => write_condition(sql, condition),
-    }
+    write_condition(sql, condition);
     if deep {
         sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM charter_place)");
     }
@@ -295,7 +261,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Part<'_>,
     ranking.write(sql, condition);
     match part {
         Part::Behind { most, .. } => drop(sql.push(" LIMIT ").push(&most.to_string())),
-        Part::All | Part::Known(_) => {}
+        Part::All => {}
         Part::Numbered => {
             sql.push(" LIMIT ").push(&plan.per_page.to_string());
             // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.

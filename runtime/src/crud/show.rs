@@ -146,7 +146,7 @@ async fn read(
     sql.push(" WHERE ");
     write_condition(&mut sql, condition);
     let position = shape.position("id").unwrap_or_default();
-    let sql = sql.of_columns(shape.columns.len());
+    let sql = sql;
     let found = context.state().db.record(context.db(), sql, id, position).await?;
     let Some(row) = found.as_ref().and_then(SharedRow::row) else { return Ok(None) };
     let related = include::load(context, entry, &shape, &[row], includes).await?;

@@ -6,10 +6,9 @@ use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
 use super::changes::Changes;
-use super::foreseen::Beside;
 use super::references::add_taken;
 use super::visibility::visible;
-use crate::catalog::{Entry, Source};
+use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, FieldErrors, Result};
@@ -26,10 +25,11 @@ pub async fn load(
     condition: &Condition,
     lock: bool,
 ) -> Result<Option<Arc<QueryResult>>> {
-    let mut sql = select(context, entry, condition, ("", &[]));
+    let mut sql = select(context, entry, condition, "");
     // An immediate transaction on SQLite already excludes other writers.
     if !lock || sql.dialect == Dialect::Sqlite {
-        return context.state().db.row(context.db(), sql, id, id_position(entry)).await;
+        sql.push(" AND t.\"id\" = ").bind(id);
+        return Ok(sql.one(context.db()).await?.map(Arc::new));
     }
     // Those who refer to it need not wait: its id stays. A deletion takes the stronger lock by itself.
     sql.push(" AND t.\"id\" = ").bind(id).push(" FOR NO KEY UPDATE OF t");
@@ -47,35 +47,31 @@ pub async fn need(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
 
 /// The stored rows of all records that are not deleted and for which `condition` holds, with every column.
 pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Vec<QueryResult>> {
-    let mut sql = select(context, entry, condition, ("", &[]));
+    let mut sql = select(context, entry, condition, "");
     if entry.meta.soft_delete {
         sql.push(" AND t.\"deleted_at\" IS NULL");
     }
     sql.all(context.db()).await
 }
 
-/// The row of [`load`], not locked, with what is beside it.
-pub async fn load_with(
+/// The row of [`load`] on PostgreSQL, not locked, with `xmin` and `ctid`: the transaction that wrote it, and its place.
+pub async fn load_versioned(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
     condition: &Condition,
-    beside: &Beside,
 ) -> Result<Option<Arc<QueryResult>>> {
-    let sql = select(context, entry, condition, (&beside.columns, &beside.sources));
-    context.state().db.row(context.ahead(), sql, id, id_position(entry)).await
+    let version = ", t.\"xmin\"::text AS \"xmin\", t.\"ctid\"::text AS \"ctid\"";
+    let mut sql = select(context, entry, condition, version);
+    sql.push(" AND t.\"id\" = ").bind(id);
+    Ok(sql.one(context.ahead()).await?.map(Arc::new))
 }
 
-/// The position of the id among every column.
-fn id_position(entry: &Entry) -> usize {
-    entry.meta.fields.iter().filter(|field| field.is_column()).position(|field| field.name == "id").unwrap_or_default()
-}
-
-/// `SELECT` of every column, and of what is named beside, `WHERE` the condition holds.
-fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, (beside, sources): (&str, &[Source])) -> Sql {
+/// `SELECT` of every column and of `more`, `WHERE` the condition holds.
+fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, more: &str) -> Sql {
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(2 << 10));
-    sql.push(&entry.stored).push(beside);
-    let mut sources = sources.to_vec();
+    sql.push(&entry.stored).push(more);
+    let mut sources = Vec::new();
     condition.sources(&mut sources);
     write_from(&mut sql, entry.meta.table, &sources);
     sql.push(" WHERE ");

@@ -1,5 +1,5 @@
-//! A plain create or update on PostgreSQL in two statements: the first reads the record as it will be and whether it may be
-//! so, the second stores it with its event and its audit entry. Where what was found tells all of the first, there is none.
+//! A plain create or update on PostgreSQL in two statements: the first reads the record as it will be and checks it, the
+//! second stores it with its event and its audit entry.
 //!
 //! Where anything else has a say (a behaviour, embedded records, a trigger of somebody else's), or anything is wrong, the
 //! way of one step after the other is taken from its beginning: it finds the words for every problem.
@@ -11,7 +11,7 @@ use super::changes::Changes;
 use super::keep::{Row, Seen};
 use super::outcome::Outcome;
 use super::update::{Cause, UPDATE};
-use super::{ahead, create, foreseen, input, keep, store, update, visibility};
+use super::{ahead, create, input, keep, store, update, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{Definition, Definitions};
@@ -58,7 +58,7 @@ pub async fn find(
     if !is_alone(entry) || !is_plain(context, entry).await? {
         return store::load(context, entry, id, condition, false).await;
     }
-    store::load_with(context, entry, id, condition, &entry.beside).await
+    store::load_versioned(context, entry, id, condition).await
 }
 
 /// Whether only the record itself says who may see it: what other rows say of it could be another by now.
@@ -81,13 +81,12 @@ pub async fn change(
     }
     let mut first = Some(found);
     for _ in 0..TRIES {
-        let is_first = first.is_some();
         let found = match first.take() {
             Some(found) => Some(found),
             None => find(context, entry, id, &visibility::visible(context, entry).and(within.clone())).await?,
         };
         let Some(found) = found else { return Ok(None) };
-        match change_found(context, entry, id, found, body, is_first).await? {
+        match change_found(context, entry, id, found, body).await? {
             Tried::Done(outcome) => return Ok(Some(*outcome)),
             Tried::TakesMore => return Ok(None),
             Tried::Another => {}
@@ -113,10 +112,8 @@ async fn change_found(
     id: i64,
     found: Arc<QueryResult>,
     body: &Body<'_>,
-    is_first: bool,
 ) -> Result<Tried> {
     let seen = Seen { id, version: found.try_get("", "xmin")?, at: found.try_get("", "ctid")? };
-    let beside = foreseen::beside_of(entry, &found)?;
     let judges = judges(context, entry, update::gives_custom_fields(entry, body)).await?;
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&judges), &mut changes)?;
@@ -126,31 +123,15 @@ async fn change_found(
     if !changes.errors.is_empty() {
         return Ok(Tried::TakesMore);
     }
-    let changed = !changes.is_empty();
-    if !changed && is_first {
-        // It was found before the body was read. Whether there is nothing to do is judged by what is there now.
-        return Ok(Tried::Another);
+    if changes.is_empty() {
+        // The row was found before the body was read: the other way compares the body with the row of now, and locks it.
+        return Ok(Tried::TakesMore);
     }
-    if changed {
-        changes.set("updated_at", context.now().into());
-    }
-    let foreseen = match judges {
-        None => foreseen::foresee(entry, &changes)?,
-        Some(_) => None,
+    changes.set("updated_at", context.now().into());
+    let Some((_, record)) = ahead::read(context, entry, &changes, &judges, Some(&seen)).await? else {
+        return Ok(Tried::TakesMore);
     };
-    let (record, beside) = match foreseen {
-        Some(record) => (record, beside),
-        None if !changed => return Ok(Tried::TakesMore),
-        None => {
-            let Some((_, record)) = ahead::read(context, entry, &changes, &judges, Some(&seen)).await? else {
-                return Ok(Tried::TakesMore);
-            };
-            (record, None)
-        }
-    };
-    let row = Row::Found { seen: &seen, beside: beside.as_deref() };
-    // Where nothing changes there is nothing to store, and the record is answered as it was found.
-    if changed && !keep::keep(context, entry, &changes, row, UPDATE, &record).await? {
+    if !keep::keep(context, entry, &changes, Row::Found(&seen), UPDATE, &record).await? {
         return Ok(Tried::Another);
     }
     Ok(Tried::Done(Box::new(Outcome::of(entry, &record, &changes))))
@@ -166,7 +147,7 @@ async fn is_plain(context: &Context<'_>, entry: &Entry) -> Result<bool> {
         && hooks.after_commit.is_none();
     let columns = entry.single.embedded.is_empty() && entry.single.computed.is_empty() && !entry.meta.singleton;
     let known = silent && columns && context.state().db.dialect() == Dialect::Postgres;
-    Ok(known && !context.state().outspoken.makes(context, entry.meta.table).await?)
+    Ok(known && !context.state().foreign_triggers.has(context, entry.meta.table).await?)
 }
 
 async fn judges(context: &Context<'_>, entry: &Entry, needed: bool) -> Result<Judges> {

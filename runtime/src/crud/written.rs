@@ -1,5 +1,4 @@
-//! A page as JSON. Those who are given the same rows, because they asked at once, are given the same answer where it is to
-//! look the same.
+//! A page of records as JSON.
 
 use std::io::Write as _;
 
@@ -22,20 +21,7 @@ pub(super) const LONGEST: usize = 32 << 20;
 /// When the answer has more than 32 MiB, or a row holds what its field does not.
 pub(super) fn written(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&View>) -> Result<Bytes> {
     let meta = meta(reading, page, view);
-    let rows = page.rows();
-    // What is read for this answer alone is no part of the rows.
-    let Some(shared) = page.shared().filter(|_| related.is_empty()) else {
-        return Ok(body(reading, &rows, related, &meta)?.into());
-    };
-    let mut what = look(reading);
-    what.extend_from_slice(&meta);
-    if let Some(made) = shared.made(&what) {
-        return Ok(made);
-    }
-    // What is kept is no longer than it need be.
-    let body = Bytes::from(body(reading, &rows, related, &meta)?.into_boxed_slice());
-    shared.keep_made(what, body.clone());
-    Ok(body)
+    Ok(body(reading, &page.rows(), related, &meta)?.into())
 }
 
 fn body(reading: Reading<'_>, rows: &[Row<'_>], related: &Related, meta: &[u8]) -> Result<Vec<u8>> {
@@ -81,7 +67,7 @@ fn meta(reading: Reading<'_>, page: &Page, view: Option<&View>) -> Vec<u8> {
     out
 }
 
-/// What the records of an answer depend on beside the rows: what is written of each and under which name.
+/// The part of a cache key that says which fields of a record are written, and under which names.
 pub(super) fn look(reading: Reading<'_>) -> Vec<u8> {
     let Reading { entry, shape: Shape { columns, .. }, .. } = reading;
     let mut look = Vec::with_capacity(64 + columns.len() * 24);

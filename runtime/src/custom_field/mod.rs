@@ -106,7 +106,7 @@ pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Res
          LEFT JOIN \"custom_fields\" AS f ON f.\"entity_type\" = ",
     );
     sql.bind(entity_type);
-    let rows = context.read(sql.of_columns(3)).await?;
+    let rows = context.read(sql).await?;
     let first = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
     let mut of = CustomFieldTypes::with_capacity(rows.len());
     for row in rows.iter() {

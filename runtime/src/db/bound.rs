@@ -11,10 +11,11 @@ pub fn time_text(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::AutoSi, false)
 }
 
-/// What the driver would bind for a value, which may be written into the text; nothing where that is not known here.
+/// The value that the driver would bind, written into `text` where it is one; `None` for a type that no field has.
 pub(super) fn stored<'v>(value: &'v Value, text: &'v mut String) -> Option<Stored<'v>> {
     Some(match value {
         Value::Bool(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
+        Value::SmallInt(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
         Value::Int(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
         Value::BigInt(value) => value.map_or(Stored::Null, Stored::Integer),
         Value::String(Some(value)) => Stored::Text(value.as_bytes()),
@@ -28,6 +29,14 @@ pub(super) fn stored<'v>(value: &'v Value, text: &'v mut String) -> Option<Store
             Stored::Text(text.as_bytes())
         }
         Value::Uuid(Some(value)) => Stored::Blob(value.as_bytes()),
+        Value::Double(value) => value.map_or(Stored::Null, Stored::Real),
+        Value::Bytes(Some(value)) => Stored::Blob(value),
+        Value::Json(Some(value)) => {
+            *text = value.to_string();
+            Stored::Text(text.as_bytes())
+        }
+        Value::ChronoDateTimeUtc(None) | Value::ChronoDate(None) | Value::Uuid(None) => Stored::Null,
+        Value::Decimal(None) | Value::Json(None) | Value::Bytes(None) => Stored::Null,
         // An integer that counts the column's last place.
         Value::Decimal(Some(value)) => Stored::Integer(i64::try_from(value.mantissa()).ok()?),
         _ => return None,

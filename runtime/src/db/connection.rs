@@ -71,11 +71,6 @@ impl TransactionPool {
         TransactionPool { pool, turns: Arc::new(Semaphore::new(most as usize)) }
     }
 
-    /// A turn, if one is free.
-    pub fn try_turn(&self) -> Option<Turn> {
-        self.turns.clone().try_acquire_owned().ok()
-    }
-
     /// # Errors
     /// When none is free in time.
     pub async fn turn(&self) -> Result<Turn, DbErr> {

@@ -2,16 +2,13 @@
 //!
 //! - `charter_fold(text)`: the text without regard to case, for every script. The order and the substring predicates
 //!   compare what it answers, so that both databases find and sort alike.
-//! - `charter_rows(...)`: all rows of a statement as one value (`packed`).
 //! - `charter_decimal(text)`: a decimal custom field as an integer scaled by 10^8; NULL when it is not a number.
 
 use std::ptr::NonNull;
 
-use rusqlite::ffi::SQLITE_INTERRUPT;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
-use super::packed;
 use crate::number::{self, CUSTOM_DIGITS, CUSTOM_PLACES, Scaled};
 
 /// Text without regard to case: lower case, and one letter for both small sigmas, whose choice depends on what follows.
@@ -34,30 +31,17 @@ fn is_stored(text: &str) -> bool {
     number::is_written_out(text, (CUSTOM_DIGITS - CUSTOM_PLACES) as usize, CUSTOM_PLACES as usize)
 }
 
-/// Whether the file of an open connection of the driver can only be read.
-pub(super) fn is_read_only(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<bool> {
-    // SAFETY: sqlx holds the connection locked for the length of this call; `from_handle` borrows it.
-    unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?.is_readonly("main")
-}
-
 /// Registers the functions on an open connection of the driver.
 pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Result<()> {
     // SAFETY: sqlx holds the connection locked for the length of this call and keeps it open afterwards;
     // `from_handle` borrows it (it does not close it), and the registered functions own all they use.
-    register_on(&unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?, || false)
+    register_on(&unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?)
 }
 
-/// The same on a connection that is not the driver's, whose statement is interrupted once it is late: a long text takes
-/// milliseconds, and is one step of SQLite's.
-pub(super) fn register_on(
-    connection: &rusqlite::Connection,
-    is_late: impl Fn() -> bool + Send + 'static,
-) -> rusqlite::Result<()> {
+/// The same on a connection that is not the driver's.
+pub(super) fn register_on(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("charter_fold", 1, flags, move |arguments| {
-        if is_late() {
-            return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(SQLITE_INTERRUPT), None));
-        }
         Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
     })?;
     connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {
@@ -66,8 +50,7 @@ pub(super) fn register_on(
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
         }))
-    })?;
-    packed::register(connection)
+    })
 }
 
 #[cfg(test)]

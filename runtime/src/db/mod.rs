@@ -1,25 +1,26 @@
 //! The database: how it is opened, the ways to reach it, and the SQL dialect.
 //!
 //! SQLite has one writer connection and a pool of readers, because its writers exclude one another anyway and a mixed
-//! pool makes them wait in the worst order; what it reads soon is read without the driver. PostgreSQL has one pool for
-//! both. Exports have connections of their own.
+//! pool makes them wait in the worst order; records are read without the driver. PostgreSQL has one pool for both. Exports
+//! have connections of their own.
 
+mod batcher;
 mod bound;
 mod changed;
+mod coalesce;
 mod connection;
 mod export;
 mod functions;
-mod gather;
 mod given;
-mod held;
 mod limit;
 mod lock;
-mod near;
-mod packed;
+mod reads;
+mod row_buffer;
 mod rows;
+mod sqlite_reader;
 mod statement;
-mod together;
 
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use sea_orm::sqlx::Connection as _;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{
@@ -39,20 +41,20 @@ use sea_orm::{
 use tokio::sync::Notify;
 
 pub use bound::time_text;
+use coalesce::Batchers;
 use connection::TransactionPool;
 pub use connection::{Announcement, Connection, Pool, Unit};
 use export::Exports;
 pub use export::{MOST_EXPORTS, Takes};
 pub use functions::fold;
-pub use given::{GIVEN, Given, PLACE};
+pub use given::{GIVEN, Given};
 pub use limit::LIFTED;
 pub use lock::{Beside, Lock};
-use near::Near;
-pub use packed::{PackedRow, Stored};
+use reads::Reads;
+pub use row_buffer::{BufferedRow, Stored};
 pub use rows::{Row, Rows, SharedRow};
+use sqlite_reader::SqliteReader;
 pub use statement::{FALSE, Operand, Sql, TRUE};
-pub use together::Company;
-use together::Together;
 
 use crate::error::{Error, Result};
 
@@ -71,10 +73,9 @@ pub struct Db {
     writers: TransactionPool,
     exports: Exports,
     dialect: Dialect,
-    /// What requests ask together.
-    together: Together,
-    /// What SQLite reads without the driver.
-    near: Option<Near>,
+    /// The connections that read records.
+    reads: Reads,
+    batchers: Batchers,
     /// Told of the commits that announce events.
     commits: Arc<Notify>,
     /// How PostgreSQL is reached.
@@ -82,6 +83,9 @@ pub struct Db {
     /// Where SQLite's file was when it was opened, and which it was.
     file: Option<(PathBuf, u64)>,
 }
+
+/// The bytes of a path that a URI of SQLite escapes.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 
 /// How long a request waits for a connection of the pool before it is told 503.
 const ACQUIRE: Duration = Duration::from_secs(5);
@@ -173,9 +177,8 @@ impl Db {
             writers: TransactionPool::new(writer, 1),
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
             dialect: Dialect::Sqlite,
-            together: Together::default(),
-            // Connections of our own know no setting of the URL that changes how the file is locked.
-            near: (!url.contains("vfs=") && !url.contains("immutable=")).then(|| Near::new(path)),
+            reads: Reads::Sqlite(SqliteReader::new(location(&path, url), pool, limit)),
+            batchers: Batchers::default(),
             commits: Arc::default(),
             options: None,
             file,
@@ -228,11 +231,11 @@ impl Db {
         Ok(Db {
             reader: Connection::Pool(pool.clone()),
             writer: Connection::Pool(pool.clone()),
-            writers: TransactionPool::new(pool, (size - size.div_ceil(4)).max(1)),
+            writers: TransactionPool::new(pool.clone(), (size - size.div_ceil(4)).max(1)),
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
             dialect: Dialect::Postgres,
-            together: Together::default(),
-            near: None,
+            reads: Reads::Postgres(pool.clone()),
+            batchers: Batchers::default(),
             commits: Arc::default(),
             options: Some(options),
             file: None,
@@ -275,10 +278,10 @@ impl Db {
     /// # Errors
     /// When the connection that writes cannot be had.
     pub async fn is_read_only(&self) -> Result<bool> {
-        let (Dialect::Sqlite, Connection::Pool(writer)) = (self.dialect, &self.writer) else { return Ok(false) };
-        let mut connection = writer.connections.get_sqlite_connection_pool().acquire().await.map_err(connect_error)?;
-        let mut handle = connection.lock_handle().await.map_err(connect_error)?;
-        functions::is_read_only(handle.as_raw_handle()).map_err(Error::internal)
+        match &self.reads {
+            Reads::Sqlite(reader) => Ok(reader.is_read_only().await?),
+            Reads::Postgres(_) => Ok(false),
+        }
     }
 
     pub fn dialect(&self) -> Dialect {
@@ -327,8 +330,8 @@ impl Db {
     /// Closes every connection, as far as the database lets it; SQLite folds its log into the file first.
     pub async fn close(&self) {
         let within = async |closing| drop(tokio::time::timeout(CLOSING, closing).await);
-        if let Some(near) = &self.near {
-            near.close();
+        if let Reads::Sqlite(reader) = &self.reads {
+            reader.close();
         }
         within(self.exports.pool.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
@@ -340,6 +343,19 @@ impl Db {
         }
         within(self.writers.pool.connections.clone().close()).await;
     }
+}
+
+/// The file for connections of `rusqlite`: a URI when the URL says how it is opened.
+fn location(path: &Path, url: &str) -> PathBuf {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let options =
+        query.split('&').filter(|option| ["vfs=", "immutable=", "mode=ro"].iter().any(|name| option.starts_with(name)));
+    let options: Vec<&str> = options.collect();
+    if options.is_empty() {
+        return path.to_path_buf();
+    }
+    let path = percent_encode(path.as_os_str().as_bytes(), PATH);
+    format!("file:{path}?{}", options.join("&")).into()
 }
 
 /// Connections whose answers are waited for as long as it takes: what there is to limit on SQLite is limited there.

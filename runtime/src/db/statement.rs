@@ -22,10 +22,6 @@ pub struct Sql {
     pub dialect: Dialect,
     pub text: String,
     pub values: Vec<Value>,
-    /// How many columns its rows have, where that was said.
-    pub(super) columns: usize,
-    /// Whether it may take long without many steps of SQLite's machine.
-    pub(super) is_uncounted: bool,
     /// Whether PostgreSQL plans it for its values each time.
     pub(super) is_planned_anew: bool,
 }
@@ -43,7 +39,7 @@ pub enum Operand<'e> {
 
 impl Sql {
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Sql {
-        Sql { dialect, text: text.into(), values: Vec::new(), columns: 0, is_uncounted: false, is_planned_anew: false }
+        Sql { dialect, text: text.into(), values: Vec::new(), is_planned_anew: false }
     }
 
     /// Appends text as it is.
@@ -66,12 +62,6 @@ impl Sql {
         // SQLite's driver reads `$n` like PostgreSQL's.
         self.text.push('$');
         let _ = write!(self.text, "{}", self.values.len());
-        self
-    }
-
-    /// Says that it asks an index of substrings of SQLite's, whose work nobody counts in steps.
-    pub fn uncounted(&mut self) -> &mut Sql {
-        self.is_uncounted = true;
         self
     }
 

@@ -1,15 +1,15 @@
 //! What every page of a list needs and what seldom changes, remembered while this process does not change it.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::columns::Column;
+use crate::cache::TtlCache;
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::lately::Lately;
 
 /// What other processes change is seen within this time.
 const REMEMBERED: Duration = Duration::from_secs(5);
@@ -26,9 +26,9 @@ pub struct Remembered {
 /// A user, the roles of that user, and a list.
 type OfUser = (Option<i64>, Vec<i64>, &'static str);
 
-/// Values as they were read lately.
+/// Cache of values that this process may have changed since.
 #[derive(Debug)]
-pub struct Memory<K, V>(Mutex<Lately<K, Kept<V>>>);
+pub struct Memory<K, V>(TtlCache<K, Kept<V>>);
 
 #[derive(Debug)]
 struct Kept<V> {
@@ -37,13 +37,19 @@ struct Kept<V> {
     changes: u64,
 }
 
-impl<K, V> Default for Memory<K, V> {
-    fn default() -> Self {
-        Memory(Mutex::default())
+impl<V> Clone for Kept<V> {
+    fn clone(&self) -> Self {
+        Kept { value: self.value.clone(), changes: self.changes }
     }
 }
 
-impl<K: Eq + Hash, V> Memory<K, V> {
+impl<K: Eq + Hash, V> Default for Memory<K, V> {
+    fn default() -> Self {
+        Memory(TtlCache::default())
+    }
+}
+
+impl<K: Eq + Hash + Clone, V> Memory<K, V> {
     /// The value, read anew unless it is known since as many `changes`.
     ///
     /// # Errors
@@ -55,19 +61,13 @@ impl<K: Eq + Hash, V> Memory<K, V> {
         clock: &Clock,
         read: impl Future<Output = Result<V>>,
     ) -> Result<Arc<V>> {
-        let known =
-            self.lock().get(&key, clock.instant()).filter(|kept| kept.changes == changes).map(|k| k.value.clone());
+        let known = self.0.get(&key, clock.instant()).filter(|kept| kept.changes == changes).map(|kept| kept.value);
         if let Some(value) = known {
             return Ok(value);
         }
         let value = Arc::new(read.await?);
-        let now = clock.instant();
-        self.lock().put(key, Kept { value: value.clone(), changes }, now + REMEMBERED, now);
+        self.0.insert(key, Kept { value: value.clone(), changes }, clock.instant() + REMEMBERED);
         Ok(value)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Lately<K, Kept<V>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

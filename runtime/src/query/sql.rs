@@ -44,8 +44,7 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
             custom::write_custom_test(sql, alias, name, *kind, test);
         }
         Condition::Candidates { index, expression } => {
-            sql.uncounted()
-                .push(alias)
+            sql.push(alias)
                 .push(".\"id\" IN (SELECT rowid FROM ")
                 .name(index)
                 .push(" WHERE ")

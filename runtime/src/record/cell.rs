@@ -9,7 +9,7 @@ use sea_orm::sqlx::{Column, Database, Decode, Postgres, Row, Sqlite, TypeInfo, V
 use uuid::Uuid;
 
 use super::stored;
-use crate::db::{PackedRow, Row as AnyRow, Stored};
+use crate::db::{BufferedRow, Row as AnyRow, Stored};
 use crate::error::{Error, Result};
 
 /// The value at a position of a row, of either database.
@@ -24,7 +24,7 @@ enum RowRef<'r> {
     Postgres(&'r PgRow),
     Sqlite(&'r SqliteRow),
     /// Of SQLite too.
-    Packed(PackedRow<'r>),
+    Buffered(BufferedRow<'r>),
 }
 
 type Answer<T> = Result<Option<T>>;
@@ -44,7 +44,7 @@ impl<'r> Cell<'r> {
     /// A row that is of neither database.
     pub fn new(row: impl Into<AnyRow<'r>>, position: usize) -> Result<Cell<'r>> {
         let row = match row.into() {
-            AnyRow::Packed(row) => RowRef::Packed(row),
+            AnyRow::Buffered(row) => RowRef::Buffered(row),
             AnyRow::Driver(row) => match (row.try_as_pg_row(), row.try_as_sqlite_row()) {
                 (Some(row), _) => RowRef::Postgres(row),
                 (_, Some(row)) => RowRef::Sqlite(row),
@@ -75,7 +75,7 @@ impl<'r> Cell<'r> {
         match self.row {
             RowRef::Postgres(row) => decode::<Postgres, T>(row.try_get_raw(self.position)),
             RowRef::Sqlite(row) => decode::<Sqlite, T>(row.try_get_raw(self.position)),
-            RowRef::Packed(row) => match row.value(self.position) {
+            RowRef::Buffered(row) => match row.value(self.position) {
                 None => Err(Error::internal(format!("a row without a column {}", self.position))),
                 Some(Stored::Null) => Ok(None),
                 Some(value) => stored(value).map(Some),

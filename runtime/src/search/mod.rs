@@ -74,11 +74,11 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
         Sql::new(Dialect::Sqlite, format!("WITH charter_most(n) AS (SELECT MIN({MOST_CANDIDATES}, COALESCE("));
     total::write_live(&mut sql, table);
     sql.push(&format!(", 0) / {ONE_IN})) SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM "));
-    sql.uncounted().name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());
+    sql.name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());
     sql.push(" LIMIT (SELECT n + 1 FROM charter_most))) <= (SELECT n FROM charter_most) AS \"few\", ");
     write_kept(&mut sql, &index);
     sql.push(" AS \"kept\"");
-    let told = match context.read(sql.of_columns(2)).await {
+    let told = match context.read(sql).await {
         Ok(rows) => rows.first().map(|row| Ok::<_, DbErr>((row.integer(0)? != 0, row.integer(1)? != 0))).transpose()?,
         Err(Error::Unavailable(what)) if what != INDEXED_ANEW => return Err(Error::Unavailable(what)),
         Err(error) => {

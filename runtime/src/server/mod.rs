@@ -1,8 +1,6 @@
 //! The HTTP server around the operations: request ids, limits, logs, health, and a stop that loses nothing.
 
 mod answer;
-mod desk;
-mod door;
 mod encoding;
 mod endpoint;
 mod files;
@@ -10,6 +8,7 @@ mod form;
 mod gate;
 pub(crate) mod headers;
 mod health;
+mod listener;
 mod origin;
 mod pending;
 mod rate_limit;

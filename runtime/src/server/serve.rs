@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use salvo::fuse::FuseConfig;
 use salvo::request_id::RequestId;
 use salvo::server::ServerHandle;
@@ -14,17 +13,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::desk::{self, Desk, Desks};
-use super::door::{Closer, Door};
 use super::encoding::Encoding;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::health::{Figures, Live, Ready};
+use super::listener::{Closer, Incoming, Listener};
 use super::reference::{Described, Page};
 use crate::attachment;
 use crate::context::State;
 use crate::crud;
-use crate::db::Dialect;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::index;
@@ -59,7 +56,8 @@ const STALL: Duration = Duration::from_secs(60);
 pub struct Running {
     /// Where: the real port when the configured one was 0.
     pub address: SocketAddr,
-    served: Vec<(ServerHandle, desk::Service)>,
+    handle: ServerHandle,
+    served: JoinHandle<()>,
     engine: Engine,
     closer: Closer,
     /// What works beside the requests.
@@ -72,19 +70,14 @@ pub struct Running {
 /// # Errors
 /// When the address cannot be bound.
 pub async fn serve(state: Arc<State>) -> Result<Running> {
-    let door = Door::at(&state.config.listen).await?;
-    let address = door.address;
+    let listener = Listener::bind(&state.config.listen).await?;
+    let address = listener.address;
     let _ = state.address.set(address);
-    let alone = state.db.dialect() == Dialect::Sqlite;
-    let (desks, each) = Desks::new(if alone { desk::most() } else { 1 }, address);
-    let router = Arc::new(router(&state));
-    let mut served = Vec::with_capacity(each.len());
-    for desk in each {
-        let server = server(desk);
-        let (handle, work) = (server.handle(), server.serve(router.clone()));
-        served.push((handle, if alone { desk::Service::alone(work)? } else { desk::Service::together(work) }));
-    }
-    let closer = door.open(desks);
+    let router = router(&state);
+    let (incoming, closer) = listener.accept();
+    let server = server(incoming);
+    let handle = server.handle();
+    let served = tokio::spawn(server.serve(router));
     let slots = state.config.webhook_concurrency as usize;
     let engine = Engine::start(state.clone(), state.sender.clone(), slots);
     let keepers = vec![
@@ -94,13 +87,13 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
         keep("indexes", &state, index::keep),
         keep("totals", &state, total::keep_folded),
     ];
-    Ok(Running { address, served, engine, closer, keepers, state })
+    Ok(Running { address, handle, served, engine, closer, keepers, state })
 }
 
-/// What serves the connections of a desk.
-fn server(desk: Desk) -> Server<Desk> {
+/// Serves connections, with the limits of each.
+fn server(incoming: Incoming) -> Server<Incoming> {
     let unused = FuseConfig::default().with_connection_idle_timeout(IDLE).with_write_stall_timeout(STALL);
-    let mut server = Server::new(desk).fuse_config(unused);
+    let mut server = Server::new(incoming).fuse_config(unused);
     // What is received is read in pieces of this size, and so is the head of a request. A request's memory is theirs.
     server.http1_mut().max_buf_size(READ);
     server
@@ -150,16 +143,13 @@ pub fn router(state: &Arc<State>) -> Router {
 
 impl Running {
     /// Stops accepting and claiming, lets what is under way finish, and closes the database.
-    pub async fn stop(mut self) {
+    pub async fn stop(self) {
         // First, so that whoever comes now is refused and does not wait for the end of the others.
         self.closer.close().await;
-        for (handle, _) in &self.served {
-            handle.stop_graceful(DRAIN);
-        }
+        self.handle.stop_graceful(DRAIN);
         // At the same time: each has nearly all of the time that an operator waits.
         let until = Instant::now() + DRAIN;
-        let ended = join_all(self.served.iter_mut().map(|(_, service)| service.ended()));
-        let _ = tokio::join!(ended, self.engine.stop());
+        let _ = tokio::join!(self.served, self.engine.stop());
         // Behind those that begin it.
         if timeout_at(until, self.state.lasting.ended()).await.is_err() {
             tracing::warn!("what was begun for clients that went away did not end in time");

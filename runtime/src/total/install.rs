@@ -17,9 +17,6 @@ use crate::meta::ResourceMeta;
 /// # Errors
 /// When the database fails.
 pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
-    if db.dialect() == Dialect::Postgres {
-        forget_others(db).await?;
-    }
     let found = installed(db).await?;
     let mut counted = Vec::new();
     for meta in tables(catalog) {
@@ -42,29 +39,6 @@ pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
         counted.push(meta.table);
     }
     Ok(counted)
-}
-
-/// Forgets what changed lately when a transaction is noted that this cluster has not had: the database was restored from
-/// another one, whose transactions have other numbers.
-async fn forget_others(db: &Db) -> Result<()> {
-    let later = |table: &str, column: &str| {
-        format!("SELECT 1 FROM \"{table}\" WHERE \"{column}\" >= pg_snapshot_xmax(pg_current_snapshot())")
-    };
-    let tables = [("record_totals", "floor"), ("record_recent", "xid"), ("record_changes", "xid")];
-    let any = tables.map(|(table, column)| later(table, column)).join(" UNION ALL ");
-    if Sql::new(db.dialect(), format!("{any} LIMIT 1")).one(db.reader()).await?.is_none() {
-        return Ok(());
-    }
-    let transaction = db.begin_unhurried().await?;
-    for text in [
-        "DELETE FROM \"record_recent\"",
-        "UPDATE \"record_changes\" SET \"xid\" = pg_current_xact_id(), \"ids\" = NULL",
-        "UPDATE \"record_totals\" SET \"floor\" = pg_current_xact_id()",
-    ] {
-        Sql::new(db.dialect(), text).run(&transaction).await?;
-    }
-    transaction.commit().await?;
-    Ok(())
 }
 
 /// Counts tables again, or the one of a resource with this plural name: after rows were loaded with the triggers off.
@@ -129,29 +103,19 @@ async fn count(transaction: &Connection, dialect: Dialect, meta: &ResourceMeta) 
         let sql = Sql::new(dialect, format!("DELETE FROM \"record_changes\" WHERE \"table\" = '{table}'"));
         changes += sql.run(transaction).await?;
     }
-    // The triggers of the first keep the second, which begins anew with it.
-    for kept in ["record_blocks", "record_stretches"] {
-        let sql = Sql::new(dialect, format!("DELETE FROM \"{kept}\" WHERE \"table\" = '{table}'"));
-        sql.run(transaction).await?;
-    }
+    let sql = Sql::new(dialect, format!("DELETE FROM \"record_blocks\" WHERE \"table\" = '{table}'"));
+    sql.run(transaction).await?;
     let live = if meta.soft_delete { " WHERE \"deleted_at\" IS NULL" } else { "" };
     let blocks = format!(
         "INSERT INTO \"record_blocks\" (\"table\", \"block\", \"live\") \
          SELECT '{table}', \"id\" >> 12, COUNT(*) FROM \"{table}\"{live} GROUP BY \"id\" >> 12"
     );
     Sql::new(dialect, blocks).run(transaction).await?;
-    // What was remembered of before is not the same as now, and nothing leads from there to here.
-    let sql = Sql::new(dialect, format!("DELETE FROM \"record_recent\" WHERE \"table\" = '{table}'"));
-    sql.run(transaction).await?;
-    let floor = match dialect {
-        Dialect::Postgres => "pg_current_xact_id()",
-        Dialect::Sqlite => "t.\"changes\" + excluded.\"changes\"",
-    };
     let total = format!(
         "INSERT INTO \"record_totals\" AS t (\"table\", \"live\", \"changes\") \
          SELECT '{table}', COALESCE(SUM(\"live\"), 0), {changes} FROM \"record_blocks\" WHERE \"table\" = '{table}' \
          ON CONFLICT (\"table\") DO UPDATE SET \"live\" = excluded.\"live\", \
-         \"changes\" = t.\"changes\" + excluded.\"changes\", \"floor\" = {floor} RETURNING \"live\""
+         \"changes\" = t.\"changes\" + excluded.\"changes\" RETURNING \"live\""
     );
     let row = Sql::new(dialect, total).one(transaction).await?;
     Ok(row.map(|row| row.try_get("", "live")).transpose()?.unwrap_or(0))

@@ -6,9 +6,6 @@ use crate::meta::ResourceMeta;
 /// What the names of the triggers begin with.
 pub const PREFIX: &str = "charter_count_";
 
-/// Of so many changes of a table the ids are kept.
-pub const RECENT: i64 = 4_096;
-
 /// The triggers that a table needs: name and statement. What they do stands in their names, so that a resource whose
 /// records are kept from now on when they are deleted gets others.
 pub fn triggers(dialect: Dialect, meta: &ResourceMeta) -> Vec<(String, String)> {
@@ -62,21 +59,11 @@ fn sqlite(meta: &ResourceMeta, which: &str) -> Vec<(String, String)> {
     };
     let removed = format!("-{old}");
     let moved = format!(" WHEN OLD.\"id\" <> NEW.\"id\" OR {old} <> {new}");
-    // Whoever carries on what was found before learns the ids of the last changes from here.
-    let recent = |rows: &[&str]| {
-        let ids: Vec<String> = rows.iter().map(|row| format!("SELECT {row}.\"id\" AS \"id\"")).collect();
-        let changes = format!("(SELECT \"changes\" FROM \"record_totals\" WHERE \"table\" = '{table}')");
-        format!(
-            "INSERT INTO \"record_recent\" SELECT '{table}', {changes}, \"id\" FROM ({}); \
-             DELETE FROM \"record_recent\" WHERE \"table\" = '{table}' AND \"change\" <= {changes} - {RECENT}; ",
-            ids.join(" UNION ")
-        )
-    };
     let events = [
-        ("inserted", "insert", "", format!("{}{}{}", total(&new), block("NEW", &new), recent(&["NEW"]))),
-        ("deleted", "delete", "", format!("{}{}{}", total(&removed), block("OLD", &removed), recent(&["OLD"]))),
-        ("updated", "update", "", format!("{}{}", total(&format!("{new} - {old}")), recent(&["OLD", "NEW"]))),
-        ("moved", "update", moved.as_str(), format!("{}{}", block("OLD", &removed), block("NEW", &new))),
+        ("insert", "insert", "", format!("{}{}", total(&new), block("NEW", &new))),
+        ("delete", "delete", "", format!("{}{}", total(&removed), block("OLD", &removed))),
+        ("update", "update", "", total(&format!("{new} - {old}"))),
+        ("move", "update", moved.as_str(), format!("{}{}", block("OLD", &removed), block("NEW", &new))),
     ];
     let trigger = |(what, event, when, body): (&str, &str, &str, String)| {
         // Their names are the database's, not the table's.

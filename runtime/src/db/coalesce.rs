@@ -1,0 +1,77 @@
+//! The two kinds of reads that concurrent requests share: the very same statement, and records by id.
+
+use std::sync::Arc;
+
+use sea_orm::DbErr;
+
+use super::batcher::Batcher;
+use super::rows::{Rows, SharedRow};
+use super::{Connection, Db, Sql};
+use crate::error::Result;
+
+/// Records of one statement.
+const MAX_BATCH_RECORDS: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Batchers {
+    identical: Arc<Batcher<(), Arc<Rows>>>,
+    records: Arc<Batcher<i64, Option<SharedRow>>>,
+}
+
+impl Default for Batchers {
+    fn default() -> Batchers {
+        Batchers { identical: Batcher::new(usize::MAX), records: Batcher::new(MAX_BATCH_RECORDS) }
+    }
+}
+
+impl Db {
+    /// The rows that a statement reads. Outside of a transaction, concurrent requests for the same statement with the same
+    /// values share one execution.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn rows(&self, connection: &Connection, sql: Sql) -> Result<Arc<Rows>> {
+        let Connection::Pool(_) = connection else { return Ok(Arc::new(Rows::of_driver(sql.all(connection).await?))) };
+        let (reads, kind) = (self.reads.clone(), sql.written_out().into());
+        let run = move |those: Vec<()>| {
+            let (reads, sql) = (reads.clone(), sql.clone());
+            async move {
+                let rows = Arc::new(reads.rows(sql).await?);
+                Ok::<_, DbErr>(vec![rows; those.len()])
+            }
+        };
+        self.batchers.identical.ask(kind, (), run).await
+    }
+
+    /// The row of `t` with this id. `sql` ends in a condition, to which that of the id is added; `position` is that of the id
+    /// in the row. Outside of a transaction, concurrent requests for records by the same statement share one execution.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn record(
+        &self,
+        connection: &Connection,
+        mut sql: Sql,
+        id: i64,
+        position: usize,
+    ) -> Result<Option<SharedRow>> {
+        sql.push(" AND ");
+        // A bound value belongs to one caller, whose statement no other request shares.
+        if matches!(connection, Connection::Transaction(_)) || !sql.values.is_empty() {
+            sql.among("t.\"id\"", &[id]);
+            return Ok(SharedRow::new(self.rows(connection, sql).await?, 0));
+        }
+        let (reads, kind): (_, Arc<str>) = (self.reads.clone(), sql.text.as_str().into());
+        let run = move |ids: Vec<i64>| {
+            let (reads, mut sql) = (reads.clone(), sql.clone());
+            async move {
+                sql.among("t.\"id\"", &ids);
+                let rows = Arc::new(reads.rows(sql).await?);
+                let found = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
+                let answer = |id| SharedRow::new(rows.clone(), found.iter().position(|known| known == id)?);
+                Ok::<_, DbErr>(ids.iter().map(answer).collect())
+            }
+        };
+        self.batchers.records.ask(kind, id, run).await
+    }
+}

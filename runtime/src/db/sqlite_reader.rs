@@ -1,0 +1,233 @@
+//! Pool of SQLite connections that read records, on blocking threads.
+//!
+//! SeaORM's driver hands every row over a channel, from a thread of the connection to the task that waits. Here one blocking
+//! task runs the whole statement and hands all rows over at once, in a buffer that several tasks may read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, Error, OpenFlags};
+use sea_orm::error::ConnAcquireErr;
+use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
+use sea_orm::{DbErr, SqlxError};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::bound::stored;
+use super::limit::STEPS;
+use super::reads::{failed, unacquired};
+use super::row_buffer::RowBufferBuilder;
+use super::{ACQUIRE, Rows, STATEMENTS, Sql, functions};
+use crate::error::is_changing;
+
+/// Retries of a statement that SQLite cannot open because another connection changes tables at the moment (`SQLITE_SCHEMA`):
+/// defining a custom field creates indexes.
+const SCHEMA_RETRIES: usize = 5;
+const RETRY_DELAY: Duration = Duration::from_millis(2);
+
+#[derive(Debug)]
+pub(super) struct SqliteReader {
+    path: PathBuf,
+    limit: Option<Duration>,
+    /// One permit for each connection that may be open.
+    permits: Arc<Semaphore>,
+    /// Idle connections; `None` once the pool is closed.
+    idle: Mutex<Option<Vec<Reader>>>,
+}
+
+#[derive(Debug)]
+struct Reader {
+    connection: Connection,
+    deadline: Arc<Deadline>,
+}
+
+/// The time at which the running statement is interrupted, in microseconds since `opened`.
+#[derive(Debug)]
+struct Deadline {
+    opened: Instant,
+    micros: AtomicU64,
+}
+
+impl Deadline {
+    fn set(&self, limit: Option<Duration>) {
+        let micros = limit.map_or(u64::MAX, |limit| micros(self.opened.elapsed().saturating_add(limit)));
+        self.micros.store(micros, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        micros(self.opened.elapsed()) > self.micros.load(Ordering::Relaxed)
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+impl SqliteReader {
+    /// A pool of at most `size` connections, each opened when it is needed. `path` is a file, or a URI of SQLite. A statement
+    /// that takes longer than `limit` is interrupted.
+    pub fn new(path: PathBuf, size: u32, limit: Option<Duration>) -> Arc<SqliteReader> {
+        let (permits, idle) = (Arc::new(Semaphore::new(size as usize)), Mutex::new(Some(Vec::new())));
+        Arc::new(SqliteReader { path, limit, permits, idle })
+    }
+
+    /// All rows of a statement.
+    pub async fn rows(self: &Arc<Self>, sql: Sql) -> Result<Rows, DbErr> {
+        self.with(move |reader| {
+            for _ in 0..SCHEMA_RETRIES {
+                match reader.read(&sql) {
+                    Err(error) if is_changing(&error) => thread::sleep(RETRY_DELAY),
+                    answered => return answered,
+                }
+            }
+            reader.read(&sql)
+        })
+        .await
+    }
+
+    /// Whether the file can only be read.
+    pub async fn is_read_only(self: &Arc<Self>) -> Result<bool, DbErr> {
+        self.with(|reader| reader.connection.is_readonly("main").map_err(refused)).await
+    }
+
+    /// Runs `work` on a blocking thread, with a connection that nobody else uses.
+    async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Reader) -> Result<T, DbErr> + Send + 'static,
+    ) -> Result<T, DbErr> {
+        let permit = timeout(ACQUIRE, self.permits.clone().acquire_owned()).await;
+        let permit = permit.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
+        let pool = self.clone();
+        let work = move || {
+            let _permit = permit;
+            let reader = pool.take()?;
+            reader.deadline.set(pool.limit);
+            let answered = work(&reader);
+            // An interrupted statement may have left the connection with half of a changed schema.
+            if answered.is_ok() {
+                pool.put(reader);
+            }
+            answered
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|error| DbErr::Custom(error.to_string()))?
+    }
+
+    fn take(&self) -> Result<Reader, DbErr> {
+        match self.lock().as_mut().map(Vec::pop) {
+            Some(Some(reader)) => Ok(reader),
+            Some(None) => self.open().map_err(refused),
+            None => Err(unacquired(SqlxError::PoolClosed)),
+        }
+    }
+
+    fn put(&self, reader: Reader) {
+        if let Some(idle) = self.lock().as_mut() {
+            idle.push(reader);
+        }
+    }
+
+    fn open(&self) -> Result<Reader, Error> {
+        // The file exists: the writer creates it. No two threads use the connection at once.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        connection.pragma_update(None, "query_only", true)?;
+        connection.busy_timeout(ACQUIRE)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        functions::register_on(&connection)?;
+        let deadline = Arc::new(Deadline { opened: Instant::now(), micros: AtomicU64::new(u64::MAX) });
+        let running = deadline.clone();
+        connection.progress_handler(STEPS, Some(move || running.is_over()))?;
+        Ok(Reader { connection, deadline })
+    }
+
+    /// Closes the idle connections, and each other one when its statement ends.
+    pub fn close(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Reader>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reader {
+    fn read(&self, sql: &Sql) -> Result<Rows, DbErr> {
+        let mut statement = self.connection.prepare_cached(&sql.text).map_err(refused)?;
+        // SQLite numbers parameters in the order of the text; `$2` is the second value wherever it stands.
+        for place in 1..=statement.parameter_count() {
+            let number = statement.parameter_name(place).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
+            let value = number.and_then(|number| sql.values.get(number.checked_sub(1)?));
+            let mut text = String::new();
+            let bound = value.and_then(|value| stored(value, &mut text));
+            let bound =
+                bound.ok_or_else(|| DbErr::Type(format!("parameter {place} has no value that SQLite stores")))?;
+            statement.raw_bind_parameter(place, ToSqlOutput::Borrowed(bound)).map_err(refused)?;
+        }
+        let columns = statement.column_count();
+        let mut buffer = RowBufferBuilder::new(columns);
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(refused)? {
+            for column in 0..columns {
+                buffer.add(row.get_ref(column).map_err(refused)?);
+            }
+        }
+        buffer.finish().map(Rows::from).ok_or_else(|| DbErr::Custom("the rows have more than 4 GiB".into()))
+    }
+}
+
+/// An error of `rusqlite` as the driver's error, by which the rest of the server tells errors apart.
+fn refused(error: Error) -> DbErr {
+    match error.sqlite_error() {
+        Some(_) => failed(SqlxError::Database(Box::new(Refused(error)))),
+        None => DbErr::Custom(error.to_string()),
+    }
+}
+
+#[derive(Debug)]
+struct Refused(Error);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl DatabaseError for Refused {
+    fn message(&self) -> &str {
+        match &self.0 {
+            Error::SqliteFailure(_, Some(message)) => message,
+            _ => "the statement failed",
+        }
+    }
+
+    fn code(&self) -> Option<Cow<'_, str>> {
+        self.0.sqlite_error().map(|error| error.extended_code.to_string().into())
+    }
+
+    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+        self
+    }
+
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Other
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! The pool of connections that read records of SQLite.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use rust_decimal::Decimal;
+use sea_orm::Value;
+use uuid::Uuid;
+
+use super::super::{Dialect, Row};
+use super::*;
+use crate::error::Error as Failure;
+
+/// A folder that is removed when it is dropped.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A database with a table of the numbers from 1 to 5,000, and a pool that reads it.
+fn opened(name: &str, limit: Option<Duration>) -> (Arc<SqliteReader>, Connection, Folder) {
+    let folder = Folder(std::env::temp_dir().join(format!("charter-reader-{name}-{}", std::process::id())));
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let path = folder.0.join("numbers.db");
+    let writer = Connection::open(&path).unwrap();
+    let fill = "PRAGMA journal_mode = WAL; CREATE TABLE n (i INTEGER PRIMARY KEY); WITH RECURSIVE s(i) AS \
+                (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 5000) INSERT INTO n SELECT i FROM s";
+    writer.execute_batch(fill).unwrap();
+    (SqliteReader::new(path, 2, limit), writer, folder)
+}
+
+fn sql(text: &str) -> Sql {
+    Sql::new(Dialect::Sqlite, text)
+}
+
+fn first(rows: &Rows) -> i64 {
+    rows.first().map(|row: Row<'_>| row.integer(0).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn values_are_stored_as_the_driver_stores_them() {
+    let (reader, _writer, _folder) = opened("bound", None);
+    let time: DateTime<Utc> = "2026-03-21T10:05:09.070Z".parse().unwrap();
+    let cases: [(Value, &str, &str); 12] = [
+        (true.into(), "integer", "1"),
+        (Value::Bool(None), "null", "NULL"),
+        (7i32.into(), "integer", "7"),
+        (i64::MIN.into(), "integer", "-9223372036854775808"),
+        (Value::BigInt(None), "null", "NULL"),
+        ("Ä\"b".into(), "text", "'Ä\"b'"),
+        (time.into(), "text", "'2026-03-21T10:05:09.070+00:00'"),
+        (Value::ChronoDateTimeUtc(None), "null", "NULL"),
+        (NaiveDate::from_ymd_opt(2026, 3, 1).unwrap().into(), "text", "'2026-03-01'"),
+        (Uuid::from_u128(0x00ff).into(), "blob", "X'000000000000000000000000000000FF'"),
+        (Decimal::new(-1_2345, 4).into(), "integer", "-12345"),
+        (serde_json::json!({ "a": [1] }).into(), "text", "'{\"a\":[1]}'"),
+    ];
+    for (value, kind, quoted) in cases {
+        let mut asked = sql("SELECT typeof(v), quote(v) FROM (SELECT ");
+        asked.bind(value.clone()).push(" AS v)");
+        let rows = reader.rows(asked).await.unwrap();
+        let Some(Row::Buffered(row)) = rows.first() else { panic!("no row") };
+        let text = |position| row.value(position).unwrap().as_str().unwrap().to_string();
+        assert_eq!((text(0).as_str(), text(1).as_str()), (kind, quoted), "{value:?}");
+    }
+}
+
+#[tokio::test]
+async fn values_are_bound_by_their_numbers() {
+    let (reader, _writer, _folder) = opened("numbers", None);
+    let mut asked = sql("SELECT $2, $1, $2 FROM n WHERE i = $3");
+    asked.values.extend([1i64.into(), 2i64.into(), 3i64.into()]);
+    let rows = reader.rows(asked.clone()).await.unwrap();
+    let row = rows.first().unwrap();
+    assert_eq!([0, 1, 2].map(|position| row.integer(position).unwrap()), [2, 1, 2]);
+    asked.values.pop();
+    assert!(reader.rows(asked).await.is_err(), "a value is missing");
+}
+
+#[tokio::test]
+async fn a_statement_over_its_limit_is_interrupted_and_the_next_one_runs() {
+    let (reader, _writer, _folder) = opened("limit", Some(Duration::from_millis(200)));
+    let begun = Instant::now();
+    let error = reader.rows(sql("SELECT SUM(a.i * b.i % 7) FROM n a, n b, n c")).await.unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert!(matches!(Failure::from(error), Failure::Unavailable(told) if told.contains("too long")));
+    assert_eq!(first(&reader.rows(sql("SELECT COUNT(*) FROM n")).await.unwrap()), 5_000);
+}
+
+#[tokio::test]
+async fn a_write_and_an_unknown_table_are_errors() {
+    let (reader, writer, _folder) = opened("refused", None);
+    for text in ["DELETE FROM n RETURNING i", "SELECT nothing FROM nowhere"] {
+        let error = reader.rows(sql(text)).await.unwrap_err();
+        assert!(matches!(Failure::from(error), Failure::Internal(_) | Failure::Unavailable(_)), "{text}");
+    }
+    let error = reader.rows(sql("SELECT rowid FROM charter_search_n_0")).await.unwrap_err();
+    assert!(matches!(Failure::from(error), Failure::Unavailable(_)), "an index that is being made again");
+    assert_eq!(writer.query_row("SELECT COUNT(*) FROM n", [], |row| row.get(0)), Ok(5_000));
+}
+
+#[tokio::test]
+async fn a_statement_waits_for_a_connection_and_reads_what_was_committed_before() {
+    let (reader, writer, _folder) = opened("waits", None);
+    let slow = "SELECT SUM(a.i * b.i % 7) FROM n a, n b WHERE b.i < 500";
+    let slow: Vec<_> = (0..4)
+        .map(|_| {
+            tokio::spawn({
+                let reader = reader.clone();
+                async move { reader.rows(sql(slow)).await }
+            })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    writer.execute_batch("INSERT INTO n VALUES (6000); CREATE TABLE m (i)").unwrap();
+    assert_eq!(first(&reader.rows(sql("SELECT MAX(i) FROM n")).await.unwrap()), 6_000);
+    for slow in slow {
+        assert!(slow.await.unwrap().is_ok());
+    }
+    assert!(reader.lock().as_ref().is_some_and(|idle| idle.len() <= 2), "two connections serve all");
+}
+
+#[tokio::test]
+async fn a_closed_pool_opens_no_connection() {
+    let (reader, _writer, _folder) = opened("closed", None);
+    assert!(!reader.is_read_only().await.unwrap());
+    reader.close();
+    let error = reader.rows(sql("SELECT 1")).await.unwrap_err();
+    assert!(matches!(Failure::from(error), Failure::Unavailable(_)));
+}
+
+#[tokio::test]
+async fn a_uri_says_how_the_file_is_opened() {
+    let (_, _writer, folder) = opened("uri", None);
+    let path = format!("file:{}?immutable=1", folder.0.join("numbers.db").display());
+    let reader = SqliteReader::new(path.into(), 1, None);
+    assert!(reader.is_read_only().await.unwrap());
+}

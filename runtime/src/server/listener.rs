@@ -1,0 +1,187 @@
+//! The listening socket, and the connections that it accepts.
+//!
+//! A task accepts connections, so that the socket can be closed while the server still serves those that it has: then the
+//! address refuses new ones at once. A connection is given to the server once its client has sent something: the server
+//! waits to learn which protocol it speaks, and browsers and balancers open some on which they may never send. Those would
+//! keep a server that stops from ending.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use salvo::conn::tcp::TcpCoupler;
+use salvo::conn::{Accepted, Acceptor, ConnCtrl, Holding, StraightStream};
+use salvo::fuse::{ArcFusePolicy, FuseAction, FuseInfo, TransProto};
+use salvo::http::Version;
+use salvo::http::uri::Scheme;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::error::{Error, Result};
+
+/// A connection on which nothing is sent for this time is closed: as long as the head of its first request may take.
+const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Pause after a connection could not be accepted, for example because too many files are open.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(10);
+
+type Peer = (TcpStream, SocketAddr);
+
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    /// The address with the real port when the configured one is 0.
+    pub address: SocketAddr,
+}
+
+/// Closes the socket of a listener.
+#[derive(Debug)]
+pub struct Closer(JoinHandle<()>);
+
+/// The accepted connections, as the server takes them.
+pub struct Incoming {
+    accepted: mpsc::UnboundedReceiver<Peer>,
+    /// Connections on which nothing was sent yet.
+    silent: FuturesUnordered<BoxFuture<'static, Option<Peer>>>,
+    first_byte_timeout: Duration,
+    holdings: [Holding; 1],
+}
+
+impl Listener {
+    /// # Errors
+    /// When the address cannot be bound.
+    pub async fn bind(listen: &str) -> Result<Listener> {
+        let problem = |error: io::Error| Error::Internal(format!("cannot listen on {listen}: {error}"));
+        let socket = TcpListener::bind(listen).await.map_err(problem)?;
+        let address = socket.local_addr().map_err(problem)?;
+        Ok(Listener { socket, address })
+    }
+
+    /// Begins to accept connections.
+    pub fn accept(self) -> (Incoming, Closer) {
+        let (sender, accepted) = mpsc::unbounded_channel();
+        let incoming = Incoming::new(accepted, self.address);
+        let accept = async move {
+            loop {
+                // An answer in several writes would wait for the client's delayed acknowledgement (Nagle, RFC 896).
+                let peer = match self.socket.accept().await {
+                    Ok((stream, from)) => stream.set_nodelay(true).map(|()| (stream, from)),
+                    Err(error) => Err(error),
+                };
+                match peer {
+                    // The server has ended when nobody receives: the connection closes.
+                    Ok(peer) => drop(sender.send(peer)),
+                    Err(error) => {
+                        tracing::error!(%error, "a connection could not be accepted");
+                        sleep(ACCEPT_RETRY_DELAY).await;
+                    }
+                }
+            }
+        };
+        (incoming, Closer(tokio::spawn(accept)))
+    }
+}
+
+impl Closer {
+    /// Closes the socket and waits until it is closed.
+    pub async fn close(self) {
+        self.0.abort();
+        // The task owns the socket.
+        let _ = self.0.await;
+    }
+}
+
+impl Incoming {
+    fn new(accepted: mpsc::UnboundedReceiver<Peer>, address: SocketAddr) -> Incoming {
+        let holding = Holding {
+            local_addr: address.into(),
+            http_versions: vec![Version::HTTP_11, Version::HTTP_2],
+            http_scheme: Scheme::HTTP,
+        };
+        let silent = FuturesUnordered::new();
+        Incoming { accepted, silent, first_byte_timeout: FIRST_BYTE_TIMEOUT, holdings: [holding] }
+    }
+
+    /// The next connection whose client has sent something.
+    async fn next(&mut self) -> Peer {
+        loop {
+            tokio::select! {
+                Some((stream, remote)) = self.accepted.recv() => {
+                    let limit = self.first_byte_timeout;
+                    self.silent.push(Box::pin(async move {
+                        // `readable` may return although there is nothing to read.
+                        let sent = timeout(limit, stream.peek(&mut [0])).await.ok()?.ok()?;
+                        (sent > 0).then_some((stream, remote))
+                    }));
+                }
+                Some(peer) = self.silent.next(), if !self.silent.is_empty() => {
+                    if let Some(peer) = peer {
+                        return peer;
+                    }
+                }
+                // The socket is closed, and no connection is left.
+                else => return std::future::pending().await,
+            }
+        }
+    }
+}
+
+impl Acceptor for Incoming {
+    type Coupler = TcpCoupler<Self::Stream>;
+    type Stream = StraightStream<TcpStream>;
+
+    fn holdings(&self) -> &[Holding] {
+        &self.holdings
+    }
+
+    async fn accept(&mut self, fuse: Option<ArcFusePolicy>) -> io::Result<Accepted<Self::Coupler, Self::Stream>> {
+        let (stream, remote) = self.next().await;
+        let (conn_ctrl, local_addr) = (ConnCtrl::new(), self.holdings[0].local_addr.clone());
+        let info = FuseInfo { trans_proto: TransProto::Tcp, remote_addr: remote.into(), local_addr };
+        let (fuse_config, observer) = match &fuse {
+            Some(policy) => match policy.decide(&info).await {
+                FuseAction::Accept(config) => (Some(config), policy.observe(&info, &conn_ctrl)),
+                FuseAction::Reject => return Err(io::ErrorKind::ConnectionRefused.into()),
+            },
+            None => (None, None),
+        };
+        Ok(Accepted {
+            coupler: TcpCoupler::new(),
+            stream: StraightStream::new(stream, fuse_config, conn_ctrl.clone(), observer),
+            fuse_config,
+            conn_ctrl,
+            remote_addr: info.remote_addr,
+            local_addr: info.local_addr,
+            http_scheme: Scheme::HTTP,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_is_served_once_its_client_sends_and_closed_if_it_never_does() {
+        let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.address;
+        let (mut incoming, closer) = listener.accept();
+        incoming.first_byte_timeout = Duration::from_millis(50);
+        let mut silent = TcpStream::connect(address).await.unwrap();
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(b"G").await.unwrap();
+        let (stream, remote) = incoming.next().await;
+        assert_eq!(remote, client.local_addr().unwrap(), "the first client sends nothing");
+        assert!(stream.nodelay().unwrap());
+        assert!(timeout(4 * incoming.first_byte_timeout, incoming.next()).await.is_err());
+        assert_eq!(silent.read(&mut [0]).await.unwrap(), 0, "it is closed");
+        closer.close().await;
+        assert!(TcpStream::connect(address).await.is_err(), "the address refuses new connections");
+    }
+}
