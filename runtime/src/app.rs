@@ -116,9 +116,9 @@ impl App {
 
     /// The same; a statement may take as long as `limit`, and without one as long as it takes.
     pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<State>> {
-        let catalog = Catalog::link(self.routes.clone()).map_err(Error::Internal)?;
+        let catalog = Catalog::link(self.routes.clone()).map_err(Error::internal)?;
         let db = Db::connect(&config.database_url, config.database_pool, limit).await;
-        let db = db.map_err(|error| Error::Internal(format!("the database cannot be opened: {error}")))?;
+        let db = db.map_err(|error| Error::internal(format!("the database cannot be opened: {error}")))?;
         let gate = Arc::new(Gate::new(config.at_once()));
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
@@ -227,7 +227,7 @@ impl StartLock {
 fn lock_beside(database: &Path) -> Result<Option<File>> {
     // Links lead to the one file that there is.
     let path = database.canonicalize().unwrap_or_else(|_| database.to_path_buf()).with_added_extension("start.lock");
-    let told = |error: std::io::Error| Error::Internal(format!("the lock of a start, {}: {error}", path.display()));
+    let told = |error: std::io::Error| Error::internal(format!("the lock of a start, {}: {error}", path.display()));
     // One that another user made can be read and locked.
     match File::open(&path).or_else(|_| File::create(&path)) {
         Ok(file) => file.lock().map(|()| Some(file)).map_err(told),
@@ -256,7 +256,7 @@ fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Res
 async fn status<M: MigratorTrait>(connection: &DatabaseConnection) -> Result<Vec<(String, bool)>> {
     let migrations = M::get_migration_with_status_read_only(connection).await.map_err(|error| match error {
         // One that was applied and is not known here.
-        DbErr::Custom(what) => Error::Internal(format!(
+        DbErr::Custom(what) => Error::internal(format!(
             "the database was migrated by a newer version of this program, or by another one: {what}"
         )),
         other => other.into(),

@@ -276,7 +276,7 @@ impl Config {
     /// When the folder cannot be written.
     pub fn prepare(&mut self) -> Result<()> {
         let problem =
-            |error: std::io::Error| Error::Internal(format!("the data folder {}: {error}", self.data_dir.display()));
+            |error: std::io::Error| Error::internal(format!("the data folder {}: {error}", self.data_dir.display()));
         // It holds what clients keep here, and secrets: a folder that is there already stays as somebody wanted it.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.data_dir).map_err(problem)?;
         if self.secret_key.is_none() {

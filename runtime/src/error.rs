@@ -3,13 +3,17 @@
 //! Every answer that is not a success is `{"message", "code", "errors"?}`. What the client may know is in the variant;
 //! what only the log may know is in [`Error::Internal`] and is never shown.
 
+mod cause;
 mod database;
 
 use std::collections::BTreeMap;
+use std::error::Error as StdError;
 use std::fmt;
 
 use salvo::http::StatusCode;
 
+pub use cause::Cause;
+pub(crate) use cause::chain;
 pub(crate) use database::{INDEXED_ANEW, REFERRED_TO, SEARCH, is_changing, is_outdated};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -146,7 +150,7 @@ pub enum Error {
     /// 503: as many requests are worked on, and wait, as may.
     Overloaded,
     /// 500: the client learns the request id and nothing else.
-    Internal(String),
+    Internal(Cause),
 }
 
 /// A row of the table of codes: code, status, meaning. `docs/errors.md` is generated from it.
@@ -232,8 +236,8 @@ impl Error {
     }
 
     /// A fault of the server, for the log alone.
-    pub fn internal(cause: impl fmt::Display) -> Error {
-        Error::Internal(cause.to_string())
+    pub fn internal(cause: impl Into<Cause>) -> Error {
+        Error::Internal(cause.into())
     }
 
     /// What took longer than a request may.
@@ -318,7 +322,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// For logs: the code and, for a fault of the server, its cause.
+    /// For logs: the code and, for an internal error, its chain of causes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Internal(cause) => write!(f, "internal_error: {cause}"),
@@ -327,4 +331,12 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+// Not derived by thiserror: there is one source, and both texts of an error are methods, one of which takes the request id.
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Error::Internal(cause) => Some(cause.error()),
+            _ => None,
+        }
+    }
+}

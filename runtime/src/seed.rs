@@ -23,7 +23,7 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
     for (resource, yaml) in seeds {
         let entry = state.catalog.linked(resource);
         let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_yaml::from_str(yaml)
-            .map_err(|e| Error::Internal(format!("the reference data of {resource}: {e}")))?;
+            .map_err(|e| Error::internal(format!("the reference data of {resource}: {e}")))?;
         let key = natural_key(entry)?;
         let known = known_keys(&context, entry, key).await?;
         let mut problems = Vec::new();
@@ -36,13 +36,13 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
                 // What its values decide is told of every row at once.
                 Err(Error::Invalid(errors)) => problems.push(format!("row {} (`{text}`): {}", index + 1, errors.all())),
                 Err(error) => {
-                    return Err(Error::Internal(format!("{resource}, row {} (`{text}`): {error}", index + 1)));
+                    return Err(Error::internal(format!("{resource}, row {} (`{text}`): {error}", index + 1)));
                 }
                 Ok(()) => {}
             }
         }
         if !problems.is_empty() {
-            return Err(Error::Internal(format!("the reference data of {resource}:\n{}", problems.join("\n"))));
+            return Err(Error::internal(format!("the reference data of {resource}:\n{}", problems.join("\n"))));
         }
     }
     for entry in state.catalog.entries().iter().filter(|entry| entry.meta.singleton) {
@@ -50,7 +50,7 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
         if row.one(context.db()).await?.is_none() {
             let name = entry.meta.name;
             let made = insert(&context, entry, serde_json::Map::new()).await;
-            made.map_err(|error| Error::Internal(format!("the one record of {name}: {error}")))?;
+            made.map_err(|error| Error::internal(format!("the one record of {name}: {error}")))?;
         }
     }
     transaction.commit(&outside).await
@@ -67,7 +67,7 @@ async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<Strin
 fn natural_key(entry: &Entry) -> Result<&'static str> {
     let key = entry.meta.fields.iter().find(|field| tells_apart(field));
     key.map(|field| field.name)
-        .ok_or_else(|| Error::Internal(format!("{} has reference data but no unique field", entry.meta.name)))
+        .ok_or_else(|| Error::internal(format!("{} has reference data but no unique field", entry.meta.name)))
 }
 
 /// Whether each record has a unique text there, and has it from its row: the check of the YAML takes the same field.

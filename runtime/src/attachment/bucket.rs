@@ -23,7 +23,7 @@ use super::link::LIFETIME;
 use super::location::Location;
 use super::presentation::Presentation;
 use super::spool::failed;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, chain};
 use crate::tls;
 
 /// So many files are sent at once. Those that wait are on the disk.
@@ -133,7 +133,7 @@ impl Bucket {
                 Problem { text: format!("{status}: {}", beginning(answer).await), passes }
             }
             // The URL is signed. What took too long once would again.
-            Err(error) => Problem { passes: !error.is_timeout(), text: cause(&error.without_url()) },
+            Err(error) => Problem { passes: !error.is_timeout(), text: chain(&error.without_url()) },
         };
         Ok(Err(problem))
     }
@@ -186,13 +186,4 @@ async fn beginning(mut answer: Response) -> String {
         }
     }
     String::from_utf8_lossy(&text).into_owned()
-}
-
-/// The innermost cause, which says most.
-fn cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }

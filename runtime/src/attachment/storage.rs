@@ -78,7 +78,7 @@ impl Storage {
     /// When the data folder cannot be written, or TLS not be set up.
     pub fn open(config: &Config) -> Result<Storage> {
         let problem = |path: &std::path::Path, error: &dyn std::fmt::Display| {
-            Error::Internal(format!("the folder {}: {error}", path.display()))
+            Error::internal(format!("the folder {}: {error}", path.display()))
         };
         let (root, spool) = (config.data_dir.join("attachments"), config.data_dir.join("uploads"));
         let make = |folder: &std::path::Path| std::fs::create_dir_all(folder).map_err(|error| problem(folder, &error));

@@ -56,7 +56,7 @@ pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     output::print(matches, &["rule", "verdict", "why"], &rules.rows)?;
     match rules.denied {
         None => Ok(()),
-        Some(error) => Err(Error::Internal(format!("denied: {} {}", error.status().as_u16(), error.code()))),
+        Some(error) => Err(Error::internal(format!("denied: {} {}", error.status().as_u16(), error.code()))),
     }
 }
 
@@ -68,15 +68,15 @@ fn target<'s>(state: &'s State, action: &str, target: &str) -> Result<(&'s Entry
     };
     let entry = state.catalog.by_plural(plural).ok_or_else(|| {
         let known = state.catalog.entries().iter().map(|entry| entry.meta.plural);
-        Error::Internal(format!("there is no resource `{plural}`{}", hint(plural, known)))
+        Error::internal(format!("there is no resource `{plural}`{}", hint(plural, known)))
     })?;
     let deeds = crud::deeds(state, entry);
     let found = deeds.iter().find(|(name, _)| *name == action).map(|(_, method)| method.clone());
     let method = found.ok_or_else(|| {
         let known = deeds.iter().map(|(name, _)| *name);
-        Error::Internal(format!("{plural} have no action `{action}`{}", hint(action, known)))
+        Error::internal(format!("{plural} have no action `{action}`{}", hint(action, known)))
     })?;
-    let id = id.map(|id| id.parse().map_err(|_| Error::Internal(format!("`{id}` is not an id")))).transpose()?;
+    let id = id.map(|id| id.parse().map_err(|_| Error::internal(format!("`{id}` is not an id")))).transpose()?;
     Ok((entry, method, id))
 }
 

@@ -27,7 +27,7 @@ pub fn command(format: Arg) -> Command {
 pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let applied = (app.migrate)(&state.db, Direction::Status).await?;
     if !applied.iter().any(|(_, applied)| *applied) {
-        return Err(Error::Internal("the database has no tables yet: `migrate` makes them".into()));
+        return Err(Error::internal("the database has no tables yet: `migrate` makes them"));
     }
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
@@ -43,7 +43,7 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
         let problem = "is not in the database: a model was changed, and no migration says so";
         let rows: Vec<_> = missing.iter().map(|name| row(false, "column", None, name, problem)).collect();
         output::print(matches, &shown, &rows)?;
-        return Err(Error::Internal(format!("{} missing", missing.join(", "))));
+        return Err(Error::internal(format!("{} missing", missing.join(", "))));
     }
     let mut found = view::lost(&context).await?;
     found.extend(webhook::lost(&context).await?);
@@ -67,5 +67,5 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
         count(wrong, "declared index is not there", "declared indexes are not there"),
     ];
     let said: Vec<String> = said.into_iter().flatten().collect();
-    if said.is_empty() { Ok(()) } else { Err(Error::Internal(said.join(", and "))) }
+    if said.is_empty() { Ok(()) } else { Err(Error::internal(said.join(", and "))) }
 }

@@ -52,7 +52,7 @@ pub fn command() -> Command {
 pub async fn run(matches: &ArgMatches) -> Result<()> {
     let secret = match matches.get_one::<String>("secret") {
         Some(text) => Some(SigningSecret::parse(text).ok_or_else(|| {
-            Error::Internal("the secret must be `whsec_` and base64, as the webhook's creation answered it".into())
+            Error::internal("the secret must be `whsec_` and base64, as the webhook's creation answered it")
         })?),
         None => None,
     };
@@ -61,7 +61,7 @@ pub async fn run(matches: &ArgMatches) -> Result<()> {
     // Before anybody is told where it listens: who reads that may stop it at once.
     let mut signals = Signals::listen()?;
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await;
-    let listener = listener.map_err(|error| Error::Internal(format!("port {port}: {error}")))?;
+    let listener = listener.map_err(|error| Error::internal(format!("port {port}: {error}")))?;
     let address = listener.local_addr().map_err(Error::internal)?;
     say(&format!("Listening on http://{address}/\n"));
     say("A server reaches it with CHARTER_WEBHOOK_ALLOW_HTTP=true and CHARTER_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8.\n");

@@ -83,7 +83,7 @@ fn to_the_end(command: impl Future<Output = Result<()>>, threads: usize, logged:
 /// An operator is told the cause, and not its code.
 fn told(error: &Error) -> String {
     match error {
-        Error::Internal(cause) => cause.clone(),
+        Error::Internal(cause) => cause.to_string(),
         other => other.message("-"),
     }
 }
@@ -222,7 +222,7 @@ async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result
                     Some(sample) => serve::demo(sample, state, matches).await,
                     None => Ok(()),
                 },
-                _ => Err(Error::Internal("no such command".into())),
+                _ => Err(Error::internal("no such command")),
             }
         }
     }

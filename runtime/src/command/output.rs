@@ -15,7 +15,7 @@ pub fn line(text: &str) -> Result<()> {
     let mut out = stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::Internal(format!("standard output cannot be written: {error}")))
+            Err(Error::internal(format!("standard output cannot be written: {error}")))
         }
         _ => Ok(()),
     }

@@ -33,8 +33,8 @@ impl From<DbErr> for Error {
         if is_lost(&error) {
             return Error::Unavailable(INDEXED_ANEW.into());
         }
-        if database_code(&error).is_some_and(|code| GAVE_WAY.contains(&&*code)) {
-            tracing::warn!(%error, "a transaction gave way to others");
+        if let Some((name, sqlstate)) = database_code(&error).and_then(|code| conflict(&code)) {
+            tracing::warn!(%error, sqlstate, "{name}");
             return Error::Unavailable("Others are changing the same records. Try again in a moment.".into());
         }
         if is_outdated(&error) {
@@ -55,7 +55,7 @@ impl From<DbErr> for Error {
                 "The database cannot be reached or written, or has no room. Try again in a moment.".into(),
             )
         } else {
-            Error::Internal(error.to_string())
+            Error::internal(error)
         }
     }
 }
@@ -129,9 +129,15 @@ fn is_restricted(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "1811" | "23001"))
 }
 
-/// The codes of a transaction that lost to another and may be tried again: a serialization failure and a deadlock of
-/// PostgreSQL, and SQLite's busy.
-const GAVE_WAY: [&str; 3] = ["40001", "40P01", "5"];
+/// The name of a conflict between transactions, after which the client should retry, and its SQLSTATE; `SQLITE_BUSY` has none.
+fn conflict(code: &str) -> Option<(&'static str, Option<&'static str>)> {
+    match code {
+        "40001" => Some(("serialization failure", Some("40001"))),
+        "40P01" => Some(("deadlock detected", Some("40P01"))),
+        "5" => Some(("SQLite is busy", None)),
+        _ => None,
+    }
+}
 
 /// Whether the connection, or the database as a whole, failed, and not the statement.
 fn is_away(error: &sea_orm::SqlxError) -> bool {
@@ -169,6 +175,16 @@ mod tests {
         }
         for code in ["57014", "23505", "42P01", "22001", "40001", "25P02", "1", "5", "9", "19", "2067"] {
             assert!(!is_of_the_database(code), "{code}");
+        }
+    }
+
+    #[test]
+    fn conflict_between_transactions_is_logged_by_its_name_and_sqlstate() {
+        assert_eq!(conflict("40P01"), Some(("deadlock detected", Some("40P01"))));
+        assert_eq!(conflict("40001"), Some(("serialization failure", Some("40001"))));
+        assert_eq!(conflict("5"), Some(("SQLite is busy", None)));
+        for other in ["23505", "57014", "1", "9"] {
+            assert_eq!(conflict(other), None, "{other}");
         }
     }
 }

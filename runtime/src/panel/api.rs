@@ -137,7 +137,7 @@ impl Reply {
             412 => Error::PreconditionFailed,
             503 => Error::Unavailable(problem.message),
             400..=499 => Error::Malformed(problem.message),
-            _ => Error::Internal(problem.message),
+            _ => Error::internal(problem.message),
         }
     }
 

@@ -198,7 +198,7 @@ pub fn not_permitted() -> Error {
 pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: bool) -> Answer {
     let request_id = crate::server::headers::request_id(request).unwrap_or_else(|| "-".into());
     if let Error::Internal(cause) = error {
-        tracing::error!(%request_id, cause, "a page failed");
+        tracing::error!(%request_id, cause = cause.to_string(), "a page failed");
     }
     if !is_page {
         return Answer::error(error, &request_id);

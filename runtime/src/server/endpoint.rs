@@ -85,14 +85,14 @@ impl<A: Answers> Handler for Endpoint<A> {
         let answered = AssertUnwindSafe(work).catch_unwind();
         let result = match tokio::time::timeout(limit, answered).await {
             Ok(Ok(result)) => result,
-            Ok(Err(panic)) => Err(Error::Internal(format!("panic: {}", reason(&*panic)))),
+            Ok(Err(panic)) => Err(Error::internal(format!("panic: {}", reason(&*panic)))),
             Err(_) => Err(Error::too_long()),
         };
         let answer = match result {
             Ok(answer) => answer,
             Err(error) => {
                 if let Error::Internal(cause) = &error {
-                    tracing::error!(%request_id, cause, "a request failed");
+                    tracing::error!(%request_id, cause = cause.to_string(), "a request failed");
                 }
                 Answer::error(&error, &request_id)
             }

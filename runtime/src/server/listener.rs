@@ -55,7 +55,7 @@ impl Listener {
     /// # Errors
     /// When the address cannot be bound.
     pub async fn bind(listen: &str) -> Result<Listener> {
-        let problem = |error: io::Error| Error::Internal(format!("cannot listen on {listen}: {error}"));
+        let problem = |error: io::Error| Error::internal(format!("cannot listen on {listen}: {error}"));
         let socket = TcpListener::bind(listen).await.map_err(problem)?;
         let address = socket.local_addr().map_err(problem)?;
         Ok(Listener { socket, address })

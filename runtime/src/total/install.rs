@@ -49,7 +49,7 @@ pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
 pub async fn recount(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result<Vec<(&'static str, i64)>> {
     let wanted: Vec<_> = tables(catalog).filter(|meta| plural.is_none_or(|plural| meta.plural == plural)).collect();
     if wanted.is_empty() {
-        return Err(Error::Internal(format!("no resource is called `{}`", plural.unwrap_or_default())));
+        return Err(Error::internal(format!("no resource is called `{}`", plural.unwrap_or_default())));
     }
     let mut totals = Vec::new();
     for meta in wanted {

@@ -24,28 +24,28 @@ pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let table = argument("table").unwrap_or_default();
     if let Some(entry) = state.catalog.entries().iter().find(|entry| entry.meta.table == table) {
-        return Err(Error::Internal(format!("the table `{table}` is that of the resource `{}`", entry.meta.name)));
+        return Err(Error::internal(format!("the table `{table}` is that of the resource `{}`", entry.meta.name)));
     }
     let (dialect, connection) = (state.db.dialect(), state.db.reader());
     let names = table::names(dialect, connection).await?;
     if !names.iter().any(|name| name == table) {
         let hint = hint(table, names.iter().map(String::as_str));
-        return Err(Error::Internal(format!("the database has no table `{table}`{hint}")));
+        return Err(Error::internal(format!("the database has no table `{table}`{hint}")));
     }
     if !yaml::is_name(table) {
-        return Err(Error::Internal(format!("`{table}` is not a name in snake_case, as the table of a resource has")));
+        return Err(Error::internal(format!("`{table}` is not a name in snake_case, as the table of a resource has")));
     }
     let found = table::read(dialect, connection, table).await?;
     let name = argument("name").map_or_else(|| singular(table), String::from);
     if !yaml::is_name(&name) {
         let problem =
             format!("`{name}` is not in snake_case, or no name in Rust: `--name` says what the resource is called");
-        return Err(Error::Internal(problem));
+        return Err(Error::internal(problem));
     }
     let resources: Vec<(&str, &str)> =
         state.catalog.entries().iter().map(|entry| (entry.meta.table, entry.meta.name)).collect();
     let text = yaml::write(dialect, &name, table, &found, &resources);
-    let text = text.ok_or_else(|| Error::Internal(format!("no column of `{table}` could be a field of a resource")))?;
+    let text = text.ok_or_else(|| Error::internal(format!("no column of `{table}` could be a field of a resource")))?;
     output::line(text.trim_end())
 }
 
