@@ -4,26 +4,16 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use ipnet::IpNet;
+
 /// A range of addresses, `10.0.0.0/8` or `fd00::/8`; one address is a range too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    first: IpAddr,
-    prefix: u8,
-}
+pub struct Network(IpNet);
 
 impl Network {
+    /// An IPv4-mapped IPv6 address is compared as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.first, address.to_canonical()) {
-            (IpAddr::V4(first), IpAddr::V4(address)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix)).unwrap_or(0);
-                first.to_bits() & mask == address.to_bits() & mask
-            }
-            (IpAddr::V6(first), IpAddr::V6(address)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix)).unwrap_or(0);
-                first.to_bits() & mask == address.to_bits() & mask
-            }
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
@@ -31,21 +21,19 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Network, String> {
-        let problem = || format!("`{text}` is not a network such as 10.0.0.0/8 or fd00::/8");
-        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
-        let first: IpAddr = address.parse().map_err(|_| problem())?;
-        let bits = if first.is_ipv4() { 32 } else { 128 };
-        let prefix: u8 = prefix.map_or(Ok(bits), str::parse).map_err(|_| problem())?;
-        if prefix > bits {
-            return Err(problem());
-        }
-        Ok(Network { first, prefix })
+        let network = match text.split_once('/') {
+            // Not ipnet's own parser, which reads an octet with leading zeros as decimal where others read octal.
+            Some((address, prefix)) => address.parse().ok().zip(prefix.parse().ok()),
+            None => text.parse().ok().map(|address| (address, IpNet::from(address).prefix_len())),
+        };
+        let network = network.and_then(|(address, prefix)| IpNet::new(address, prefix).ok());
+        network.map(Network).ok_or_else(|| format!("`{text}` is not a network such as 10.0.0.0/8 or fd00::/8"))
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.first, self.prefix)
+        self.0.fmt(f)
     }
 }
 
@@ -77,7 +65,9 @@ mod tests {
         assert!("::/0".parse::<Network>().unwrap().contains("fd00::1".parse().unwrap()));
         assert!(!"0.0.0.0/0".parse::<Network>().unwrap().contains("fd00::1".parse().unwrap()));
         assert_eq!("192.168.7.7".parse::<Network>().unwrap().to_string(), "192.168.7.7/32");
-        for bad in ["", "10.0.0.0/33", "10.0.0/8", "fd00::/129", "10.0.0.0/", "10.0.0.0/-1", "example.com/8"] {
+        for bad in
+            ["", "10.0.0.0/33", "10.0.0/8", "fd00::/129", "10.0.0.0/", "10.0.0.0/-1", "010.0.0.0/8", "example.com/8"]
+        {
             assert!(bad.parse::<Network>().is_err(), "{bad}");
         }
     }
