@@ -1,13 +1,10 @@
-//! An index of substrings as it stands in the database: a virtual table and the triggers that keep it.
+//! Trigram index of a table as it stands in the database: an FTS5 virtual table and the triggers that keep it up to date.
 
 use crate::catalog::Entry;
-use crate::db::{Connection, Dialect, Sql, TRUE};
+use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Result, SEARCH};
 use crate::index::hash;
 use crate::query::KEEPING;
-
-/// What the names of the triggers end in while the index is being made.
-const MAKE: [&str; 3] = ["making_delete", "making_insert", "making_update"];
 
 /// Names that no column of an FTS5 table has.
 const RESERVED: [&str; 2] = ["rank", "rowid"];
@@ -21,18 +18,11 @@ pub(super) struct Index {
     columns: &'static [&'static str],
 }
 
-/// Up to which id the triggers hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Upto {
-    Id(i64),
-    End,
-}
-
 impl Index {
     pub fn of(entry: &Entry) -> Option<Index> {
         let meta = entry.meta;
         let mut index = Index { table: meta.table, name: "x".into(), columns: meta.search };
-        let statements = format!("{} {}", index.table_text(), index.triggers(Upto::End).join(" "));
+        let statements = format!("{} {}", index.table_text(), index.triggers().join(" "));
         index.name = format!("{SEARCH}{}_{:08x}", meta.table, hash(&statements));
         (!meta.search.is_empty()).then_some(index)
     }
@@ -62,16 +52,12 @@ impl Index {
     }
 
     /// As FTS5's documentation has them for tables whose contents are elsewhere.
-    pub fn triggers(&self, upto: Upto) -> Vec<String> {
+    pub fn triggers(&self) -> Vec<String> {
         let (name, table, columns, own) = (&self.name, self.table, quoted(self.columns, ""), self.own());
         let (old, new) = (quoted(self.columns, "OLD."), quoted(self.columns, "NEW."));
-        let (names, remains, comes) = match upto {
-            Upto::Id(id) => (MAKE, format!("OLD.\"id\" <= {id}"), format!("NEW.\"id\" <= {id}")),
-            Upto::End => (KEEPING, "TRUE".to_string(), "TRUE".to_string()),
-        };
         let into = format!("INSERT INTO \"{name}\"");
-        let remove = format!("{into} (\"{name}\", rowid, {own}) SELECT 'delete', OLD.\"id\", {old} WHERE {remains};");
-        let add = format!("{into} (rowid, {own}) SELECT NEW.\"id\", {new} WHERE {comes};");
+        let remove = format!("{into} (\"{name}\", rowid, {own}) VALUES ('delete', OLD.\"id\", {old});");
+        let add = format!("{into} (rowid, {own}) VALUES (NEW.\"id\", {new});");
         let changed: Vec<String> = self
             .columns
             .iter()
@@ -80,39 +66,32 @@ impl Index {
             .collect();
         let trigger = |name: &str, on: &str, when: &str, does: &str| {
             let called = format!("\"{}_{name}\"", self.name);
-            format!("CREATE TRIGGER {called} AFTER {on} ON \"{table}\" WHEN {when} BEGIN {does} END")
+            format!("CREATE TRIGGER {called} AFTER {on} ON \"{table}\"{when} BEGIN {does} END")
         };
         // An id has names that no column has.
         let changing = format!("UPDATE OF \"id\", rowid, _rowid_, oid, {columns}");
+        let [delete, insert, update] = KEEPING;
         vec![
-            trigger(names[0], "DELETE", "TRUE", &remove),
-            trigger(names[1], "INSERT", "TRUE", &add),
-            trigger(names[2], &changing, &changed.join(" OR "), &format!("{remove} {add}")),
+            trigger(delete, "DELETE", "", &remove),
+            trigger(insert, "INSERT", "", &add),
+            trigger(update, &changing, &format!(" WHEN {}", changed.join(" OR ")), &format!("{remove} {add}")),
         ]
     }
 
-    /// The texts of the triggers that are there, in order.
-    pub async fn triggers_there(&self, connection: &Connection) -> Result<Vec<String>> {
-        let mut sql = Sql::new(Dialect::Sqlite, "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ");
-        sql.bind(self.table).push(" AND instr(name, ").bind(format!("{}_", self.name)).push(") = 1 ORDER BY sql");
-        let rows = sql.all(connection).await?;
-        rows.iter().map(|row| Ok(row.try_get("", "sql")?)).collect()
+    /// Whether the table and all its triggers are there. The transaction that makes them fills the index too.
+    pub async fn is_complete(&self, connection: &Connection) -> Result<bool> {
+        let there = triggers_of(connection, &self.name).await?;
+        Ok(there.iter().map(|(_, text)| text).eq(&self.triggers()))
     }
 
-    /// Takes at most so many of the rows behind an id.
-    pub async fn take(&self, transaction: &Connection, last: Option<i64>, most: u64) -> Result<Upto> {
+    /// Creates the table, fills it and creates its triggers. Not FTS5's `rebuild`, which would read the columns by their names here.
+    pub async fn create(&self, transaction: &Connection) -> Result<()> {
         let (name, table, columns, own) = (&self.name, self.table, quoted(self.columns, ""), self.own());
-        let behind = last.map_or_else(|| TRUE.to_string(), |last| format!("\"id\" > {last}"));
-        let rows = format!("FROM \"{table}\" WHERE {behind}");
-        let end = format!("SELECT \"id\" {rows} ORDER BY \"id\" LIMIT 1 OFFSET {}", most.saturating_sub(1));
-        let upto = match Sql::new(Dialect::Sqlite, end).one(transaction).await? {
-            Some(row) => Upto::Id(row.try_get("", "id")?),
-            None => Upto::End,
-        };
-        let bound = if let Upto::Id(id) = upto { format!(" AND \"id\" <= {id}") } else { String::new() };
-        let text = format!("INSERT INTO \"{name}\" (rowid, {own}) SELECT \"id\", {columns} {rows}{bound}");
-        Sql::new(Dialect::Sqlite, text).run(transaction).await?;
-        Ok(upto)
+        let fill = format!("INSERT INTO \"{name}\" (rowid, {own}) SELECT \"id\", {columns} FROM \"{table}\"");
+        for text in [self.table_text(), fill].into_iter().chain(self.triggers()) {
+            Sql::new(Dialect::Sqlite, text).run(transaction).await?;
+        }
+        Ok(())
     }
 }
 
@@ -121,7 +100,7 @@ fn quoted(columns: &[&str], row: &str) -> String {
     columns.iter().map(|column| format!("{row}\"{column}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// The names of the indexes that are there, complete or not; those of a table alone, if one is named.
+/// The names of the indexes that are there, of whichever release; those of a table alone, if one is named.
 pub(super) async fn names(connection: &Connection, table: Option<&str>) -> Result<Vec<String>> {
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE %'";
     let rows = Sql::new(Dialect::Sqlite, text).all(connection).await?;
@@ -136,17 +115,20 @@ fn table_of(index: &str) -> Option<&str> {
     (print.len() == 8).then_some(table)
 }
 
-/// Drops the triggers of an index, whichever they are.
-pub(super) async fn drop_triggers(transaction: &Connection, index: &str) -> Result<()> {
-    for event in KEEPING.iter().chain(&MAKE) {
-        Sql::new(Dialect::Sqlite, format!("DROP TRIGGER IF EXISTS \"{index}_{event}\"")).run(transaction).await?;
-    }
-    Ok(())
+/// The triggers of an index, each with its statement, ordered by name: also those that an older release gave other names.
+async fn triggers_of(connection: &Connection, index: &str) -> Result<Vec<(String, String)>> {
+    let mut sql =
+        Sql::new(Dialect::Sqlite, "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND instr(name, ");
+    sql.bind(format!("{index}_")).push(") = 1 ORDER BY name");
+    let rows = sql.all(connection).await?;
+    rows.iter().map(|row| Ok((row.try_get("", "name")?, row.try_get("", "sql")?))).collect()
 }
 
 /// Drops an index with its triggers.
 pub(super) async fn drop_index(transaction: &Connection, index: &str) -> Result<()> {
-    drop_triggers(transaction, index).await?;
+    for (trigger, _) in triggers_of(transaction, index).await? {
+        Sql::new(Dialect::Sqlite, format!("DROP TRIGGER \"{trigger}\"")).run(transaction).await?;
+    }
     Sql::new(Dialect::Sqlite, format!("DROP TABLE IF EXISTS \"{index}\"")).run(transaction).await?;
     Ok(())
 }
@@ -162,7 +144,7 @@ mod tests {
         let index =
             Index { table: "ships", name: "charter_search_ships_0".into(), columns: &["rank", "rowid", "name"] };
         let there = "CREATE TABLE ships (id INTEGER PRIMARY KEY, rank TEXT, \"rowid\" TEXT, name TEXT)";
-        let statements = [vec![there.to_string(), index.table_text()], index.triggers(Upto::End)].concat();
+        let statements = [vec![there.to_string(), index.table_text()], index.triggers()].concat();
         let database = Connection::open_in_memory().unwrap();
         let run = |text: &str| database.execute_batch(text).unwrap();
         statements.iter().for_each(|text| run(text));

@@ -1,30 +1,17 @@
-//! How the indexes of substrings are made and put right, while others write.
+//! Builds the trigram indexes, one transaction an index, while the server serves.
 //!
-//! Nothing is noted anywhere: an index is complete when its table and its triggers are there. While it is being made
-//! others stand in their place, which hold up to an id only, up to which the rows are in the index; each portion is one
-//! transaction, so that nobody who writes waits for long.
+//! Nothing is noted anywhere: a transaction leaves a complete index or none. Writes wait meanwhile, and lists are read without the
+//! index.
 
 use std::time::{Duration, Instant};
 
-use super::index::{Index, Upto, drop_index, drop_triggers, names};
+use super::index::{Index, drop_index, names};
 use crate::catalog::Catalog;
 use crate::context::State;
-use crate::db::{Db, Dialect, Sql};
+use crate::db::{Connection, Db, Dialect};
 use crate::error::Result;
 
-/// A portion takes about so long, and then the others have their turn.
-const TURN: Duration = Duration::from_millis(100);
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// So many rows are taken first, and never more or fewer than so many.
-const FIRST: u64 = 200;
-const FEWEST: u64 = 50;
-const MOST: u64 = 20_000;
-
-/// So long nothing may happen to an index that is not complete before it is made anew.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// So long it takes until what the database refused is tried again.
+/// Pause before a build that the database refused is tried again, such as one that waited too long for another process to write.
 const REST: Duration = Duration::from_secs(5);
 
 /// Keeps the indexes for as long as the server runs. Until one is complete, lists do without.
@@ -32,16 +19,18 @@ pub async fn keep(state: &State) {
     if let Err(error) = drop_strays(state).await {
         tracing::warn!(%error, "an index of substrings that nobody asks stays");
     }
-    let mut done = settle(state).await;
+    let mut others = Others::Go;
     loop {
-        match done {
-            Ok(()) => state.searches.lost.notified().await,
+        match settle_those(state, others).await {
+            Ok(()) => {
+                others = Others::Stay;
+                state.searches.lost.notified().await;
+            }
             Err(error) => {
-                tracing::error!(%error, "the indexes of substrings are not as they should be; searches are slower");
+                tracing::warn!(%error, "a trigram index is not built and is tried again; searches are slower meanwhile");
                 tokio::time::sleep(REST).await;
             }
         }
-        done = settle_those(state, Others::Stay).await;
     }
 }
 
@@ -116,64 +105,40 @@ pub async fn forget(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result<
 }
 
 impl Index {
-    /// Makes it, unless it is complete or another process is at it, for which it waits. Answers whether it is there: a later
-    /// release may have put its own in its place.
+    /// Builds the index unless it is complete. Returns whether it is there: a later release may have put its own in its place.
     async fn settle(&self, state: &State, others: Others) -> Result<bool> {
-        let mut seen = None;
-        loop {
-            let there = self.triggers_there(state.db.reader()).await?;
-            let names = names(state.db.reader(), Some(self.table)).await?;
-            let is_there = names.contains(&self.name);
-            if is_there && there == self.triggers(Upto::End) {
-                for other in names.iter().filter(|name| others == Others::Go && **name != self.name) {
-                    drop_alone(&state.db, other).await?;
-                }
-                return Ok(true);
-            }
-            state.searches.remove(self.table);
-            if others == Others::Stay && !is_there && !names.is_empty() {
-                return Ok(false);
-            }
-            if is_there && seen.as_ref() != Some(&there) && !there.is_empty() {
-                seen = Some(there);
-                tokio::time::sleep(PATIENCE).await;
-            } else if self.make(state, &there).await? {
-                return Ok(true);
-            }
+        if let Some(is_there) = self.is_settled(state.db.reader(), others).await? {
+            return Ok(is_there);
         }
+        state.searches.remove(self.table);
+        let transaction = state.db.begin_unhurried().await?;
+        // Another process may have built it while this one waited for its turn to write.
+        if let Some(is_there) = self.is_settled(&transaction, others).await? {
+            return Ok(is_there);
+        }
+        let begun = Instant::now();
+        // Its triggers are still there where another program dropped the table alone, and then refuse every write.
+        drop_index(&transaction, &self.name).await?;
+        for name in names(&transaction, Some(self.table)).await? {
+            drop_index(&transaction, &name).await?;
+        }
+        self.create(&transaction).await?;
+        transaction.commit().await?;
+        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(table = self.table, millis, "a trigram index was built");
+        Ok(true)
     }
 
-    /// Makes it anew. Answers whether that was left to it: `there` is how its triggers were found.
-    async fn make(&self, state: &State, there: &[String]) -> Result<bool> {
-        let (mut last, mut rows) = (None, FIRST);
-        let mut mine = there.to_vec();
-        loop {
-            let transaction = state.db.begin_unhurried().await?;
-            let begun = Instant::now();
-            if self.triggers_there(&transaction).await? != mine {
-                return Ok(false);
-            }
-            drop_triggers(&transaction, &self.name).await?;
-            if last.is_none() {
-                for name in names(&transaction, Some(self.table)).await? {
-                    drop_index(&transaction, &name).await?;
-                }
-                Sql::new(Dialect::Sqlite, self.table_text()).run(&transaction).await?;
-            }
-            let upto = self.take(&transaction, last, rows).await?;
-            mine = self.triggers(upto);
-            for text in &mine {
-                Sql::new(Dialect::Sqlite, text.clone()).run(&transaction).await?;
-            }
-            transaction.commit().await?;
-            match upto {
-                Upto::Id(id) => last = Some(id),
-                Upto::End => return Ok(true),
-            }
-            // Texts may be long.
-            let fitting = rows as f64 * TURN.as_secs_f64() / begun.elapsed().as_secs_f64().max(0.001);
-            rows = (fitting as u64).clamp(FEWEST, MOST);
-            tokio::time::sleep(PAUSE).await;
-        }
+    /// Whether the index is there, where nothing is left to do; `None` where it must be built.
+    async fn is_settled(&self, connection: &Connection, others: Others) -> Result<Option<bool>> {
+        let names = names(connection, Some(self.table)).await?;
+        let (own, foreign): (Vec<_>, Vec<_>) = names.iter().partition(|name| **name == self.name);
+        let is_complete = !own.is_empty() && self.is_complete(connection).await?;
+        Ok(match others {
+            Others::Go if is_complete && foreign.is_empty() => Some(true),
+            Others::Stay if is_complete => Some(true),
+            Others::Stay if own.is_empty() && !foreign.is_empty() => Some(false),
+            _ => None,
+        })
     }
 }
