@@ -1,6 +1,6 @@
 //! The panel's cookies: the session, which no script reads, the theme, and for one page what was done before it.
 
-use salvo::http::header::HeaderMap;
+use salvo::http::header::{COOKIE, HeaderMap};
 
 use crate::context::State;
 
@@ -45,7 +45,7 @@ pub fn said(word: &str) -> String {
 }
 
 fn sent(headers: &HeaderMap, name: &str) -> Option<String> {
-    let lines = headers.get_all("cookie").iter().filter_map(|line| line.to_str().ok());
+    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_string()).next()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use percent_encoding::percent_decode_str;
 use salvo::Request;
+use salvo::http::header::CONTENT_TYPE;
 use salvo::http::{StatusCode, Version};
 use serde_json::Value;
 
@@ -272,7 +273,7 @@ pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
 pub async fn read_form_within(most: usize, request: &mut Request) -> Result<Vec<Pair>> {
     let bytes = match request.content_type() {
         Some(kind) if kind.essence_str() == "application/x-www-form-urlencoded" => {
-            request.headers_mut().remove("content-type");
+            request.headers_mut().remove(CONTENT_TYPE);
             read_body(request, most).await?
         }
         None if request.body().is_none() => Default::default(),

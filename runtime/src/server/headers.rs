@@ -1,6 +1,7 @@
 //! What the headers of a request ask beside its operation, and how an answer that was kept goes out again.
 
 use salvo::Request;
+use salvo::http::header::HOST;
 use salvo::http::{StatusCode, Version};
 
 use super::Answer;
@@ -21,7 +22,7 @@ pub fn request_id(request: &Request) -> Option<String> {
 /// # Errors
 /// 400.
 pub fn need_host(request: &Request) -> Result<()> {
-    if request.version() == Version::HTTP_11 && request.headers().get_all("host").iter().count() != 1 {
+    if request.version() == Version::HTTP_11 && request.headers().get_all(HOST).iter().count() != 1 {
         return Err(Error::Malformed("A request of HTTP/1.1 has one `Host`.".into()));
     }
     Ok(())
