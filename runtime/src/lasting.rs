@@ -5,23 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::time::sleep;
+use tokio_util::task::TaskTracker;
 
 use crate::error::{Error, Result};
 
 /// The work of a process that goes on without whoever asked for it, counted so that a process that stops waits for it.
 #[derive(Debug, Clone, Default)]
-pub struct Lasting(Arc<watch::Sender<usize>>);
-
-/// One work that is counted.
-struct Counted(Lasting);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count -= 1);
-    }
-}
+pub struct Lasting(TaskTracker);
 
 impl Lasting {
     /// Runs to the end, whoever waits for it.
@@ -32,19 +24,14 @@ impl Lasting {
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        self.0.send_modify(|count| *count += 1);
-        let counted = Counted(self.clone());
-        let work = async move {
-            let _counted = counted;
-            work.await
-        };
-        tokio::spawn(work).await.map_err(Error::internal)?
+        self.0.spawn(work).await.map_err(Error::internal)?
     }
 
     /// Waits until none is left.
     pub async fn ended(&self) {
-        // Its sender is this one: it cannot be gone.
-        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+        // A closed tracker still takes work: closing lets `wait` return.
+        self.0.close();
+        self.0.wait().await;
     }
 }
 
