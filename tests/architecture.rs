@@ -189,7 +189,8 @@ fn the_ground_of_the_runtime_names_nothing_above_it() {
         ("error", &[]),
         ("decimal", &["number"]),
         ("resource", &["meta"]),
-        ("db", &["error", "number"]),
+        ("metrics", &[]),
+        ("db", &["error", "metrics", "number"]),
         ("record", &["catalog", "db", "error", "meta", "number", "resource"]),
     ];
     let mut found = Vec::new();

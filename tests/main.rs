@@ -15,6 +15,7 @@ mod deprecation;
 mod errors;
 mod events;
 mod idempotency;
+mod metrics;
 mod migrated;
 mod oddities;
 mod openapi;

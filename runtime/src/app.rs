@@ -17,6 +17,7 @@ use crate::crud::{BoxFuture, Route};
 use crate::db::{Beside, Db, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::lasting::Lasting;
+use crate::metrics::Metrics;
 use crate::server::{Gate, Mount, Pending, RateLimit};
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
@@ -119,12 +120,15 @@ impl App {
         let catalog = Catalog::link(self.routes.clone()).map_err(Error::internal)?;
         let db = Db::connect(&config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("the database cannot be opened: {error}")))?;
-        let gate = Arc::new(Gate::new(config.at_once()));
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, webhooks, tokens, responses, address) = Default::default();
+        let (clock, tokens, responses, address) = Default::default();
+        let webhooks = webhook::Metrics::default();
+        let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
+        db.metrics().log_slower_than(config.slow_statement);
+        let gate = Arc::new(Gate::measured(config.at_once(), metrics.admission.clone()));
         let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
@@ -134,6 +138,7 @@ impl App {
             config,
             clock,
             webhooks,
+            metrics,
             sender,
             tokens,
             responses,

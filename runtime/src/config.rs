@@ -88,6 +88,11 @@ pub const SETTINGS: &[Setting] = &[
         about: "Requests that are worked on at once, by default 4 for each connection of the pool; 16 times as many wait, or as many as had their turn in the last quarter of a second, for half a second at most, and what is beyond is 503",
     },
     Setting { flag: "request-timeout", default: "30", about: "Seconds for one request; longer is 503" },
+    Setting {
+        flag: "slow-statement-ms",
+        default: "500",
+        about: "Milliseconds from which on a statement of the database is logged, without its values; 0 turns it off",
+    },
     Setting { flag: "rate-limit", default: "1000", about: "Requests a minute for one token; 0 turns it off" },
     Setting {
         flag: "rate-limit-anonymous",
@@ -148,6 +153,8 @@ pub struct Config {
     /// How many requests are worked on at once; see [`Config::at_once`].
     pub request_concurrency: Option<u32>,
     pub request_timeout: Duration,
+    /// From which duration on a statement is logged, if at all.
+    pub slow_statement: Option<Duration>,
     pub rate_limit: u32,
     pub rate_limit_anonymous: u32,
     /// Whose `X-Forwarded-For` tells the address of a client.
@@ -226,6 +233,9 @@ impl Config {
             request_concurrency: optional("request-concurrency")
                 .map(|_| number("request-concurrency", 1, 100_000, &mut problems) as u32),
             request_timeout: Duration::from_secs(number("request-timeout", 1, 3600, &mut problems)),
+            slow_statement: Some(number("slow-statement-ms", 0, 3_600_000, &mut problems))
+                .filter(|millis| *millis > 0)
+                .map(Duration::from_millis),
             rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
             trusted_proxies: networks("trusted-proxies", &mut problems),

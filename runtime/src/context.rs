@@ -16,11 +16,13 @@ use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
 use crate::index;
 use crate::lasting::Lasting;
+use crate::metrics::Metrics;
 use crate::openapi::Description;
 use crate::search;
 use crate::server::{Gate, Mount, Pending, RateLimit};
+use crate::trace::Trace;
 use crate::view;
-use crate::webhook::{Exchange, Metrics};
+use crate::webhook::{self, Exchange};
 
 /// Attempts to sign in, counted.
 #[derive(Debug)]
@@ -42,7 +44,9 @@ pub struct State {
     pub config: Config,
     pub clock: Clock,
     /// What was counted of webhooks.
-    pub webhooks: Metrics,
+    pub webhooks: webhook::Metrics,
+    /// What was counted of everything, those included.
+    pub metrics: Metrics,
     /// What sends their deliveries.
     pub sender: Arc<dyn Exchange>,
     pub tokens: TokenCache,
@@ -121,6 +125,8 @@ pub struct Context<'a> {
     transaction: Option<&'a Transaction>,
     /// Of the HTTP request, if there is one.
     request_id: Option<&'a str>,
+    /// The trace of the HTTP request, if it belongs to one.
+    trace: Option<Trace>,
     /// The innermost hook that is running.
     running: Option<&'a Running<'a>>,
     now: DateTime<Utc>,
@@ -128,8 +134,8 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub fn new(state: &'a Arc<State>, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
-        let (transaction, request_id, running) = (None, None, None);
-        Context { state, caller, connection, transaction, request_id, running, now: state.clock.now() }
+        let (transaction, request_id, trace, running) = (None, None, None, None);
+        Context { state, caller, connection, transaction, request_id, trace, running, now: state.clock.now() }
     }
 
     /// The same operation in the transaction that it began.
@@ -140,6 +146,11 @@ impl<'a> Context<'a> {
     /// The same operation as what a request with this id asks for.
     pub fn of_request(self, request_id: Option<&'a str>) -> Context<'a> {
         Context { request_id, ..self }
+    }
+
+    /// The same operation as a part of the trace of its request.
+    pub fn traced(self, trace: Option<Trace>) -> Context<'a> {
+        Context { trace, ..self }
     }
 
     /// The same operation at another time.
@@ -205,6 +216,11 @@ impl<'a> Context<'a> {
     /// The id of the HTTP request, if there is one.
     pub fn request_id(&self) -> Option<&'a str> {
         self.request_id
+    }
+
+    /// The trace of the HTTP request, if it belongs to one.
+    pub fn trace(&self) -> Option<Trace> {
+        self.trace
     }
 
     /// The transaction of a write.

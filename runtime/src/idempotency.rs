@@ -245,7 +245,9 @@ pub async fn prune(state: &State) -> Result<u64> {
 /// Prunes now and then, for as long as it is not dropped.
 pub async fn keep_pruned(state: std::sync::Arc<State>) {
     loop {
-        if let Err(error) = prune(&state).await {
+        let pruned = prune(&state).await;
+        state.metrics.tasks.round("idempotency", &pruned);
+        if let Err(error) = pruned {
             tracing::warn!(%error, "the keys of past requests were not removed");
         }
         tokio::time::sleep(PRUNED).await;

@@ -52,7 +52,9 @@ const REST: Duration = Duration::from_secs(60);
 /// Keeps the indexes as the definitions want them, for as long as the server runs.
 pub async fn keep(state: Arc<State>) {
     loop {
-        if let Err(error) = settle(&state).await {
+        let settled = settle(&state).await;
+        state.metrics.tasks.round("indexes", &settled);
+        if let Err(error) = settled {
             tracing::error!(%error, "the indexes of custom fields and deleted records are not as they should be; lists are slower");
         }
         let _ = tokio::time::timeout(REST, state.custom_fields_changed.0.notified()).await;

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
 
 use crate::error::{Error, Result};
+use crate::metrics::Tasks;
 
 /// The work of a process that goes on without whoever asked for it, counted so that a process that stops waits for it.
 #[derive(Debug, Clone, Default)]
@@ -39,10 +40,12 @@ impl Lasting {
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Keeps what works beside the requests at it: a task that panics is told of, and begun again.
-pub async fn kept<F: Future<Output = ()>>(task: &'static str, mut begin: impl FnMut() -> F) {
+pub async fn kept<F: Future<Output = ()>>(tasks: Tasks, task: &'static str, mut begin: impl FnMut() -> F) {
+    let _running = tasks.run(task);
     while AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
         tracing::error!(task, "it panicked, and is begun again");
         sleep(PAUSE).await;
+        tasks.restart(task);
     }
 }
 
@@ -97,8 +100,9 @@ mod tests {
             let again = begun == 2;
             async move { assert!(again, "a panic of a test") }
         };
-        kept("test", begin).await;
-        assert_eq!(begun, 2);
+        let tasks = Tasks::default();
+        kept(tasks.clone(), "test", begin).await;
+        assert_eq!((begun, tasks.restarts("test")), (2, 1));
     }
 
     #[tokio::test]

@@ -33,6 +33,7 @@ pub mod index;
 mod lasting;
 mod mac;
 pub mod meta;
+pub mod metrics;
 pub mod network;
 pub mod number;
 pub mod openapi;
@@ -46,6 +47,7 @@ mod seed;
 pub mod server;
 mod tls;
 pub mod total;
+pub mod trace;
 pub mod view;
 pub mod webhook;
 

@@ -74,7 +74,7 @@ async fn the_figures_are_those_of_the_deliveries(server: Server) {
     deliver(&server, &receiver).await;
     server.state.clock.turn(Duration::from_secs(134));
     let text = server.anonymous().get("~/health/metrics").await;
-    assert_eq!(text.header("content-type"), Some("text/plain; version=0.0.4"));
+    assert_eq!(text.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let figure = |name: &str| {
         let line = text.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {name}: {}", text.text)).parse::<f64>().expect("a number")

@@ -1,7 +1,10 @@
-//! What the servers of this process log: the causes of answers with 500, which no client learns.
+//! Log lines of the servers of this process: the causes of answers with 500, and slow statements with their request.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
+
+/// Warnings of the room that logs slow statements, with the span of their request.
+const LEVELS: &str = "error,charter_runtime::metrics=warn,charter_runtime::server::endpoint=warn";
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -9,7 +12,7 @@ static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 pub fn log() {
     static BEGUN: OnceLock<()> = OnceLock::new();
     BEGUN.get_or_init(|| {
-        tracing_subscriber::fmt().with_env_filter("error").with_ansi(false).with_writer(|| Lines).init();
+        tracing_subscriber::fmt().with_env_filter(LEVELS).with_ansi(false).with_writer(|| Lines).init();
     });
 }
 

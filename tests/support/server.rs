@@ -248,6 +248,7 @@ fn config(url: &str, folder: &Folder) -> Config {
         body_limit: 1 << 20,
         request_concurrency: None,
         request_timeout: Duration::from_secs(60),
+        slow_statement: None,
         rate_limit: 0,
         rate_limit_anonymous: 0,
         trusted_proxies: Vec::new(),

@@ -20,7 +20,9 @@ pub async fn sweep(state: Arc<State>) {
         tracing::error!(storage = ?state.config.storage, "attachments cannot be stored: look at the settings");
     }
     loop {
-        if let Err(error) = sweep_once(&state).await {
+        let swept = sweep_once(&state).await;
+        state.metrics.tasks.round("attachments", &swept);
+        if let Err(error) = swept {
             tracing::warn!(%error, "sweeping attachments failed");
         }
         let _ = tokio::time::timeout(EVERY, state.attachments.called()).await;

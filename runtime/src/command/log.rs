@@ -9,7 +9,8 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use crate::config::Config;
 
 /// The drivers tell every statement at info and debug, with little that an operator wants; who does says so after this.
-const QUIET: &str = "sqlx=warn,sea_orm_migration=warn,salvo=warn,salvo_core=warn,hyper=warn";
+/// Slow statements are logged by `metrics/database.rs`, with their request.
+const QUIET: &str = "sqlx=warn,sqlx::query=error,sea_orm_migration=warn,salvo=warn,salvo_core=warn,hyper=warn";
 
 /// What is logged, from the text of the setting.
 ///

@@ -27,7 +27,7 @@ pub struct Apart<'r> {
 /// Those of the action, which gives the key back; [`Error::InProgress`] when another takes too long.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key: Key) -> Result<Once> {
     let (state, caller) = (context.shared().clone(), context.caller().clone());
-    let request_id = context.request_id().map(str::to_string);
+    let (request_id, trace) = (context.request_id().map(str::to_string), context.trace());
     let (name, Apart { action, id, within, query, body }) = (entry.meta.name, call);
     let (query, body) = (query.to_string(), body.to_vec());
     // The lease too: one of a client that goes away while it is committed would be nobody's.
@@ -35,7 +35,10 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key:
         .state()
         .lasting
         .to_the_end(async move {
-            let outside = || Context::new(&state, &caller, state.db.reader()).of_request(request_id.as_deref());
+            let outside = || {
+                let context = Context::new(&state, &caller, state.db.reader());
+                context.of_request(request_id.as_deref()).traced(trace)
+            };
             if let Some(reply) = key.lease(&outside()).await? {
                 return Ok(Once::Again(reply));
             }

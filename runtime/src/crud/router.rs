@@ -121,8 +121,9 @@ impl At {
             return Err(Error::method_not_allowed(self.methods.iter().map(|method| method.name)));
         };
         method.admit(&caller)?;
-        let request_id = headers::request_id(request);
-        let mut context = Context::new(state, &caller, state.db.reader()).of_request(request_id.as_deref());
+        let (request_id, trace) = (headers::request_id(request), headers::trace(request));
+        let mut context =
+            Context::new(state, &caller, state.db.reader()).of_request(request_id.as_deref()).traced(trace);
         let (parent, within) = match self.place {
             Place::Attached(index) => (None, attached(&context, entry, index, request).await?),
             _ => parent(entry, request)?,
@@ -186,7 +187,7 @@ impl At {
         if anew {
             by_now = still(state, &caller).await?;
             method.admit(&by_now)?;
-            context = Context::new(state, &by_now, state.db.reader()).of_request(request_id.as_deref());
+            context = Context::new(state, &by_now, state.db.reader()).of_request(request_id.as_deref()).traced(trace);
         }
         let conditions = match method.call.has_conditions() {
             true => headers::conditions(request),

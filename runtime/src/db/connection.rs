@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use sea_orm::error::ConnAcquireErr;
+use sea_orm::sqlx::{Database, pool};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement,
     TransactionOptions, TransactionTrait, Value, Values,
@@ -13,10 +14,12 @@ use sea_orm::{
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use super::limit::{GRACE, silent};
 use super::{ACQUIRE, changed};
 use crate::error::Result;
+use crate::metrics::{self, Wanted};
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
 #[derive(Debug)]
@@ -30,9 +33,54 @@ pub enum Connection {
 pub struct Pool {
     pub(super) connections: DatabaseConnection,
     pub(super) limit: Option<Duration>,
+    /// Where its statements and the callers that want a connection are counted.
+    pub(super) metrics: metrics::Database,
 }
 
 impl Pool {
+    /// A pool whose statements are measured: by the driver's wrapper, which leaves out the wait for a connection.
+    pub(super) fn new(
+        mut connections: DatabaseConnection,
+        limit: Option<Duration>,
+        metrics: &metrics::Database,
+    ) -> Pool {
+        let metrics = metrics.of_pool();
+        let measures = metrics.clone();
+        connections.set_metric_callback(move |run| measures.statement(&run.statement.sql, run.elapsed));
+        Pool { connections, limit, metrics }
+    }
+
+    /// Runs one statement of the pool itself, which wants a connection for it.
+    async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+        let _wanted = self.metrics.want_connection();
+        self.watched(sql, work).await
+    }
+
+    /// Runs one statement, and counts it as abandoned where the caller gives up first.
+    async fn watched<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+        let watched = self.metrics.watch(sql);
+        let answered = self.answer(work).await;
+        watched.end();
+        answered
+    }
+
+    /// Runs one statement without values, which the driver's wrapper does not measure.
+    async fn timed<T>(&self, sql: &str, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+        let begun = Instant::now();
+        let answered = self.watched(sql.to_string(), work).await;
+        self.metrics.statement(sql, begun.elapsed());
+        answered
+    }
+
+    /// The pool as it is now.
+    pub(super) fn state(&self, name: &'static str) -> metrics::PoolState {
+        let (most, open, idle) = match self.connections.get_database_backend() {
+            DbBackend::Sqlite => sizes(self.connections.get_sqlite_connection_pool()),
+            _ => sizes(self.connections.get_postgres_connection_pool()),
+        };
+        metrics::PoolState { name, most, open, idle, wanted: self.metrics.wanted() }
+    }
+
     /// What `work` answers. PostgreSQL ends by itself what takes longer than the limit. Where nothing comes even then, its
     /// host may have gone without a word, for which the driver would wait for ever.
     ///
@@ -45,6 +93,10 @@ impl Pool {
         };
         answered.inspect_err(changed::note)
     }
+}
+
+fn sizes<D: Database>(pool: &pool::Pool<D>) -> (u32, u32, usize) {
+    (pool.options().get_max_connections(), pool.size(), pool.num_idle())
 }
 
 /// Connections, and how many who write may have one at a time. A write that waits for another's lock has one all the while:
@@ -64,6 +116,8 @@ pub(super) struct Begun {
     transaction: Option<DatabaseTransaction>,
     pool: Pool,
     turn: Option<Turn>,
+    /// Its connection is wanted until the transaction has ended.
+    wanted: Option<Wanted>,
 }
 
 impl TransactionPool {
@@ -82,13 +136,15 @@ impl TransactionPool {
     /// does not know of a transaction before it has heard that it began (sqlx's issue 4393). Left by then, the connection
     /// would go on in one that nobody commits, with what others write on it.
     pub async fn begin(&self, options: TransactionOptions) -> Result<Begun, DbErr> {
+        let wanted = Some(self.pool.metrics.want_connection());
         let turn = Some(self.turn().await?);
         let pool = self.pool.clone();
         let begin = async move {
             let transaction = Some(pool.answer(pool.connections.begin_with_options(options)).await?);
-            Ok(Begun { transaction, pool, turn })
+            Ok(Begun { transaction, pool, turn, wanted })
         };
-        tokio::spawn(begin).await.map_err(|panicked| DbErr::Custom(panicked.to_string()))?
+        // A task has no span of its own: this one works for the request that waits for it.
+        tokio::spawn(begin.in_current_span()).await.map_err(|panicked| DbErr::Custom(panicked.to_string()))?
     }
 }
 
@@ -110,12 +166,12 @@ impl Begun {
 impl Drop for Begun {
     fn drop(&mut self) {
         if let (Some(transaction), Ok(runtime)) = (self.transaction.take(), Handle::try_current()) {
-            let (pool, turn) = (self.pool.clone(), self.turn.take());
+            let (pool, turn, wanted) = (self.pool.clone(), self.turn.take(), self.wanted.take());
             runtime.spawn(async move {
                 if let Err(error) = pool.answer(transaction.rollback()).await {
                     tracing::debug!(%error, "a transaction ended before it was rolled back");
                 }
-                drop(turn);
+                drop((turn, wanted));
             });
         }
     }
@@ -235,32 +291,46 @@ impl ConnectionTrait for Connection {
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         let statement = self.adapt(statement);
+        let sql = statement.sql.clone();
         match self {
-            Connection::Pool(pool) => pool.answer(pool.connections.execute_raw(statement)).await,
-            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.execute_raw(statement)).await,
+            Connection::Pool(pool) => pool.run(sql, pool.connections.execute_raw(statement)).await,
+            Connection::Transaction(unit) => {
+                unit.pool.pool.watched(sql, unit.begin().await?.execute_raw(statement)).await
+            }
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
-            Connection::Pool(pool) => pool.answer(pool.connections.execute_unprepared(sql)).await,
-            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.execute_unprepared(sql)).await,
+            Connection::Pool(pool) => {
+                let _wanted = pool.metrics.want_connection();
+                pool.timed(sql, pool.connections.execute_unprepared(sql)).await
+            }
+            Connection::Transaction(unit) => {
+                unit.pool.pool.timed(sql, unit.begin().await?.execute_unprepared(sql)).await
+            }
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         let statement = self.adapt(statement);
+        let sql = statement.sql.clone();
         match self {
-            Connection::Pool(pool) => pool.answer(pool.connections.query_one_raw(statement)).await,
-            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.query_one_raw(statement)).await,
+            Connection::Pool(pool) => pool.run(sql, pool.connections.query_one_raw(statement)).await,
+            Connection::Transaction(unit) => {
+                unit.pool.pool.watched(sql, unit.begin().await?.query_one_raw(statement)).await
+            }
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         let statement = self.adapt(statement);
+        let sql = statement.sql.clone();
         match self {
-            Connection::Pool(pool) => pool.answer(pool.connections.query_all_raw(statement)).await,
-            Connection::Transaction(unit) => unit.pool.pool.answer(unit.begin().await?.query_all_raw(statement)).await,
+            Connection::Pool(pool) => pool.run(sql, pool.connections.query_all_raw(statement)).await,
+            Connection::Transaction(unit) => {
+                unit.pool.pool.watched(sql, unit.begin().await?.query_all_raw(statement)).await
+            }
         }
     }
 }

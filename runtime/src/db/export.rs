@@ -23,6 +23,7 @@ use super::connection::{TransactionPool, adapt};
 use super::limit::STEPS;
 use super::{Connection, Db, Dialect, Sql, Unit, limit, unhurried};
 use crate::error::{Error, Result};
+use crate::metrics;
 
 /// So many exports run at once in a process: each has a connection to itself for as long as it takes.
 pub const MOST_EXPORTS: u32 = 2;
@@ -46,9 +47,9 @@ pub trait Takes: Send {
 }
 
 impl Exports {
-    pub(super) fn new(connections: DatabaseConnection) -> Exports {
+    pub(super) fn new(connections: DatabaseConnection, metrics: &metrics::Database) -> Exports {
         Exports {
-            pool: TransactionPool::new(unhurried(connections), MOST_EXPORTS),
+            pool: TransactionPool::new(unhurried(connections, metrics), MOST_EXPORTS),
             slots: Arc::new(Semaphore::new(MOST_EXPORTS as usize)),
         }
     }

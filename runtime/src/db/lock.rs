@@ -67,7 +67,7 @@ impl Lock {
     /// When the database fails.
     pub async fn hold_beside(self, db: &Db) -> Result<Beside> {
         let connections = db.migrating();
-        let pool = TransactionPool::new(Pool { connections: connections.clone(), limit: None }, 1);
+        let pool = TransactionPool::new(Pool::new(connections.clone(), None, db.metrics()), 1);
         let mut is_told = false;
         loop {
             let begun = pool.begin(TransactionOptions::default()).await?;

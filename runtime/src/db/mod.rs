@@ -14,6 +14,7 @@ mod functions;
 mod given;
 mod limit;
 mod lock;
+mod pools;
 mod reads;
 mod row_buffer;
 mod rows;
@@ -57,6 +58,7 @@ use sqlite_reader::SqliteReader;
 pub use statement::{FALSE, Operand, Sql, TRUE};
 
 use crate::error::{Error, Result};
+use crate::metrics;
 
 /// Which SQL is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +80,8 @@ pub struct Db {
     batchers: Batchers,
     /// Told of the commits that announce events.
     commits: Arc<Notify>,
+    /// Where its statements, batches and pools are counted.
+    metrics: metrics::Database,
     /// How PostgreSQL is reached.
     options: Option<PgConnectOptions>,
     /// Where SQLite's file was when it was opened, and which it was.
@@ -166,20 +170,22 @@ impl Db {
                 connected => break connected.map_err(unopened)?,
             }
         };
-        let writer = unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer));
+        let metrics = metrics::Database::default();
+        let writer = unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), &metrics);
         let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(unopened)?;
         let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
         Ok(Db {
-            reader: Connection::Pool(unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader))),
+            reader: Connection::Pool(unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader), &metrics)),
             writer: Connection::Pool(writer.clone()),
             writers: TransactionPool::new(writer, 1),
-            exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports)),
+            exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports), &metrics),
             dialect: Dialect::Sqlite,
             reads: Reads::Sqlite(SqliteReader::new(location(&path, url), pool, limit)),
             batchers: Batchers::default(),
             commits: Arc::default(),
+            metrics,
             options: None,
             file,
         })
@@ -222,7 +228,8 @@ impl Db {
             Err(SqlxError::PoolTimedOut) => Err(reason(&options).await),
             pool => pool.map_err(connect_error),
         }?;
-        let pool = Pool { connections: SqlxPostgresConnector::from_sqlx_postgres_pool(pool), limit };
+        let metrics = metrics::Database::default();
+        let pool = Pool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(pool), limit, &metrics);
         let exports = PgPoolOptions::new()
             .max_connections(MOST_EXPORTS)
             .acquire_timeout(ACQUIRE)
@@ -232,11 +239,12 @@ impl Db {
             reader: Connection::Pool(pool.clone()),
             writer: Connection::Pool(pool.clone()),
             writers: TransactionPool::new(pool.clone(), (size - size.div_ceil(4)).max(1)),
-            exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports)),
+            exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports), &metrics),
             dialect: Dialect::Postgres,
             reads: Reads::Postgres(pool.clone()),
             batchers: Batchers::default(),
             commits: Arc::default(),
+            metrics,
             options: Some(options),
             file: None,
         })
@@ -359,8 +367,8 @@ fn location(path: &Path, url: &str) -> PathBuf {
 }
 
 /// Connections whose answers are waited for as long as it takes: what there is to limit on SQLite is limited there.
-fn unhurried(connections: DatabaseConnection) -> Pool {
-    Pool { connections, limit: None }
+fn unhurried(connections: DatabaseConnection, metrics: &metrics::Database) -> Pool {
+    Pool::new(connections, None, metrics)
 }
 
 /// Whether no transaction is left on a connection that was given back. SQLite ends one by itself when its disk is full

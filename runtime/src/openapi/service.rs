@@ -67,12 +67,12 @@ fn health(name: &str, summary: &str, description: &str) -> Node {
 }
 
 fn metrics() -> Node {
-    let text = json!({ "type": "string", "description": "One figure a line." });
+    let text = json!({ "type": "string", "description": "One time series a line." });
     let content = json!({ "text/plain": { "schema": text, "example": "charter_webhook_due 0\n" } });
-    let mut responses = Node::object().with("200", answer("The figures.", &[REQUEST_ID], content));
+    let mut responses = Node::object().with("200", answer("The metrics.", &[REQUEST_ID], content));
     problem::add(&mut responses, &[405, 500, 503]);
-    let description = "Answers figures on the deliveries of webhooks, in the text format of Prometheus.";
-    open("health_metrics", TAG, "Figures on deliveries", description).with("responses", responses)
+    let description = "Answers the metrics of this server, in the text format of Prometheus: requests, the queue, statements, connection pools, caches, background tasks and webhooks.";
+    open("health_metrics", TAG, "Metrics", description).with("responses", responses)
 }
 
 /// A stored file: whole, a part of it, or nothing new.

@@ -19,7 +19,7 @@ use crate::context::State;
 use crate::crud::{self, API};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Endpoint, Nothing};
+use crate::server::{Endpoint, Inner, Nothing};
 
 /// The paths below `/api/v1`.
 pub struct Api {
@@ -73,6 +73,7 @@ impl Api {
         }
         let mut request = Request::from_hyper(request.body(body).map_err(unreadable)?, Scheme::HTTP);
         request.extensions_mut().insert(caller.clone());
+        request.extensions_mut().insert(Inner);
         let nowhere = SocketAddr::Unknown;
         let control = salvo::conn::ConnCtrl::new();
         let handler = self.service.hyper_handler(nowhere.clone(), nowhere, Scheme::HTTP, None, control, None);

@@ -66,6 +66,7 @@ use crate::context::State;
 use crate::crud::{BULK, RESTORE};
 use crate::error::{Error, Result};
 use crate::header;
+use crate::metrics::UNMATCHED;
 use crate::server::{Answer, Answers, Endpoint, Nothing};
 use api::Api;
 use place::Place;
@@ -73,6 +74,8 @@ use visit::{Asked, Visit};
 
 /// Where what belongs to no resource stands.
 const ROOT: &str = "panel";
+/// The path before the names of its own files.
+const ASSETS: &str = "/panel/assets/";
 
 /// What a browser may load for a page: nothing from elsewhere, no script and no style but the panel's own files.
 /// Its images may be thumbnails, which are where the files are: where that is no HTTPS, its origin is named.
@@ -97,6 +100,11 @@ pub fn router(state: &Arc<State>) -> Router {
     Router::new().push(Router::new().goal(panel())).push(Router::with_path("{**rest}").goal(panel()))
 }
 
+/// Whether a path is below the API's, whatever its version.
+fn is_of_api(path: &str) -> bool {
+    path == "/api" || path.starts_with("/api/")
+}
+
 struct Panel {
     api: Api,
     locales: locale::Locales,
@@ -109,6 +117,17 @@ impl Answers for Arc<Panel> {
     fn is_unhurried(&self, _: &State, request: &Request) -> bool {
         let path = request.uri().path();
         path.starts_with("/panel/api/") && path.ends_with("/attachments") && request.method().as_str() == "POST"
+    }
+
+    /// A page is one route: its paths are those of records, with their ids.
+    fn route(&self, request: &Request) -> Option<&'static str> {
+        let path = request.uri().path();
+        Some(match path {
+            _ if is_of_api(path) => UNMATCHED,
+            _ if path.starts_with(ASSETS) => "/panel/assets/{name}",
+            _ if path.starts_with("/panel/api/") => "/panel/api/{path}",
+            _ => "/{page}",
+        })
     }
 
     /// What it asks of the API takes turns.
@@ -125,10 +144,10 @@ impl Answers for Arc<Panel> {
 
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         let path = request.uri().path().to_string();
-        if path == "/api" || path.starts_with("/api/") {
+        if is_of_api(&path) {
             return Nothing.answer(state, request).await;
         }
-        if let Some(name) = path.strip_prefix("/panel/assets/") {
+        if let Some(name) = path.strip_prefix(ASSETS) {
             return asset::answer(request, name);
         }
         let is_page = visit::wants_page(request);

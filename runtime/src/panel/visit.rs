@@ -23,6 +23,7 @@ use crate::header;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, decode};
 use crate::server::{Answer, headers, read_body};
+use crate::trace::TRACEPARENT;
 
 /// What a form may hold, in bytes.
 const LONGEST_FORM: usize = 4 << 20;
@@ -44,6 +45,8 @@ pub struct Asked {
     /// As [`wants_page`] says.
     pub is_page: bool,
     pub request_id: Option<String>,
+    /// The `traceparent` of the request, which what is asked of the API has too.
+    pub traceparent: Option<String>,
 }
 
 /// A request of a user who is signed in.
@@ -86,6 +89,7 @@ impl Asked {
             says: Said::sent(request.headers()),
             is_page: wants_page(request),
             request_id: headers::request_id(request),
+            traceparent: headers::trace(request).and_then(|_| headers::text(request, TRACEPARENT)),
             path,
         })
     }
@@ -168,6 +172,7 @@ impl<'v> Visit<'v> {
     pub async fn send(&self, method: &str, path: &str, with: &[(&str, &str)], body: Option<&Value>) -> Result<Reply> {
         let mut headers = with.to_vec();
         headers.extend(self.asked.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
+        headers.extend(self.asked.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
         if body.is_some() {
             headers.push(("content-type", "application/json"));
         }
@@ -191,6 +196,7 @@ impl<'v> Visit<'v> {
         };
         let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
         sent.extend(self.asked.request_id.clone().map(|id| (header::REQUEST_ID, id)));
+        sent.extend(self.asked.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
         let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
         let mut response = self.api.send(&self.user.principal, &method, &path, &sent, body, version).await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{FutureExt, StreamExt};
-use salvo::http::{HeaderValue, Mime, ReqBody};
+use salvo::http::{HeaderValue, Mime, ReqBody, StatusCode};
 use salvo::hyper::body::{Body, Bytes};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 use tracing::Instrument;
@@ -16,6 +16,7 @@ use crate::context::State;
 use crate::crud::Upload;
 use crate::error::{Error, Result};
 use crate::header;
+use crate::metrics::{self, Refused};
 
 /// So many bytes, and so long, of a body that nobody reads are waited for: of an upload more, since it was meant to be
 /// long.
@@ -40,6 +41,11 @@ pub trait Answers: Send + Sync + 'static {
         path
     }
 
+    /// The route of a request as metrics and the log have it, where that is not the template that the router matched.
+    fn route(&self, _: &Request) -> Option<&'static str> {
+        None
+    }
+
     /// Who may keep its answers, where they do not say it themselves (RFC 9111, section 5.2.2).
     fn may_keep(&self) -> Option<&'static str> {
         None
@@ -50,6 +56,10 @@ pub trait Answers: Send + Sync + 'static {
         true
     }
 }
+
+/// Marks a request that the server makes of itself, as the panel does.
+#[derive(Debug, Clone, Copy)]
+pub struct Inner;
 
 /// A salvo handler for anything that answers.
 #[derive(Debug)]
@@ -69,6 +79,11 @@ impl<A: Answers> Handler for Endpoint<A> {
     async fn handle(&self, request: &mut Request, _: &mut Depot, response: &mut Response, control: &mut FlowCtrl) {
         let begun = Instant::now();
         let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
+        let route = self.inner.route(request).map_or_else(|| metrics::route(request.matched_path()), str::to_string);
+        let trace_id = headers::trace(request).map(|trace| trace.id());
+        // A request that the panel makes of the API in this process is part of one that is counted already.
+        let is_inner = request.extensions().get::<Inner>().is_some();
+        let counted = (!is_inner).then(|| self.state.metrics.http.begin(request.method().as_str()));
         let unhurried = self.inner.is_unhurried(&self.state, request);
         let limit = if unhurried { Duration::MAX } else { self.state.config.request_timeout };
         let turn = Turn::at(&self.state.gate, !request.method().is_safe());
@@ -81,7 +96,7 @@ impl<A: Answers> Handler for Endpoint<A> {
             self.inner.answer(&self.state, request).await
         };
         // What is told on the way belongs to this request.
-        let work = work.instrument(tracing::warn_span!("request", %request_id));
+        let work = work.instrument(tracing::warn_span!("request", %request_id, route, trace_id));
         let answered = AssertUnwindSafe(work).catch_unwind();
         let result = match tokio::time::timeout(limit, answered).await {
             Ok(Ok(result)) => result,
@@ -92,7 +107,7 @@ impl<A: Answers> Handler for Endpoint<A> {
             Ok(answer) => answer,
             Err(error) => {
                 if let Error::Internal(cause) = &error {
-                    tracing::error!(%request_id, cause = cause.to_string(), "a request failed");
+                    tracing::error!(%request_id, trace_id, cause = cause.to_string(), "a request failed");
                 }
                 Answer::error(&error, &request_id)
             }
@@ -117,12 +132,19 @@ impl<A: Answers> Handler for Endpoint<A> {
         // The path, and not the query string: a filter's value may be personal.
         tracing::info!(
             %request_id,
+            trace_id,
             method = %request.method(),
             path = self.inner.logged(request.uri().path()),
             status = answer.status().as_u16(),
             micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
             "answered"
         );
+        if answer.status() == StatusCode::TOO_MANY_REQUESTS && counted.is_some() {
+            self.state.metrics.admission.refuse(Refused::RateLimited);
+        }
+        if let Some(counted) = counted {
+            counted.end(&route, answer.status().as_u16());
+        }
         answer.write(response);
     }
 }

@@ -9,6 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::error::{Error, Result};
+use crate::metrics::{Admission, Refused};
 
 /// Nobody waits longer for a turn.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -30,6 +31,7 @@ pub struct Gate {
     waiting: AtomicUsize,
     least_waiting: usize,
     pace: Mutex<Pace>,
+    metrics: Admission,
 }
 
 /// How many had their turn lately.
@@ -58,6 +60,11 @@ type Permit = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 impl Gate {
     /// At most so many requests are worked on at once.
     pub fn new(at_once: usize) -> Gate {
+        Gate::measured(at_once, Admission::default())
+    }
+
+    /// The same, which counts the waits and refusals.
+    pub fn measured(at_once: usize, metrics: Admission) -> Gate {
         Gate {
             turns: Arc::new(Semaphore::new(at_once)),
             writing: Arc::new(Semaphore::new(at_once - at_once / 4)),
@@ -65,6 +72,7 @@ impl Gate {
             waiting: AtomicUsize::new(0),
             least_waiting: at_once.saturating_mul(WAITING),
             pace: Mutex::new(Pace { since: Instant::now(), begun: 0, before: 0 }),
+            metrics,
         }
     }
 
@@ -78,10 +86,19 @@ impl Gate {
         let mut permit = std::pin::pin!(permit);
         // Nobody is overtaken: while others wait there is none to be had.
         let permit = match permit.as_mut().now_or_never() {
-            Some(permit) => permit,
+            Some(permit) => {
+                self.metrics.waited(Duration::ZERO);
+                permit
+            }
             None => {
                 let _waiting = Waiting::begin(self)?;
-                timeout(PATIENCE, permit).await.unwrap_or(Err(Error::Overloaded))
+                let (_queued, begun) = (self.metrics.queue(), Instant::now());
+                let permit = timeout(PATIENCE, permit).await.unwrap_or_else(|_| {
+                    self.metrics.refuse(Refused::QueueTimeout);
+                    Err(Error::Overloaded)
+                });
+                self.metrics.waited(begun.elapsed());
+                permit
             }
         }?;
         self.pace().count(Instant::now());
@@ -126,7 +143,10 @@ impl<'g> Waiting<'g> {
         let waiting = Waiting(gate);
         match gate.may_wait(gate.waiting.fetch_add(1, Ordering::Relaxed)) {
             true => Ok(waiting),
-            false => Err(Error::Overloaded),
+            false => {
+                gate.metrics.refuse(Refused::QueueFull);
+                Err(Error::Overloaded)
+            }
         }
     }
 }
@@ -158,7 +178,10 @@ impl Turn {
     /// # Errors
     /// [`Error::Overloaded`] when there is none.
     pub fn step_aside(&self) -> Result<()> {
-        let aside = self.0.gate.aside.clone().try_acquire_owned().map_err(|_| Error::Overloaded)?;
+        let aside = self.0.gate.aside.clone().try_acquire_owned().map_err(|_| {
+            self.0.gate.metrics.refuse(Refused::NoPlaceAside);
+            Error::Overloaded
+        })?;
         *self.permit() = Some((aside, None));
         Ok(())
     }
@@ -239,6 +262,7 @@ mod tests {
         }
         // At once: nothing is waited for.
         assert!(matches!(second.begin().now_or_never(), Some(Err(Error::Overloaded))));
+        assert_eq!(gate.metrics.refused(Refused::QueueFull), 1);
         // Each of the others has its turn, one after the other.
         first.end();
         for turn in waiting {
@@ -249,6 +273,7 @@ mod tests {
         let begun = Instant::now();
         assert!(matches!(first.begin().await, Err(Error::Overloaded)));
         assert!(begun.elapsed() >= PATIENCE);
+        assert_eq!(gate.metrics.refused(Refused::QueueTimeout), 1);
         drop(second);
         assert_eq!(gate.waiting.load(Ordering::Relaxed), 0);
         first.begin().await.unwrap();

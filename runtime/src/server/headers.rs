@@ -2,7 +2,7 @@
 
 use salvo::Request;
 use salvo::http::header::HOST;
-use salvo::http::{StatusCode, Version};
+use salvo::http::{HeaderValue, StatusCode, Version};
 
 use super::Answer;
 use crate::auth::Principal;
@@ -10,10 +10,21 @@ use crate::crud::{Conditions, Format, Reply};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::idempotency::{Key, Once};
+use crate::trace::{TRACEPARENT, Trace};
 
 /// The id of the request, which its answer and its log line carry too.
 pub fn request_id(request: &Request) -> Option<String> {
-    request.headers().get(header::REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_string)
+    text(request, header::REQUEST_ID)
+}
+
+/// A header that is text.
+pub fn text(request: &Request, name: &str) -> Option<String> {
+    request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_string)
+}
+
+/// The trace that the request belongs to, if its `traceparent` is well-formed.
+pub fn trace(request: &Request) -> Option<Trace> {
+    Trace::read(request.headers().get_all(TRACEPARENT).iter().map(HeaderValue::as_bytes))
 }
 
 /// Whether a request of HTTP/1.1 says once for which host it is (RFC 9112, section 3.2): two that read it on its way could each

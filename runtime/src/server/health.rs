@@ -12,6 +12,7 @@ use crate::auth::authenticate;
 use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
+use crate::metrics::{CONTENT_TYPE, UNMATCHED};
 
 /// 200 while the process runs.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Answers for Ready {
     }
 }
 
-/// Figures on deliveries, in the text format of Prometheus.
+/// The metrics of this server, in the text format of Prometheus.
 #[derive(Debug)]
 pub struct Figures;
 
@@ -59,8 +60,10 @@ impl Answers for Figures {
 
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
-        let text = state.webhooks.text(&state.db, &state.clock).await;
-        Ok(Answer::bytes("text/plain; version=0.0.4", text.into_bytes()))
+        // Gauges that only the database knows are left out while it does not answer.
+        let backlog = state.webhooks.backlog(&state.db, &state.clock).await;
+        let text = state.metrics.text(&state.db.pools(), backlog.as_ref());
+        Ok(Answer::bytes(CONTENT_TYPE, text.into_bytes()))
     }
 }
 
@@ -70,6 +73,10 @@ pub struct Nothing;
 
 #[async_trait]
 impl Answers for Nothing {
+    fn route(&self, _: &Request) -> Option<&'static str> {
+        Some(UNMATCHED)
+    }
+
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         if crud::is_of_api(request.uri().path()) {
             authenticate(state, request).await?;

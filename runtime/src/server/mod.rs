@@ -16,7 +16,7 @@ mod reference;
 mod serve;
 
 pub use answer::{Answer, JSON};
-pub use endpoint::{Answers, Endpoint, begin_upload, only_get, read_body, step_aside};
+pub use endpoint::{Answers, Endpoint, Inner, begin_upload, only_get, read_body, step_aside};
 pub(crate) use form::pairs_to_json as form_to_json;
 pub use gate::{Gate, Turn};
 pub(crate) use health::Nothing;

@@ -110,7 +110,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let state = state.clone();
-    tokio::spawn(kept(task, move || work(state.clone())))
+    tokio::spawn(kept(state.metrics.tasks.clone(), task, move || work(state.clone())))
 }
 
 /// Makes paths of an application's own.

@@ -43,16 +43,16 @@ impl Engine {
     /// Begins to deliver, with at most so many attempts at a time; none is for processes that leave it to others.
     pub fn start(state: Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Engine {
         let (stop, stopped) = watch::channel(false);
-        let mut tasks = Vec::new();
+        let (mut tasks, counted) = (Vec::new(), state.metrics.tasks.clone());
         if slots > 0 {
             let (state, stopped) = (state.clone(), stopped.clone());
             // Of what one that panicked had begun the leases end.
             let run = move || Dispatcher::new(state.clone(), exchange.clone(), slots).run(stopped.clone());
-            tasks.push(tokio::spawn(kept("webhooks", run)));
+            tasks.push(tokio::spawn(kept(counted.clone(), "webhooks", run)));
         }
         // Events are written whoever delivers them.
         let run = move || retention::run(state.clone(), stopped.clone());
-        tasks.push(tokio::spawn(kept("retention", run)));
+        tasks.push(tokio::spawn(kept(counted, "retention", run)));
         Engine { stop, tasks }
     }
 

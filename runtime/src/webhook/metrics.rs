@@ -1,10 +1,14 @@
-//! Figures on deliveries, as `/health/metrics` answers them in the text format of Prometheus.
+//! Metrics of deliveries: attempts by outcome, durations and delays of this process, and the backlog of the whole database.
 
-use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -20,15 +24,13 @@ const COUNTED: Duration = Duration::from_secs(5);
 /// So long the database may take: what this process has counted is wanted most when it hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The upper bounds of the histograms, in milliseconds.
-const BOUNDS: [u64; 12] = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 15_000];
+/// The upper bounds of the histograms, in seconds.
+const BOUNDS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
 
-/// What this process has counted since it started.
-#[derive(Debug, Default)]
+/// Counters and histograms of this process since it started.
+#[derive(Debug)]
 pub struct Metrics {
-    delivered: AtomicU64,
-    refused: AtomicU64,
-    unanswered: AtomicU64,
+    attempts: Family<Attempts, Counter>,
     /// How long exchanges took.
     exchanges: Histogram,
     /// From an event to the beginning of the first attempt.
@@ -36,10 +38,9 @@ pub struct Metrics {
     backlog: Mutex<Option<(Instant, Backlog)>>,
 }
 
-#[derive(Debug, Default)]
-struct Histogram {
-    counts: [AtomicU64; BOUNDS.len() + 1],
-    sum_micros: AtomicU64,
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Attempts {
+    outcome: &'static str,
 }
 
 /// Deliveries that are due and that nobody is attempting, and events before their deliveries, in the whole database.
@@ -50,64 +51,83 @@ struct Backlog {
     waiting: i64,
 }
 
+const OUTCOMES: [&str; 3] = ["delivered", "refused", "unanswered"];
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        let attempts = Family::<Attempts, Counter>::default();
+        OUTCOMES.into_iter().for_each(|outcome| drop(attempts.get_or_create(&Attempts { outcome })));
+        let histogram = || Histogram::new(BOUNDS);
+        Metrics { attempts, exchanges: histogram(), delays: histogram(), backlog: Mutex::default() }
+    }
+}
+
 impl Metrics {
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "charter_webhook_attempts",
+            "Attempts at deliveries by this process, by outcome",
+            self.attempts.clone(),
+        );
+        registry.register_with_unit(
+            "charter_webhook_exchange",
+            "Duration of exchanges with receivers",
+            Unit::Seconds,
+            self.exchanges.clone(),
+        );
+        registry.register_with_unit(
+            "charter_webhook_first_attempt_delay",
+            "Time from an event to the beginning of its first attempt",
+            Unit::Seconds,
+            self.delays.clone(),
+        );
+    }
+
     /// Counts the delay of a first attempt that begins.
     pub(super) fn begin(&self, claim: &Claim) {
         if claim.attempt.number == 1 && !claim.manual {
-            self.delays.add((claim.attempt.at - claim.happened_at).to_std().unwrap_or_default());
+            let delay = (claim.attempt.at - claim.happened_at).to_std().unwrap_or_default();
+            self.delays.observe(delay.as_secs_f64());
         }
     }
 
     pub(super) fn count(&self, outcome: &Outcome) {
-        let counter = match outcome {
-            _ if outcome.is_delivered() => &self.delivered,
-            Outcome { status: Some(_), error: None, .. } => &self.refused,
-            _ => &self.unanswered,
+        let [delivered, refused, unanswered] = OUTCOMES;
+        let label = match outcome {
+            _ if outcome.is_delivered() => delivered,
+            Outcome { status: Some(_), error: None, .. } => refused,
+            _ => unanswered,
         };
-        counter.fetch_add(1, Ordering::Relaxed);
-        self.exchanges.add(outcome.duration);
+        self.attempts.get_or_create(&Attempts { outcome: label }).inc();
+        self.exchanges.observe(outcome.duration.as_secs_f64());
     }
 
-    /// Everything as text; without what the database knows where that does not answer.
-    pub async fn text(&self, db: &Db, clock: &Clock) -> String {
+    /// Gauges of the backlog, in a registry of their own; none where the database does not answer in time.
+    pub(crate) async fn backlog(&self, db: &Db, clock: &Clock) -> Option<Registry> {
         let now = clock.now();
-        let mut text = String::with_capacity(4096);
-        if let Ok(Ok(backlog)) = timeout(PATIENCE, self.backlog(db, now)).await {
-            let age = backlog.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
-            about(&mut text, "charter_webhook_due", "gauge", "Deliveries that are due and that nobody is attempting.");
-            let _ = writeln!(text, "charter_webhook_due {}", backlog.due);
-            about(
-                &mut text,
-                "charter_webhook_oldest_due_seconds",
-                "gauge",
-                "How long the oldest of them has been due.",
-            );
-            let _ = writeln!(text, "charter_webhook_oldest_due_seconds {}", seconds(age.unsigned_abs() * 1000));
-            about(&mut text, "charter_events_waiting", "gauge", "Events of which no deliveries were made yet.");
-            let _ = writeln!(text, "charter_events_waiting {}", backlog.waiting);
-        }
-        about(
-            &mut text,
-            "charter_webhook_attempts_total",
-            "counter",
-            "Attempts of this process, by what came of them.",
+        let backlog = timeout(PATIENCE, self.count_backlog(db, now)).await.ok()?.ok()?;
+        let age = backlog.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
+        let mut registry = Registry::default();
+        registry.register(
+            "charter_webhook_due",
+            "Deliveries that are due and that no process is attempting",
+            ConstGauge::new(backlog.due),
         );
-        for (outcome, count) in
-            [("delivered", &self.delivered), ("refused", &self.refused), ("unanswered", &self.unanswered)]
-        {
-            let count = count.load(Ordering::Relaxed);
-            let _ = writeln!(text, "charter_webhook_attempts_total{{outcome=\"{outcome}\"}} {count}");
-        }
-        let name = "charter_webhook_exchange_seconds";
-        about(&mut text, name, "histogram", "How long exchanges of this process took.");
-        self.exchanges.write(&mut text, name);
-        let name = "charter_webhook_first_attempt_delay_seconds";
-        about(&mut text, name, "histogram", "From an event to the beginning of its first attempt in this process.");
-        self.delays.write(&mut text, name);
-        text
+        registry.register_with_unit(
+            "charter_webhook_oldest_due",
+            "Time since the oldest of them became due",
+            Unit::Seconds,
+            ConstGauge::new(age as f64 / 1000.0),
+        );
+        registry.register(
+            "charter_events_waiting",
+            "Events whose deliveries are not made yet",
+            ConstGauge::new(backlog.waiting),
+        );
+        Some(registry)
     }
 
-    async fn backlog(&self, db: &Db, now: DateTime<Utc>) -> Result<Backlog> {
+    async fn count_backlog(&self, db: &Db, now: DateTime<Utc>) -> Result<Backlog> {
         // Whoever asks meanwhile waits here, so that it is counted once.
         let mut counted = self.backlog.lock().await;
         if let Some((at, backlog)) = *counted
@@ -137,57 +157,34 @@ impl Metrics {
     }
 }
 
-impl Histogram {
-    fn add(&self, duration: Duration) {
-        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        let place = BOUNDS.iter().position(|bound| micros <= bound * 1000).unwrap_or(BOUNDS.len());
-        if let Some(count) = self.counts.get(place) {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-        self.sum_micros.fetch_add(micros, Ordering::Relaxed);
-    }
-
-    fn write(&self, text: &mut String, name: &str) {
-        let mut total = 0;
-        for (place, count) in self.counts.iter().enumerate() {
-            total += count.load(Ordering::Relaxed);
-            let bound = BOUNDS.get(place).map_or("+Inf".to_string(), |bound| seconds(bound * 1000));
-            let _ = writeln!(text, "{name}_bucket{{le=\"{bound}\"}} {total}");
-        }
-        let _ = writeln!(text, "{name}_sum {}", seconds(self.sum_micros.load(Ordering::Relaxed)));
-        let _ = writeln!(text, "{name}_count {total}");
-    }
-}
-
-fn about(text: &mut String, name: &str, kind: &str, help: &str) {
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-}
-
-/// Microseconds as seconds: `0.005`.
-fn seconds(micros: u64) -> String {
-    format!("{}", micros as f64 / 1e6)
-}
-
 #[cfg(test)]
 mod tests {
+    use prometheus_client::encoding::prometheus_text::encode;
+
     use super::*;
 
     #[test]
-    fn a_histogram_counts_what_is_at_most_its_bound() {
-        let histogram = Histogram::default();
+    fn names_and_outcomes_are_those_of_the_first_release() {
+        let metrics = Metrics::default();
         for millis in [0, 5, 6, 15_000, 15_001] {
-            histogram.add(Duration::from_millis(millis));
+            let duration = Duration::from_millis(millis);
+            metrics.count(&Outcome { status: Some(404), duration, ..Outcome::default() });
         }
-        let mut text = String::new();
-        histogram.write(&mut text, "x");
+        metrics.delays.observe(0.02);
+        let (mut registry, mut text) = (Registry::default(), String::new());
+        metrics.register(&mut registry);
+        encode(&mut text, &registry).unwrap();
         for line in [
-            "x_bucket{le=\"0.005\"} 2",
-            "x_bucket{le=\"0.01\"} 3",
-            "x_bucket{le=\"10\"} 3",
-            "x_bucket{le=\"15\"} 4",
-            "x_bucket{le=\"+Inf\"} 5",
-            "x_sum 30.012",
-            "x_count 5",
+            "charter_webhook_attempts_total{outcome=\"delivered\"} 0",
+            "charter_webhook_attempts_total{outcome=\"refused\"} 5",
+            "charter_webhook_attempts_total{outcome=\"unanswered\"} 0",
+            "charter_webhook_exchange_seconds_bucket{le=\"0.005\"} 2",
+            "charter_webhook_exchange_seconds_bucket{le=\"0.01\"} 3",
+            "charter_webhook_exchange_seconds_bucket{le=\"15\"} 4",
+            "charter_webhook_exchange_seconds_bucket{le=\"+Inf\"} 5",
+            "charter_webhook_exchange_seconds_sum 30.012",
+            "charter_webhook_exchange_seconds_count 5",
+            "charter_webhook_first_attempt_delay_seconds_count 1",
         ] {
             assert!(text.lines().any(|l| l == line), "{line}: {text}");
         }

@@ -24,7 +24,9 @@ const EVERY: Duration = Duration::from_secs(600);
 pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
     loop {
         let pruned = async {
-            if let Err(error) = prune(&state.db, state.clock.now()).await {
+            let pruned = prune(&state.db, state.clock.now()).await;
+            state.metrics.tasks.round("retention", &pruned);
+            if let Err(error) = pruned {
                 tracing::error!(%error, "webhooks: old rows are not removed");
             }
             sleep(EVERY).await;

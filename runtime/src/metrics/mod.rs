@@ -1,0 +1,73 @@
+//! Metrics of one server, in a registry of its own: `/health/metrics` answers them in the text format of Prometheus.
+//!
+//! Names and labels follow OpenTelemetry's semantic conventions where they have one (`http.server.*`, `db.client.*`), and
+//! begin with `charter_` elsewhere. A label has few values, all of which the program knows: a route is the template of a path,
+//! never the path of a request. Several servers may run in one process, therefore nothing here is global.
+
+mod admission;
+mod cache;
+mod database;
+mod http;
+mod pool;
+mod tasks;
+
+use prometheus_client::encoding::prometheus_text;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+pub use admission::{Admission, Refused};
+pub use cache::Cache;
+pub use database::Database;
+pub use http::{ActiveRequest, Http, UNMATCHED, route};
+pub use pool::{PoolState, Wanted};
+pub use tasks::Tasks;
+
+/// The `Content-Type` of the text.
+pub use prometheus_client::encoding::prometheus_text::CONTENT_TYPE;
+
+/// Upper bounds of the histograms of requests, in seconds: OpenTelemetry's, with three below for answers from a cache.
+const REQUEST_SECONDS: [f64; 16] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0];
+
+/// Everything that a server counts, with the registry that names it.
+#[derive(Debug)]
+pub struct Metrics {
+    pub http: Http,
+    pub admission: Admission,
+    pub tasks: Tasks,
+    pub cache: Cache,
+    pub database: Database,
+    registry: Registry,
+}
+
+impl Metrics {
+    /// The metrics of a server over a database. `more` registers what other rooms count.
+    pub fn new(database: &Database, more: impl FnOnce(&mut Registry)) -> Metrics {
+        let mut registry = Registry::default();
+        let (http, admission, tasks, cache) =
+            (Http::default(), Admission::default(), Tasks::default(), Cache::default());
+        http.register(&mut registry);
+        admission.register(&mut registry);
+        database.register(&mut registry);
+        cache.register(&mut registry);
+        tasks.register(&mut registry);
+        more(&mut registry);
+        Metrics { http, admission, tasks, cache, database: database.clone(), registry }
+    }
+
+    /// Everything as text, with the pools as they are now and the gauges of `more`.
+    pub fn text(&self, pools: &[PoolState], more: Option<&Registry>) -> String {
+        self.database.show_pools(pools);
+        let mut text = String::with_capacity(32 << 10);
+        for registry in [Some(&self.registry), more].into_iter().flatten() {
+            // Writing to a string does not fail.
+            let _ = prometheus_text::encode(&mut text, registry);
+        }
+        text
+    }
+}
+
+/// A histogram of seconds.
+fn request_seconds() -> Histogram {
+    Histogram::new(REQUEST_SECONDS)
+}
