@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use charter_runtime::webhook::Policy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::panel::visitor;
-use crate::support::{Server, logged, on_both};
+use crate::support::{Receiver, Server, logged, on_both};
 
 on_both!(
     requests_are_counted_by_method_route_template_and_status,
@@ -20,6 +21,8 @@ on_both!(
     metrics_are_answered_while_the_database_is_away,
     slow_statement_is_logged_with_its_request_and_without_values,
     request_log_carries_the_trace_id,
+    delivery_continues_the_trace_of_the_request_that_caused_it,
+    delivery_has_no_traceparent_where_the_request_had_none_or_a_malformed_one,
 );
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -223,4 +226,50 @@ async fn request_log_carries_the_trace_id(server: Server) {
     let answer = traced.post("/product_groups/bulk", body).await;
     let lines = logged(answer.status(200).header("x-request-id").expect("an id"));
     assert!(lines.lines().next().is_some_and(|line| line.contains(&format!("trace_id=\"{TRACE}\""))), "{lines}");
+}
+
+/// A server that delivers to this machine.
+async fn delivering(server: &Server) -> Server {
+    let networks = vec!["127.0.0.0/8".parse().expect("a network")];
+    server
+        .configured(|config| {
+            config.webhook_policy = Policy { allow_http: true, networks };
+            config.webhook_concurrency = 8;
+        })
+        .await
+}
+
+async fn delivery_continues_the_trace_of_the_request_that_caused_it(server: Server) {
+    let server = delivering(&server).await;
+    let (admin, receiver) = (server.admin(), Receiver::answering(204).await);
+    let hook = json!({ "url": receiver.url(), "events": ["role.created"] });
+    let hook = admin.post("/webhooks", hook).await.created("webhook");
+    let traced = admin.with("traceparent", &format!("00-{TRACE}-00f067aa0ba902b7-01"));
+    traced.post("/roles", json!({ "name": "Office" })).await.created("role");
+    let received = receiver.wait_for(1).await;
+    let parent = received[0].header("traceparent").to_string();
+    assert!(parent.starts_with(&format!("00-{TRACE}-")) && parent.ends_with("-01"), "{parent}");
+    assert!(!parent.contains("00f067aa0ba902b7"), "the parent-id is that of the attempt: {parent}");
+    // The log tells what was sent.
+    let begun = Instant::now();
+    let log = loop {
+        let logs = admin.get(&format!("/webhooks/{}/logs", hook["id"])).await.records("logs");
+        if let Some(log) = logs.into_iter().next() {
+            break log;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "the attempt is not logged");
+    };
+    let sent = admin.get(&format!("/webhooks/{}/logs/{}/request", hook["id"], log["id"])).await.record("request");
+    assert_eq!(sent["headers"]["traceparent"], parent);
+}
+
+async fn delivery_has_no_traceparent_where_the_request_had_none_or_a_malformed_one(server: Server) {
+    let server = delivering(&server).await;
+    let (admin, receiver) = (server.admin(), Receiver::answering(204).await);
+    admin.post("/webhooks", json!({ "url": receiver.url(), "events": ["role.created"] })).await.created("webhook");
+    admin.post("/roles", json!({ "name": "Office" })).await.created("role");
+    let malformed = admin.with("traceparent", &format!("00-{TRACE}-0000000000000000-01"));
+    malformed.post("/roles", json!({ "name": "Yard" })).await.created("role");
+    let received = receiver.wait_for(2).await;
+    assert!(received.iter().all(|delivery| delivery.header("traceparent").is_empty()));
 }

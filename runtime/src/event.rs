@@ -55,7 +55,8 @@ pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8],
     let name = name(entry, what);
     let body = Operand::Bound(body(&name, context.now(), data).into());
     let owner = Operand::Bound(audience.stored().into());
-    write_insert(&mut sql, name, body, owner, Operand::Bound(context.now().into()));
+    let trace = Operand::Bound(trace_text(context).into());
+    write_insert(&mut sql, name, [body, owner, Operand::Bound(context.now().into()), trace]);
     sql.run(context.db()).await?;
     context.db().announce();
     Ok(())
@@ -66,14 +67,29 @@ pub fn name(entry: &Entry, what: &str) -> String {
     format!("{}.{what}", entry.meta.name)
 }
 
-/// Writes `INSERT INTO "events" (...) SELECT ...`, behind which a `FROM` may follow.
+/// The trace of the request that causes an event, as the column `trace` has it.
+pub fn trace_text(context: &Context<'_>) -> Option<String> {
+    context.trace().map(|trace| trace.to_string())
+}
+
+/// Writes `INSERT INTO "events" (...) SELECT ...`, behind which a `FROM` may follow; with the body, the owner, the time and
+/// the trace.
 ///
 /// The body is serialised once and never again, so that every delivery sends and signs the same bytes. Where no webhook is
 /// active there is nobody to tell, and the event does not wait to be fanned out.
-pub fn write_insert(sql: &mut Sql, name: String, body: Operand<'_>, owner: Operand<'_>, at: Operand<'_>) {
-    let columns = "\"name\", \"body\", \"owner_id\", \"created_at\", \"fanned_out_at\"";
+pub fn write_insert(sql: &mut Sql, name: String, values: [Operand<'_>; 4]) {
+    let [body, owner, at, trace] = values;
+    let columns = "\"name\", \"body\", \"owner_id\", \"created_at\", \"trace\", \"fanned_out_at\"";
     sql.push("INSERT INTO \"events\" (").push(columns).push(") SELECT ");
-    sql.bind(name).push(", ").operand(body).push(", ").operand(owner).push(", ").operand(at.clone());
+    sql.bind(name)
+        .push(", ")
+        .operand(body)
+        .push(", ")
+        .operand(owner)
+        .push(", ")
+        .operand(at.clone())
+        .push(", ")
+        .operand(trace);
     sql.push(", CASE WHEN NOT EXISTS (SELECT 1 FROM \"webhooks\" WHERE \"is_active\") THEN ").operand(at).push(" END");
 }
 

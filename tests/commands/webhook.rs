@@ -22,6 +22,7 @@ fn what_arrives_is_printed_and_verified() {
         uid: "msg_1".into(),
         number: 3,
         at: chrono::Utc::now(),
+        trace: None,
     };
     let old = Attempt { at: chrono::Utc::now() - chrono::TimeDelta::hours(1), ..attempt(&secret, None) };
     let sent = [attempt(&secret, None), attempt(&other, None), attempt(&other, Some(&secret)), old];

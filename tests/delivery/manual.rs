@@ -35,7 +35,7 @@ async fn a_test_is_sent_at_once_and_once(server: Server) {
     let id = webhook(&server, &["role.created"]).await;
     server.sql("UPDATE webhooks SET is_active = false").await;
     let receiver = Receiver::answering(500);
-    let outcome = manual::test(&server.state, receiver.clone(), id).await.expect("it is sent");
+    let outcome = manual::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
     assert_eq!((outcome.status, outcome.is_delivered()), (Some(500), false));
     let sent = receiver.take().remove(0);
     let body: Value = serde_json::from_str(&sent.body).expect("JSON");
@@ -46,7 +46,7 @@ async fn a_test_is_sent_at_once_and_once(server: Server) {
     assert_eq!(deliver(&server, &receiver).await, 0);
     assert_eq!(statuses(&server).await, ["failed"]);
     assert_eq!(count(&server, "webhook_logs WHERE event = 'webhook.test' AND response_status = 500").await, 1);
-    manual::test(&server.state, Receiver::answering(202), id).await.expect("it is sent");
+    manual::test(&server.state, Receiver::answering(202), id, None).await.expect("it is sent");
     assert_eq!(statuses(&server).await, ["failed", "delivered"]);
 }
 
@@ -95,7 +95,7 @@ async fn a_test_that_was_sent_is_logged_whoever_writes_meanwhile(server: Server)
     let id = webhook(&server, &["*"]).await;
     let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
     let (state, sending) = (server.state.clone(), receiver.clone());
-    let sent = tokio::spawn(async move { manual::test(&state, sending, id).await });
+    let sent = tokio::spawn(async move { manual::test(&state, sending, id, None).await });
     super::claims::eventually(|| receiver.count() == 1).await;
     let other = server.state.db.begin().await.expect("a transaction begins");
     if server.state.db.dialect() == Dialect::Postgres {
@@ -147,7 +147,7 @@ async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {
     }
     assert!(receiver.count() > 10, "most were carried out");
     for turn in 0..40 {
-        let left = leave(manual::test(&server.state, receiver.clone(), id), turn % 8).await;
+        let left = leave(manual::test(&server.state, receiver.clone(), id, None), turn % 8).await;
         assert!(matches!(left, None | Some(Ok(_))), "{left:?}");
         none(&server, "webhook_deliveries WHERE status = 'failed' AND attempts = 0").await;
     }

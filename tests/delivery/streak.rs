@@ -122,7 +122,7 @@ async fn the_table_of_the_72_hour_rule(server: Server) {
                     assert_eq!(deliver(&server, &receiver).await, 1, "{name}: at {at}");
                 }
                 TestFails | TestArrives => {
-                    let outcome = manual::test(&server.state, receiver.clone(), id).await.expect("it is sent");
+                    let outcome = manual::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
                     assert_eq!(outcome.is_delivered(), *step == TestArrives, "{name}: at {at}");
                 }
                 Enable => enable(&server).await,

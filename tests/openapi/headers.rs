@@ -117,7 +117,8 @@ async fn deliveries_carry_what_is_described(server: Server) {
     let hook = format!("/webhooks/{}", admin.post("/webhooks", hook).await.created("webhook")["id"]);
     admin.post(&format!("{hook}/test"), json!({})).await.status(200);
     admin.post(&format!("{hook}/rotate_secret"), json!({})).await.status(200);
-    admin.post(&format!("{hook}/test"), json!({})).await.status(200);
+    let traced = admin.with("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    traced.post(&format!("{hook}/test"), json!({})).await.status(200);
     let received = receiver.received();
     assert_eq!(received.len(), 2);
     for (index, sent) in received.iter().enumerate() {

@@ -60,5 +60,6 @@ fn attempt(url: &str) -> Attempt {
         uid: "msg_1".into(),
         number: 1,
         at: at(),
+        trace: None,
     }
 }

@@ -29,6 +29,7 @@ mod m20261121_000021_platform_histories;
 mod m20261121_000022_platform_emptied;
 mod m20261121_000023_platform_event_owners;
 mod m20261121_000024_platform_plain_totals;
+mod m20261121_000025_platform_event_traces;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -57,5 +58,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Atomic::boxed(m20261121_000022_platform_emptied::Migration),
         Atomic::boxed(m20261121_000023_platform_event_owners::Migration),
         Atomic::boxed(m20261121_000024_platform_plain_totals::Migration),
+        Atomic::boxed(m20261121_000025_platform_event_traces::Migration),
     ]
 }

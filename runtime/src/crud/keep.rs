@@ -72,6 +72,7 @@ pub async fn keep(
         given.cell("charter_body", event::body(&name, context.now(), &data));
         given.cell("charter_owner", audience.stored());
         given.cell("charter_told_at", context.now());
+        given.cell("charter_trace", event::trace_text(context));
     }
     let mut difference = Vec::with_capacity(512);
     write_difference(&mut difference, changes)?;
@@ -86,8 +87,8 @@ pub async fn keep(
     let sql = &mut given.sql;
     if entry.meta.events {
         sql.push(", \"charter_told\" AS (");
-        let [body, owner, at] = ["charter_body", "charter_owner", "charter_told_at"].map(|cell| Operand::Of("k", cell));
-        event::write_insert(sql, name, body, owner, at);
+        let cells = ["charter_body", "charter_owner", "charter_told_at", "charter_trace"];
+        event::write_insert(sql, name, cells.map(|cell| Operand::Of("k", cell)));
         sql.push(" FROM \"charter_kept\" AS k)");
     }
     sql.push(", \"charter_entered\" AS (");

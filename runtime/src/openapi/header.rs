@@ -9,6 +9,7 @@ use crate::error::CODES;
 use crate::header::*;
 use crate::idempotency::LONGEST_KEY;
 use crate::meta::Operation;
+use crate::trace::TRACEPARENT;
 use crate::webhook::signature;
 
 /// What every answer to a request that is counted carries.
@@ -215,6 +216,14 @@ fn delivered() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
             true,
             matching("^v1,[A-Za-z0-9+/=]+( v1,[A-Za-z0-9+/=]+)?$"),
             json!(standard),
+        ),
+        (
+            TRACEPARENT,
+            "The trace of the request that caused the event, where that had a `traceparent` (W3C Trace Context). Its parent-id \
+             is new for each attempt.",
+            false,
+            matching("^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"),
+            json!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
         ),
     ]
 }

@@ -14,6 +14,7 @@ use super::wanted::{insert_for, wants};
 use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::{Error, Result};
+use crate::trace::Trace;
 
 /// How long a claim holds. An exchange ends within 15 seconds, so that a lease need not be renewed; one of a process
 /// that died is over, and taken, well within a minute.
@@ -248,16 +249,20 @@ struct Event {
     name: Arc<str>,
     body: Arc<str>,
     happened_at: DateTime<Utc>,
+    trace: Option<Trace>,
 }
 
 /// What claimed rows need to be sent. Each event and each webhook is read once.
 async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
-    let mut sql = Sql::new(db.dialect(), "SELECT \"id\", \"name\", \"body\", \"created_at\" FROM \"events\" WHERE ");
+    let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
+    let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
     sql.among("\"id\"", &distinct(rows, "event_id")?);
     for row in sql.all(db.reader()).await? {
         let (name, body): (String, String) = (row.try_get("", "name")?, row.try_get("", "body")?);
-        let event = Event { name: name.into(), body: body.into(), happened_at: row.try_get("", "created_at")? };
+        let (happened_at, trace): (_, Option<String>) = (row.try_get("", "created_at")?, row.try_get("", "trace")?);
+        let trace = trace.and_then(|trace| trace.parse().ok());
+        let event = Event { name: name.into(), body: body.into(), happened_at, trace };
         events.insert(row.try_get::<i64>("", "id")?, event);
     }
     let columns = "\"id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
@@ -283,6 +288,7 @@ async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc
             uid: row.try_get("", "uid")?,
             number: row.try_get::<i32>("", "attempts")?.unsigned_abs() + 1,
             at: now,
+            trace: event.trace,
         };
         claims.push(Claim {
             id: row.try_get("", "id")?,

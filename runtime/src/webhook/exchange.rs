@@ -8,6 +8,7 @@ use reqwest::Method;
 
 use super::signature::{ATTEMPT, EVENT, ID, TIMESTAMP};
 use crate::crud::BoxFuture;
+use crate::trace::{TRACEPARENT, Trace};
 
 /// How every attempt is sent.
 pub const METHOD: Method = Method::POST;
@@ -38,6 +39,8 @@ pub struct Attempt {
     pub number: u32,
     /// When the attempt begins: the header `webhook-timestamp`.
     pub at: DateTime<Utc>,
+    /// The trace of the request that caused the event: the header `traceparent`.
+    pub trace: Option<Trace>,
 }
 
 /// What came of an attempt.
@@ -55,14 +58,22 @@ pub struct Outcome {
 }
 
 /// The headers of an attempt, but for those that sign it. Nothing of them is a secret.
-pub fn headers(event: &str, uid: &str, number: u32, at: DateTime<Utc>) -> Vec<(&'static str, String)> {
-    vec![
+pub fn headers(
+    event: &str,
+    uid: &str,
+    number: u32,
+    at: DateTime<Utc>,
+    trace: Option<Trace>,
+) -> Vec<(&'static str, String)> {
+    let mut headers = vec![
         ("content-type", "application/json".into()),
         (EVENT, event.into()),
         (ATTEMPT, number.to_string()),
         (ID, uid.into()),
         (TIMESTAMP, at.timestamp().to_string()),
-    ]
+    ];
+    headers.extend(trace.map(|trace| (TRACEPARENT, trace.of_attempt(uid, number))));
+    headers
 }
 
 impl Outcome {

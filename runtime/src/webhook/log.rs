@@ -94,15 +94,17 @@ impl Behaviour for Entity {
     /// takes is the ability to subscribe to them.
     async fn request(context: &Context<'_>, log: &Model) -> Result<Sent> {
         need_sight(context, log).await?;
-        let mut sql = Sql::new(context.state().db.dialect(), "SELECT e.\"body\" FROM \"webhook_deliveries\" d ");
+        let mut sql =
+            Sql::new(context.state().db.dialect(), "SELECT e.\"body\", e.\"trace\" FROM \"webhook_deliveries\" d ");
         sql.push("JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE d.\"uid\" = ").bind(log.delivery_id.as_str());
         sql.push(" AND d.\"webhook_id\" = ").bind(log.webhook_id);
-        let body = match sql.one(context.db()).await? {
-            Some(row) => row.try_get("", "body")?,
-            None => None,
+        let (body, trace): (_, Option<String>) = match sql.one(context.db()).await? {
+            Some(row) => (row.try_get("", "body")?, row.try_get("", "trace")?),
+            None => (None, None),
         };
-        let headers =
-            headers(&log.event, &log.delivery_id, log.attempt.unsigned_abs(), log.sent_at.unwrap_or_default());
+        let trace = trace.and_then(|trace| trace.parse().ok());
+        let (number, at) = (log.attempt.unsigned_abs(), log.sent_at.unwrap_or_default());
+        let headers = headers(&log.event, &log.delivery_id, number, at, trace);
         let known = headers.into_iter().filter(|(name, _)| *name != TIMESTAMP || log.sent_at.is_some());
         let headers = known.map(|(name, value)| (name.to_string(), value.into())).collect();
         Ok(Sent { method: METHOD.to_string(), url: log.url.clone(), headers: Json::Object(headers), body })

@@ -16,6 +16,7 @@ use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
 use crate::event;
+use crate::trace::Trace;
 
 /// The event that a test sends. Nobody can subscribe to it, and `*` does not mean it.
 pub const TEST: &str = "webhook.test";
@@ -24,25 +25,31 @@ pub const TEST: &str = "webhook.test";
 ///
 /// # Errors
 /// When the database fails, or the webhook is gone.
-pub async fn test(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id: i64) -> Result<Outcome> {
+pub async fn test(
+    state: &Arc<State>,
+    exchange: Arc<dyn Exchange>,
+    webhook_id: i64,
+    trace: Option<Trace>,
+) -> Result<Outcome> {
     let (state, lasting) = (state.clone(), state.lasting.clone());
     // A client that goes away leaves no test that is said to have failed and was never attempted.
     lasting
         .to_the_end(async move {
-            let delivery = insert_test(&state, webhook_id).await?;
+            let delivery = insert_test(&state, webhook_id, trace).await?;
             send(&state, exchange, delivery).await
         })
         .await
 }
 
 /// The event of a test and its only delivery, whose id is answered.
-async fn insert_test(state: &State, webhook_id: i64) -> Result<i64> {
+async fn insert_test(state: &State, webhook_id: i64, trace: Option<Trace>) -> Result<i64> {
     let (dialect, now) = (state.db.dialect(), state.clock.now());
     let data = serde_json::json!({ "webhook": { "id": webhook_id } }).to_string();
     let transaction = state.db.begin().await?;
-    let mut sql =
-        Sql::new(dialect, "INSERT INTO \"events\" (\"name\", \"body\", \"created_at\", \"fanned_out_at\") VALUES (");
+    let columns = "\"name\", \"body\", \"trace\", \"created_at\", \"fanned_out_at\"";
+    let mut sql = Sql::new(dialect, format!("INSERT INTO \"events\" ({columns}) VALUES ("));
     sql.bind(TEST).push(", ").bind(event::body(TEST, now, data.as_bytes()));
+    sql.push(", ").bind(trace.map(|trace| trace.to_string()));
     sql.push(", ").bind(now).push(", ").bind(now).push(") RETURNING \"id\"");
     let event = id(sql, &transaction).await?;
     // It is as if it had failed, so that nobody but the test attempts it.

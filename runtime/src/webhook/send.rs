@@ -100,9 +100,8 @@ impl Sender {
         let secrets = secrets.ok_or("the secret cannot be read: rotate it")?;
         let signatures = secrets.signatures(&attempt.uid, attempt.at.timestamp(), attempt.body.as_bytes());
         let mut request = self.client.request(METHOD, url);
-        for (name, value) in
-            headers(&attempt.event, &attempt.uid, attempt.number, attempt.at).into_iter().chain(signatures)
-        {
+        let known = headers(&attempt.event, &attempt.uid, attempt.number, attempt.at, attempt.trace);
+        for (name, value) in known.into_iter().chain(signatures) {
             request = request.header(name, value);
         }
         let sent = request.body(attempt.body.as_bytes().to_vec()).send().await;
