@@ -14,6 +14,8 @@ on_both!(
     unmatched_paths_and_unknown_methods_share_one_label,
     panel_page_is_one_request_of_one_route,
     statements_are_timed_by_kind,
+    cache_hits_and_misses_of_lists_are_counted,
+    reads_that_share_a_statement_are_counted_as_one_batch,
     queue_wait_and_full_queue_are_counted,
     rate_limited_request_is_counted_as_refused,
     pools_show_connections_in_use_and_callers_that_wait,
@@ -107,6 +109,44 @@ async fn statements_are_timed_by_kind(server: Server) {
     assert!(after.statements("SELECT") > before.statements("SELECT"));
     let sum = "db_client_operation_duration_seconds_sum{db_operation_name=\"INSERT\"}";
     assert!(after.value(sum) > before.value(sum));
+}
+
+async fn cache_hits_and_misses_of_lists_are_counted(server: Server) {
+    let admin = server.admin();
+    admin.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class");
+    admin.post("/tax_classes", json!({ "name": "Fuller" })).await.created("tax_class");
+    let count = async |what: &str, cache: &str| {
+        Scrape::of(&server).await.value(&format!("charter_cache_{what}_total{{cache=\"{cache}\"}}"))
+    };
+    for _ in 0..3 {
+        admin.get("/tax_classes?q[name_start]=full&per_page=1").await.ok();
+    }
+    assert_eq!((count("misses", "pages").await, count("hits", "pages").await), (1.0, 2.0));
+    assert_eq!((count("misses", "totals").await, count("hits", "totals").await), (1.0, 0.0));
+    admin.get("/tax_classes?q[name_start]=full&per_page=1&page=2&fields=id").await.ok();
+    assert_eq!((count("misses", "pages").await, count("misses", "totals").await), (2.0, 1.0), "the total is known");
+    let bytes = Scrape::of(&server).await.value("charter_cache_size_bytes{cache=\"lists\"}");
+    assert!((100.0..10_000.0).contains(&bytes), "{bytes}");
+    admin.post("/tax_classes", json!({ "name": "None" })).await.created("tax_class");
+    admin.get("/tax_classes?q[name_start]=full&per_page=1").await.ok();
+    assert_eq!((count("misses", "pages").await, count("misses", "totals").await), (3.0, 2.0), "the table has changed");
+}
+
+async fn reads_that_share_a_statement_are_counted_as_one_batch(server: Server) {
+    let admin = server.admin();
+    let id = admin.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
+    let path = format!("/tax_classes/{id}");
+    let size =
+        async |what: &str| Scrape::of(&server).await.value(&format!("charter_batch_size_{what}{{kind=\"records\"}}"));
+    admin.get(&path).await.ok();
+    assert_eq!((size("count").await, size("sum").await), (1.0, 1.0), "a request alone is a batch of one");
+    let (begun, mut asked) = (Instant::now(), 1.0);
+    while size("count").await == size("sum").await {
+        futures_util::future::join_all((0..40).map(|_| admin.get(&path))).await;
+        asked += 40.0;
+        assert!(begun.elapsed() < Duration::from_secs(20), "requests at the same time share no statement");
+    }
+    assert_eq!(size("sum").await, asked);
 }
 
 /// A server with one turn, which a request has until the test lets go of it.

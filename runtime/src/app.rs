@@ -13,7 +13,7 @@ use crate::auth;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::context::{SignIns, State};
-use crate::crud::{BoxFuture, Route};
+use crate::crud::{BoxFuture, ResponseCache, Route};
 use crate::db::{Beside, Db, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::lasting::Lasting;
@@ -124,10 +124,11 @@ impl App {
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
-        let (clock, tokens, responses, address) = Default::default();
+        let (clock, tokens, address) = Default::default();
         let webhooks = webhook::Metrics::default();
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
         db.metrics().log_slower_than(config.slow_statement);
+        let responses = ResponseCache::new(metrics.cache.clone());
         let gate = Arc::new(Gate::measured(config.at_once(), metrics.admission.clone()));
         let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_changed) = Default::default();
         Ok(Arc::new(State {

@@ -4,7 +4,6 @@
 //! that a page is read from. It is the same for all pages of these tables, so that concurrent requests share it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -21,6 +20,7 @@ use crate::context::Context;
 use crate::custom_field;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
+use crate::metrics;
 use crate::query::{Condition, Count};
 use crate::record::{Cell, Shape};
 use crate::total;
@@ -40,8 +40,7 @@ const EXPECTED_ENTRY_BYTES: usize = 4 << 10;
 /// Cached answers and totals of lists, by a digest of all that they depend on beside the contents of tables.
 pub struct ResponseCache {
     entries: Cache<Key, Cached, ByBytes>,
-    hits: AtomicU64,
-    misses: AtomicU64,
+    counts: metrics::Cache,
 }
 
 type Key = [u8; 32];
@@ -217,8 +216,9 @@ pub(super) fn key_of(sql: &Sql) -> Key {
     ground.said.finalize().into()
 }
 
-impl Default for ResponseCache {
-    fn default() -> ResponseCache {
+impl ResponseCache {
+    /// An empty cache, which counts its look-ups in `counts`.
+    pub fn new(counts: metrics::Cache) -> ResponseCache {
         let options = OptionsBuilder::new()
             .shards(SHARDS)
             .estimated_items_capacity(CAPACITY as usize / EXPECTED_ENTRY_BYTES)
@@ -226,7 +226,7 @@ impl Default for ResponseCache {
             .build()
             .unwrap_or_else(|_| unreachable!("both capacities are given"));
         let entries = Cache::with_options(options, ByBytes, DefaultHashBuilder::default(), DefaultLifecycle::default());
-        ResponseCache { entries, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+        ResponseCache { entries, counts }
     }
 }
 
@@ -238,10 +238,11 @@ impl fmt::Debug for ResponseCache {
 
 impl ResponseCache {
     fn page(&self, key: Key, version: i64) -> Option<Answer> {
-        match self.find(key, version) {
+        let found = match self.find(key, version) {
             Some(Value::Page(answer)) => Some(answer),
             _ => None,
-        }
+        };
+        self.count("pages", found)
     }
 
     fn put_page(&self, key: Key, version: i64, answer: &Answer) {
@@ -254,10 +255,11 @@ impl ResponseCache {
 
     /// The total of a filtered list, if it was counted at this version of its tables.
     pub(super) fn total(&self, key: Key, version: i64) -> Option<i64> {
-        match self.find(key, version) {
+        let found = match self.find(key, version) {
             Some(Value::Total(total)) => Some(total),
             _ => None,
-        }
+        };
+        self.count("totals", found)
     }
 
     pub(super) fn put_total(&self, key: Key, version: i64, total: i64) {
@@ -265,10 +267,20 @@ impl ResponseCache {
     }
 
     fn find(&self, key: Key, version: i64) -> Option<Value> {
-        let found = self.entries.get(&key).filter(|entry| entry.version == version);
-        let counter = if found.is_some() { &self.hits } else { &self.misses };
-        counter.fetch_add(1, Ordering::Relaxed);
-        found.map(|entry| entry.value)
+        self.entries.get(&key).filter(|entry| entry.version == version).map(|entry| entry.value)
+    }
+
+    fn count<T>(&self, kind: &'static str, found: Option<T>) -> Option<T> {
+        match &found {
+            Some(_) => self.counts.hit(kind),
+            None => self.counts.miss(kind),
+        }
+        found
+    }
+
+    /// Bytes that the entries take.
+    pub fn bytes(&self) -> u64 {
+        self.entries.weight()
     }
 
     fn put(&self, key: Key, version: i64, value: Value) {
@@ -297,7 +309,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_served_at_its_version_only() {
-        let cache = ResponseCache::default();
+        let cache = ResponseCache::new(metrics::Cache::default());
         assert_eq!(cache.page(ONE, 7), None);
         cache.put_page(ONE, 7, &answer(3));
         assert_eq!(cache.page(ONE, 7), Some(answer(3)));
@@ -305,12 +317,11 @@ mod tests {
         cache.put_page(ONE, 6, &answer(2));
         assert_eq!(cache.page(ONE, 7), Some(answer(3)), "an older version does not replace a newer one");
         assert_eq!(cache.page([2; 32], 7), None);
-        assert_eq!((cache.hits.into_inner(), cache.misses.into_inner()), (2, 3));
     }
 
     #[test]
     fn a_total_is_known_at_its_version_only() {
-        let (cache, mut sql) = (ResponseCache::default(), Sql::new(Dialect::Sqlite, "SELECT "));
+        let (cache, mut sql) = (ResponseCache::new(metrics::Cache::default()), Sql::new(Dialect::Sqlite, "SELECT "));
         sql.bind("a\nb").bind("c");
         let key = key_of(&sql);
         cache.put_total(key, 7, 3);
@@ -329,7 +340,7 @@ mod tests {
 
     #[test]
     fn the_cache_has_a_bounded_size_and_keeps_an_answer_up_to_its_limit() {
-        let cache = ResponseCache::default();
+        let cache = ResponseCache::new(metrics::Cache::default());
         cache.put_page(ONE, 1, &answer(MAX_ANSWER_BYTES));
         assert!(cache.page(ONE, 1).is_some());
         cache.put_page([2; 32], 1, &answer(MAX_ANSWER_BYTES + 1));

@@ -12,8 +12,10 @@ use futures_util::future::BoxFuture;
 use sea_orm::DbErr;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use crate::error::{Error, Result};
+use crate::metrics;
 
 /// A statement that runs for longer no longer keeps others of its kind waiting: the next one starts beside it.
 const MAX_WAIT: Duration = Duration::from_millis(5);
@@ -22,6 +24,9 @@ const MAX_WAIT: Duration = Duration::from_millis(5);
 pub struct Batcher<I, O> {
     /// The items that wait for the running statement of a kind. A kind without a running statement has no queue.
     queues: Mutex<Queues<I, O>>,
+    /// What the batches are called in the metrics.
+    name: &'static str,
+    metrics: metrics::Database,
     /// The number of items of one statement.
     max_items: usize,
     max_wait: Duration,
@@ -44,8 +49,9 @@ impl<I, O> std::fmt::Debug for Batcher<I, O> {
 }
 
 impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
-    pub fn new(max_items: usize) -> Arc<Self> {
-        Arc::new(Batcher { queues: Mutex::default(), max_items, max_wait: MAX_WAIT })
+    pub fn new(name: &'static str, metrics: &metrics::Database, max_items: usize) -> Arc<Self> {
+        let metrics = metrics.clone();
+        Arc::new(Batcher { queues: Mutex::default(), name, metrics, max_items, max_wait: MAX_WAIT })
     }
 
     /// The answer for an item. `run` is called with the items of a batch, in a task of its own that ends whether or not the
@@ -61,7 +67,9 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
         let (answer, answered) = oneshot::channel();
         if self.enqueue(&kind, Pending { item, answer }) {
             let run: Run<I, O> = Arc::new(move |items| Box::pin(run(items)));
-            tokio::spawn(Leader { batcher: self.clone(), kind, has_left: false }.lead(run));
+            let leader = Leader { batcher: self.clone(), kind, has_left: false };
+            // A slow statement is logged with the request that started it.
+            tokio::spawn(leader.lead(run).in_current_span());
         }
         Ok(answered.await.map_err(Error::internal)??)
     }
@@ -106,6 +114,7 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
                 if batch.is_empty() {
                     break;
                 }
+                self.batcher.metrics.batch(self.batcher.name, batch.len());
                 let mut work = run(batch.iter().map(|pending| pending.item).collect());
                 let answers = match timeout(self.batcher.max_wait, &mut work).await {
                     Ok(answers) => answers,
@@ -136,7 +145,7 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
     fn hand_over(&mut self, run: &Run<I, O>) {
         self.has_left = true;
         let next = Leader { batcher: self.batcher.clone(), kind: self.kind.clone(), has_left: false };
-        tokio::spawn(next.lead(run.clone()));
+        tokio::spawn(next.lead(run.clone()).in_current_span());
     }
 }
 
@@ -176,7 +185,13 @@ mod tests {
     }
 
     fn batcher(max_wait: Duration) -> Arc<Batcher<i64, i64>> {
-        Arc::new(Batcher { queues: Mutex::default(), max_items: 4, max_wait })
+        Arc::new(Batcher {
+            queues: Mutex::default(),
+            name: "test",
+            metrics: Default::default(),
+            max_items: 4,
+            max_wait,
+        })
     }
 
     async fn ask(batcher: &Arc<Batcher<i64, i64>>, log: &Arc<Log>, gate: &Arc<Semaphore>, item: i64) -> Result<i64> {

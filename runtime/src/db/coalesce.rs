@@ -8,6 +8,7 @@ use super::batcher::Batcher;
 use super::rows::{Rows, SharedRow};
 use super::{Connection, Db, Sql};
 use crate::error::Result;
+use crate::metrics;
 
 /// Records of one statement.
 const MAX_BATCH_RECORDS: usize = 64;
@@ -18,9 +19,12 @@ pub(super) struct Batchers {
     records: Arc<Batcher<i64, Option<SharedRow>>>,
 }
 
-impl Default for Batchers {
-    fn default() -> Batchers {
-        Batchers { identical: Batcher::new(usize::MAX), records: Batcher::new(MAX_BATCH_RECORDS) }
+impl Batchers {
+    pub fn new(metrics: &metrics::Database) -> Batchers {
+        Batchers {
+            identical: Batcher::new("identical", metrics, usize::MAX),
+            records: Batcher::new("records", metrics, MAX_BATCH_RECORDS),
+        }
     }
 }
 

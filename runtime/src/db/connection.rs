@@ -51,7 +51,7 @@ impl Pool {
     }
 
     /// Runs one statement of the pool itself, which wants a connection for it.
-    async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+    pub(super) async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
         let _wanted = self.metrics.want_connection();
         self.watched(sql, work).await
     }
@@ -65,7 +65,7 @@ impl Pool {
     }
 
     /// Runs one statement without values, which the driver's wrapper does not measure.
-    async fn timed<T>(&self, sql: &str, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+    pub(super) async fn timed<T>(&self, sql: &str, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
         let begun = Instant::now();
         let answered = self.watched(sql.to_string(), work).await;
         self.metrics.statement(sql, begun.elapsed());

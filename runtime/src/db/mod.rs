@@ -21,7 +21,6 @@ mod rows;
 mod sqlite_reader;
 mod statement;
 
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -29,7 +28,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use sea_orm::sqlx::Connection as _;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{
@@ -87,9 +85,6 @@ pub struct Db {
     /// Where SQLite's file was when it was opened, and which it was.
     file: Option<(PathBuf, u64)>,
 }
-
-/// The bytes of a path that a URI of SQLite escapes.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 
 /// How long a request waits for a connection of the pool before it is told 503.
 const ACQUIRE: Duration = Duration::from_secs(5);
@@ -182,8 +177,8 @@ impl Db {
             writers: TransactionPool::new(writer, 1),
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports), &metrics),
             dialect: Dialect::Sqlite,
-            reads: Reads::Sqlite(SqliteReader::new(location(&path, url), pool, limit)),
-            batchers: Batchers::default(),
+            reads: Reads::Sqlite(SqliteReader::new(sqlite_reader::location(&path, url), pool, limit, &metrics)),
+            batchers: Batchers::new(&metrics),
             commits: Arc::default(),
             metrics,
             options: None,
@@ -242,7 +237,7 @@ impl Db {
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports), &metrics),
             dialect: Dialect::Postgres,
             reads: Reads::Postgres(pool.clone()),
-            batchers: Batchers::default(),
+            batchers: Batchers::new(&metrics),
             commits: Arc::default(),
             metrics,
             options: Some(options),
@@ -351,19 +346,6 @@ impl Db {
         }
         within(self.writers.pool.connections.clone().close()).await;
     }
-}
-
-/// The file for connections of `rusqlite`: a URI when the URL says how it is opened.
-fn location(path: &Path, url: &str) -> PathBuf {
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    let options =
-        query.split('&').filter(|option| ["vfs=", "immutable=", "mode=ro"].iter().any(|name| option.starts_with(name)));
-    let options: Vec<&str> = options.collect();
-    if options.is_empty() {
-        return path.to_path_buf();
-    }
-    let path = percent_encode(path.as_os_str().as_bytes(), PATH);
-    format!("file:{path}?{}", options.join("&")).into()
 }
 
 /// Connections whose answers are waited for as long as it takes: what there is to limit on SQLite is limited there.

@@ -1,6 +1,6 @@
 //! The metrics of a database, and its connection pools as they are now.
 
-use super::{Connection, Db, Dialect};
+use super::{Connection, Db, Dialect, Reads};
 use crate::metrics::{Database, PoolState};
 
 impl Db {
@@ -18,6 +18,9 @@ impl Db {
                 pools.extend([readers.state("readers"), self.writers.pool.state("writer")]);
             }
             (Connection::Transaction(_), _) => {}
+        }
+        if let Reads::Sqlite(reader) = &self.reads {
+            pools.push(reader.state("records"));
         }
         pools
     }

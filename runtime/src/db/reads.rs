@@ -23,7 +23,8 @@ impl Reads {
             Reads::Sqlite(reader) => reader.rows(sql).await,
             Reads::Postgres(pool) if sql.is_planned_anew => unnamed(pool, sql).await.map(Rows::of_driver),
             Reads::Postgres(pool) => {
-                pool.answer(pool.connections.query_all_raw(sql.statement())).await.map(Rows::of_driver)
+                let statement = sql.statement();
+                pool.run(statement.sql.clone(), pool.connections.query_all_raw(statement)).await.map(Rows::of_driver)
             }
         }
     }
@@ -33,11 +34,12 @@ impl Reads {
 /// values in two messages, each with an end. A pooler may give the second to another connection, unless both belong to one
 /// transaction.
 async fn unnamed(pool: &Pool, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
+    let _wanted = pool.metrics.want_connection();
     let mut connection = pool.connections.get_postgres_connection_pool().acquire().await.map_err(unacquired)?;
     let arguments = IntoArguments::<Postgres>::into_arguments(SqlxValues(Values(sql.values)));
-    let query = query_with::<Postgres, _>(AssertSqlSafe(sql.text), arguments).persistent(false);
+    let query = query_with::<Postgres, _>(AssertSqlSafe(sql.text.clone()), arguments).persistent(false);
     let rows = pool
-        .answer(async {
+        .timed(&sql.text, async {
             let mut transaction = connection.begin().await.map_err(failed)?;
             let rows = query.fetch_all(&mut *transaction).await.map_err(failed)?;
             transaction.commit().await.map_err(failed)?;

@@ -5,12 +5,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, Error, OpenFlags};
 use sea_orm::error::ConnAcquireErr;
@@ -18,6 +20,7 @@ use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 use sea_orm::{DbErr, SqlxError};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tracing::Span;
 
 use super::bound::stored;
 use super::limit::STEPS;
@@ -25,20 +28,26 @@ use super::reads::{failed, unacquired};
 use super::row_buffer::RowBufferBuilder;
 use super::{ACQUIRE, Rows, STATEMENTS, Sql, functions};
 use crate::error::is_changing;
+use crate::metrics;
 
 /// Retries of a statement that SQLite cannot open because another connection changes tables at the moment (`SQLITE_SCHEMA`):
 /// defining a custom field creates indexes.
 const SCHEMA_RETRIES: usize = 5;
 const RETRY_DELAY: Duration = Duration::from_millis(2);
 
+/// The bytes of a path that a URI of SQLite escapes.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
+
 #[derive(Debug)]
 pub(super) struct SqliteReader {
     path: PathBuf,
     limit: Option<Duration>,
+    size: u32,
     /// One permit for each connection that may be open.
     permits: Arc<Semaphore>,
     /// Idle connections; `None` once the pool is closed.
     idle: Mutex<Option<Vec<Reader>>>,
+    metrics: metrics::Database,
 }
 
 #[derive(Debug)]
@@ -72,21 +81,25 @@ fn micros(duration: Duration) -> u64 {
 impl SqliteReader {
     /// A pool of at most `size` connections, each opened when it is needed. `path` is a file, or a URI of SQLite. A statement
     /// that takes longer than `limit` is interrupted.
-    pub fn new(path: PathBuf, size: u32, limit: Option<Duration>) -> Arc<SqliteReader> {
+    pub fn new(path: PathBuf, size: u32, limit: Option<Duration>, metrics: &metrics::Database) -> Arc<SqliteReader> {
         let (permits, idle) = (Arc::new(Semaphore::new(size as usize)), Mutex::new(Some(Vec::new())));
-        Arc::new(SqliteReader { path, limit, permits, idle })
+        Arc::new(SqliteReader { path, limit, size, permits, idle, metrics: metrics.of_pool() })
     }
 
     /// All rows of a statement.
     pub async fn rows(self: &Arc<Self>, sql: Sql) -> Result<Rows, DbErr> {
+        let (metrics, span) = (self.metrics.clone(), Span::current());
         self.with(move |reader| {
-            for _ in 0..SCHEMA_RETRIES {
+            let (begun, mut tries) = (Instant::now(), 0);
+            let answered = loop {
                 match reader.read(&sql) {
-                    Err(error) if is_changing(&error) => thread::sleep(RETRY_DELAY),
-                    answered => return answered,
+                    Err(error) if is_changing(&error) && tries < SCHEMA_RETRIES => thread::sleep(RETRY_DELAY),
+                    answered => break answered,
                 }
-            }
-            reader.read(&sql)
+                tries += 1;
+            };
+            span.in_scope(|| metrics.statement(&sql.text, begun.elapsed()));
+            answered
         })
         .await
     }
@@ -101,11 +114,12 @@ impl SqliteReader {
         self: &Arc<Self>,
         work: impl FnOnce(&Reader) -> Result<T, DbErr> + Send + 'static,
     ) -> Result<T, DbErr> {
+        let wanted = self.metrics.want_connection();
         let permit = timeout(ACQUIRE, self.permits.clone().acquire_owned()).await;
         let permit = permit.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
         let pool = self.clone();
         let work = move || {
-            let _permit = permit;
+            let _used = (permit, wanted);
             let reader = pool.take()?;
             reader.deadline.set(pool.limit);
             let answered = work(&reader);
@@ -146,6 +160,14 @@ impl SqliteReader {
         Ok(Reader { connection, deadline })
     }
 
+    /// The pool as it is now.
+    pub fn state(&self, name: &'static str) -> metrics::PoolState {
+        let used = self.size - u32::try_from(self.permits.available_permits()).unwrap_or_default().min(self.size);
+        let idle = self.lock().as_ref().map_or(0, Vec::len);
+        let open = used + u32::try_from(idle).unwrap_or_default();
+        metrics::PoolState { name, most: self.size, open, idle, wanted: self.metrics.wanted() }
+    }
+
     /// Closes the idle connections, and each other one when its statement ends.
     pub fn close(&self) {
         *self.lock() = None;
@@ -179,6 +201,19 @@ impl Reader {
         }
         buffer.finish().map(Rows::from).ok_or_else(|| DbErr::Custom("the rows have more than 4 GiB".into()))
     }
+}
+
+/// The file for connections of `rusqlite`: a URI when the URL says how it is opened.
+pub(super) fn location(path: &Path, url: &str) -> PathBuf {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let options =
+        query.split('&').filter(|option| ["vfs=", "immutable=", "mode=ro"].iter().any(|name| option.starts_with(name)));
+    let options: Vec<&str> = options.collect();
+    if options.is_empty() {
+        return path.to_path_buf();
+    }
+    let path = percent_encode(path.as_os_str().as_bytes(), PATH);
+    format!("file:{path}?{}", options.join("&")).into()
 }
 
 /// An error of `rusqlite` as the driver's error, by which the rest of the server tells errors apart.

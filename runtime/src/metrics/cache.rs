@@ -37,7 +37,7 @@ impl Cache {
     }
 
     /// Says how many bytes the cache holds now.
-    pub fn bytes(&self, cache: &'static str, bytes: usize) {
+    pub fn bytes(&self, cache: &'static str, bytes: u64) {
         self.bytes.get_or_create(&Name { cache }).set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 }

@@ -21,7 +21,9 @@ pub async fn keep(state: &State) {
     }
     let mut others = Others::Go;
     loop {
-        match settle_those(state, others).await {
+        let settled = settle_those(state, others).await;
+        state.metrics.tasks.round("search", &settled);
+        match settled {
             Ok(()) => {
                 others = Others::Stay;
                 state.searches.lost.notified().await;

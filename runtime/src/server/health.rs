@@ -62,6 +62,7 @@ impl Answers for Figures {
         only_get(request)?;
         // Gauges that only the database knows are left out while it does not answer.
         let backlog = state.webhooks.backlog(&state.db, &state.clock).await;
+        state.metrics.cache.bytes("lists", state.responses.bytes());
         let text = state.metrics.text(&state.db.pools(), backlog.as_ref());
         Ok(Answer::bytes(CONTENT_TYPE, text.into_bytes()))
     }

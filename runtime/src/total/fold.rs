@@ -42,7 +42,9 @@ pub async fn keep_folded(state: Arc<State>) {
     }
     let mut unswept = SWEPT;
     loop {
-        let pause = match keep(&state.db, &mut unswept).await {
+        let folded = keep(&state.db, &mut unswept).await;
+        state.metrics.tasks.round("totals", &folded);
+        let pause = match folded {
             Ok(folded) if folded >= MANY => BUSY,
             Ok(_) => IDLE,
             Err(error) => {

@@ -27,7 +27,7 @@ fn opened(name: &str, limit: Option<Duration>) -> (Arc<SqliteReader>, Connection
     let fill = "PRAGMA journal_mode = WAL; CREATE TABLE n (i INTEGER PRIMARY KEY); WITH RECURSIVE s(i) AS \
                 (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 5000) INSERT INTO n SELECT i FROM s";
     writer.execute_batch(fill).unwrap();
-    (SqliteReader::new(path, 2, limit), writer, folder)
+    (SqliteReader::new(path, 2, limit, &metrics::Database::default()), writer, folder)
 }
 
 fn sql(text: &str) -> Sql {
@@ -134,6 +134,6 @@ async fn a_closed_pool_opens_no_connection() {
 async fn a_uri_says_how_the_file_is_opened() {
     let (_, _writer, folder) = opened("uri", None);
     let path = format!("file:{}?immutable=1", folder.0.join("numbers.db").display());
-    let reader = SqliteReader::new(path.into(), 1, None);
+    let reader = SqliteReader::new(path.into(), 1, None, &metrics::Database::default());
     assert!(reader.is_read_only().await.unwrap());
 }
