@@ -243,7 +243,7 @@ fn config(url: &str, folder: &Folder) -> Config {
         storage: None,
         secret_key: Some("of the tests".into()),
         admin_email: "admin@example.com".into(),
-        database_pool: 4,
+        database_pool: 6,
         threads: 1,
         body_limit: 1 << 20,
         request_concurrency: None,

@@ -17,12 +17,14 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::limit::{GRACE, silent};
+use super::postgres_reader::PostgresReader;
 use super::{ACQUIRE, changed};
 use crate::error::Result;
 use crate::metrics::{self, Wanted};
 
 /// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are few at a time, and a request has one")]
 pub enum Connection {
     Pool(Pool),
     Transaction(Unit),
@@ -35,6 +37,8 @@ pub struct Pool {
     pub(super) limit: Option<Duration>,
     /// Where its statements and the callers that want a connection are counted.
     pub(super) metrics: metrics::Database,
+    /// The connections that rows are read with, where these are others.
+    reads: Option<Arc<PostgresReader>>,
 }
 
 impl Pool {
@@ -47,11 +51,16 @@ impl Pool {
         let metrics = metrics.of_pool();
         let measures = metrics.clone();
         connections.set_metric_callback(move |run| measures.statement(&run.statement.sql, run.elapsed));
-        Pool { connections, limit, metrics }
+        Pool { connections, limit, metrics, reads: None }
+    }
+
+    /// The same pool, whose rows are read with other connections.
+    pub(super) fn reading(self, reads: PostgresReader) -> Pool {
+        Pool { reads: Some(Arc::new(reads)), ..self }
     }
 
     /// Runs one statement of the pool itself, which wants a connection for it.
-    pub(super) async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+    async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
         let _wanted = self.metrics.want_connection();
         self.watched(sql, work).await
     }
@@ -65,7 +74,7 @@ impl Pool {
     }
 
     /// Runs one statement without values, which the driver's wrapper does not measure.
-    pub(super) async fn timed<T>(&self, sql: &str, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+    async fn timed<T>(&self, sql: &str, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
         let begun = Instant::now();
         let answered = self.watched(sql.to_string(), work).await;
         self.metrics.statement(sql, begun.elapsed());
@@ -81,18 +90,25 @@ impl Pool {
         metrics::PoolState { name, most, open, idle, wanted: self.metrics.wanted() }
     }
 
-    /// What `work` answers. PostgreSQL ends by itself what takes longer than the limit. Where nothing comes even then, its
-    /// host may have gone without a word, for which the driver would wait for ever.
-    ///
-    /// # Errors
-    /// Those of the work, and when nothing comes.
     pub(super) async fn answer<T>(&self, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        let answered = match self.limit {
-            None => work.await,
-            Some(limit) => timeout(limit + GRACE, work).await.unwrap_or_else(|_| Err(silent())),
-        };
-        answered.inspect_err(changed::note)
+        answer(self.limit, work).await
     }
+}
+
+/// The answer to a statement. PostgreSQL ends by itself what takes longer than the limit. If no answer comes even then, its host
+/// may have gone without a word, for which the driver would wait for ever.
+///
+/// # Errors
+/// Those of the work, and when no answer comes.
+pub(super) async fn answer<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = Result<T, DbErr>>,
+) -> Result<T, DbErr> {
+    let answered = match limit {
+        None => work.await,
+        Some(limit) => timeout(limit + GRACE, work).await.unwrap_or_else(|_| Err(silent())),
+    };
+    answered.inspect_err(changed::note)
 }
 
 fn sizes<D: Database>(pool: &pool::Pool<D>) -> (u32, u32, usize) {
@@ -316,6 +332,9 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         let sql = statement.sql.clone();
         match self {
+            Connection::Pool(Pool { reads: Some(reads), .. }) => {
+                Ok(reads.query(statement.into()).await?.into_iter().next())
+            }
             Connection::Pool(pool) => pool.run(sql, pool.connections.query_one_raw(statement)).await,
             Connection::Transaction(unit) => {
                 unit.pool.pool.watched(sql, unit.begin().await?.query_one_raw(statement)).await
@@ -327,6 +346,7 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         let sql = statement.sql.clone();
         match self {
+            Connection::Pool(Pool { reads: Some(reads), .. }) => reads.query(statement.into()).await,
             Connection::Pool(pool) => pool.run(sql, pool.connections.query_all_raw(statement)).await,
             Connection::Transaction(unit) => {
                 unit.pool.pool.watched(sql, unit.begin().await?.query_all_raw(statement)).await

@@ -15,6 +15,7 @@ mod given;
 mod limit;
 mod lock;
 mod pools;
+mod postgres_reader;
 mod reads;
 mod row_buffer;
 mod rows;
@@ -49,6 +50,7 @@ pub use functions::fold;
 pub use given::{GIVEN, Given};
 pub use limit::LIFTED;
 pub use lock::{Beside, Lock};
+use postgres_reader::PostgresReader;
 use reads::Reads;
 pub use row_buffer::{BufferedRow, Stored};
 pub use rows::{Row, Rows, SharedRow};
@@ -207,13 +209,17 @@ impl Db {
             Some(limit) => pool_of.after_release(move |connection, _| Box::pin(limit::let_go(connection, limit))),
             None => pool_of,
         };
-        let limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
-        let pool = match pool_of.clone().connect_with(limited).await {
+        // Half of the connections read, and half write.
+        let (reading, size) = ((size / 2).max(1), (size - size / 2).max(1));
+        let pool_of = pool_of.max_connections(size);
+        let mut limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
+        let pool = match pool_of.clone().connect_with(limited.clone()).await {
             Err(error) if limit::is_refused(&error) => {
                 tracing::warn!(
                     "the pooler in front of the database takes no statement_timeout: set one on the role, or what \
                      requests no longer wait for goes on"
                 );
+                limited = options.clone();
                 pool_of.connect_with(options.clone()).await
             }
             pool => pool,
@@ -225,18 +231,19 @@ impl Db {
         }?;
         let metrics = metrics::Database::default();
         let pool = Pool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(pool), limit, &metrics);
+        let reads = PostgresReader::new(limited, reading, limit, &metrics)?;
         let exports = PgPoolOptions::new()
             .max_connections(MOST_EXPORTS)
             .acquire_timeout(ACQUIRE)
             .idle_timeout(IDLE)
             .connect_lazy_with(options.clone());
         Ok(Db {
-            reader: Connection::Pool(pool.clone()),
+            reader: Connection::Pool(pool.clone().reading(reads.clone())),
             writer: Connection::Pool(pool.clone()),
-            writers: TransactionPool::new(pool.clone(), (size - size.div_ceil(4)).max(1)),
+            writers: TransactionPool::new(pool, size),
             exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports), &metrics),
             dialect: Dialect::Postgres,
-            reads: Reads::Postgres(pool.clone()),
+            reads: Reads::Postgres(reads),
             batchers: Batchers::new(&metrics),
             commits: Arc::default(),
             metrics,
@@ -333,9 +340,7 @@ impl Db {
     /// Closes every connection, as far as the database lets it; SQLite folds its log into the file first.
     pub async fn close(&self) {
         let within = async |closing| drop(tokio::time::timeout(CLOSING, closing).await);
-        if let Reads::Sqlite(reader) = &self.reads {
-            reader.close();
-        }
+        self.reads.close();
         within(self.exports.pool.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
             within(reader.connections.clone().close()).await;

@@ -1,6 +1,6 @@
 //! The metrics of a database, and its connection pools as they are now.
 
-use super::{Connection, Db, Dialect, Reads};
+use super::{Connection, Db, Dialect};
 use crate::metrics::{Database, PoolState};
 
 impl Db {
@@ -19,9 +19,7 @@ impl Db {
             }
             (Connection::Transaction(_), _) => {}
         }
-        if let Reads::Sqlite(reader) = &self.reads {
-            pools.push(reader.state("records"));
-        }
+        pools.push(self.reads.state());
         pools
     }
 }

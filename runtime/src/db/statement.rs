@@ -161,6 +161,14 @@ impl Sql {
     }
 }
 
+/// A statement of PostgreSQL that SeaORM wrote.
+impl From<Statement> for Sql {
+    fn from(statement: Statement) -> Sql {
+        let values = statement.values.map(|values| values.0).unwrap_or_default();
+        Sql { values, ..Sql::new(Dialect::Postgres, statement.sql) }
+    }
+}
+
 /// A value with its type, so written that no two look alike.
 fn write_out(text: &mut String, value: &Value) {
     let _ = match value {

@@ -1,0 +1,140 @@
+//! Pool of PostgreSQL connections that read records.
+//!
+//! The pool hands out the connection that was used last, which has planned the statements. It pings a connection that was idle,
+//! and not every one that is given back, as the driver's pool does.
+
+use std::time::{Duration, Instant};
+
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, Object, PoolError, QueueMode, RecycleError, RecycleResult};
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::{AssertSqlSafe, Connection as _, IntoArguments, PgConnection, Postgres, query_with};
+use sea_orm::{DbErr, QueryResult, SqlxError, Values};
+use sea_query_sqlx::SqlxValues;
+use tokio::time::timeout;
+use tracing::Instrument;
+
+use super::connection::answer;
+use super::reads::{failed, unacquired};
+use super::{ACQUIRE, DOUBTED, Sql, changed};
+use crate::metrics;
+
+/// Begins a transaction whose statements are planned for their values. PostgreSQL may plan a prepared statement without them
+/// from its sixth execution on a connection. `SET LOCAL` in a transaction works through a pooler, too.
+const CUSTOM_PLANS: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan";
+
+#[derive(Debug, Clone)]
+pub(super) struct PostgresReader {
+    pool: managed::Pool<Connector>,
+    limit: Option<Duration>,
+    metrics: metrics::Database,
+}
+
+#[derive(Debug)]
+struct Connector(PgConnectOptions);
+
+impl managed::Manager for Connector {
+    type Type = PgConnection;
+    type Error = SqlxError;
+
+    async fn create(&self) -> Result<PgConnection, SqlxError> {
+        PgConnection::connect_with(&self.0).await
+    }
+
+    async fn recycle(&self, connection: &mut PgConnection, used: &Metrics) -> RecycleResult<SqlxError> {
+        if changed::is_from_before(used.age()) {
+            return Err(RecycleError::message("it has prepared statements for tables that were changed"));
+        }
+        if used.last_used() >= DOUBTED {
+            connection.ping().await?;
+        }
+        Ok(())
+    }
+}
+
+impl PostgresReader {
+    /// A pool of at most `size` connections, each opened when it is needed. An answer that does not come within `limit`, at
+    /// which PostgreSQL ends the statement, and a grace period is an error.
+    ///
+    /// # Errors
+    /// When the pool cannot be made.
+    pub fn new(
+        options: PgConnectOptions,
+        size: u32,
+        limit: Option<Duration>,
+        metrics: &metrics::Database,
+    ) -> Result<PostgresReader, DbErr> {
+        let pool = managed::Pool::builder(Connector(options))
+            .max_size(size as usize)
+            .queue_mode(QueueMode::Lifo)
+            .wait_timeout(Some(ACQUIRE))
+            .create_timeout(Some(ACQUIRE))
+            .recycle_timeout(Some(ACQUIRE))
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(|error| DbErr::Custom(error.to_string()))?;
+        Ok(PostgresReader { pool, limit, metrics: metrics.of_pool() })
+    }
+
+    /// All rows of a statement. It runs to its end, whether or not the request still waits.
+    pub async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
+        let reader = self.clone();
+        let run = async move { reader.run(sql).await };
+        tokio::spawn(run.in_current_span()).await.map_err(|error| DbErr::Custom(error.to_string()))?
+    }
+
+    async fn run(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
+        let wanted = self.metrics.want_connection();
+        let mut connection = self.pool.get().await.map_err(unavailable)?;
+        let begun = Instant::now();
+        let (text, is_planned_anew) = (sql.text.clone(), sql.is_planned_anew);
+        let answered = answer(self.limit, execute(&mut connection, sql)).await;
+        self.metrics.statement(&text, begun.elapsed());
+        if answered.is_err() {
+            // It may not answer, or be in an aborted transaction: it is closed.
+            drop(Object::take(connection));
+        } else if is_planned_anew {
+            // Nobody waits for the end of the transaction.
+            tokio::spawn(async move {
+                let _wanted = wanted;
+                if !matches!(timeout(ACQUIRE, connection.ping()).await, Ok(Ok(()))) {
+                    drop(Object::take(connection));
+                }
+            });
+        }
+        answered
+    }
+
+    pub fn state(&self, name: &'static str) -> metrics::PoolState {
+        let status = self.pool.status();
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (most, open) = (number(status.max_size), number(status.size));
+        metrics::PoolState { name, most, open, idle: status.available, wanted: self.metrics.wanted() }
+    }
+
+    pub fn close(&self) {
+        self.pool.close();
+    }
+}
+
+async fn execute(connection: &mut PgConnection, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
+    let arguments = IntoArguments::<Postgres>::into_arguments(SqlxValues(Values(sql.values)));
+    let query = query_with::<Postgres, _>(AssertSqlSafe(sql.text), arguments);
+    let rows = if sql.is_planned_anew {
+        // Dropped, it is rolled back with the next message, which is the same as a commit where nothing was written.
+        let mut transaction = connection.begin_with(CUSTOM_PLANS).await.map_err(failed)?;
+        query.fetch_all(&mut *transaction).await
+    } else {
+        query.fetch_all(connection).await
+    };
+    Ok(rows.map_err(failed)?.into_iter().map(QueryResult::from).collect())
+}
+
+fn unavailable(error: PoolError<SqlxError>) -> DbErr {
+    unacquired(match error {
+        PoolError::Timeout(_) => SqlxError::PoolTimedOut,
+        PoolError::Closed => SqlxError::PoolClosed,
+        PoolError::Backend(error) => error,
+        error => return DbErr::Custom(error.to_string()),
+    })
+}
