@@ -113,7 +113,11 @@ async fn change_found(
     found: Arc<QueryResult>,
     body: &Body<'_>,
 ) -> Result<Tried> {
-    let seen = Seen { id, version: found.try_get("", "xmin")?, at: found.try_get("", "ctid")? };
+    // A row that was found while its table had a foreign trigger was read without its version.
+    let (Ok(version), Ok(at)) = (found.try_get("", "xmin"), found.try_get("", "ctid")) else {
+        return Ok(Tried::TakesMore);
+    };
+    let seen = Seen { id, version, at };
     let judges = judges(context, entry, update::gives_custom_fields(entry, body)).await?;
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&judges), &mut changes)?;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use sea_orm::{QueryResult, Value};
+use tracing::Instrument;
 
-use super::connection::TransactionPool;
 use super::{Connection, Db, Dialect, Sql};
 use crate::error::{Error, Result};
 
@@ -57,11 +57,13 @@ impl Db {
         let sql = given.statement();
         let Connection::Transaction(unit) = connection else { return sql.one(connection).await };
         let Some(pool) = unit.not_begun().cloned() else { return sql.one(connection).await };
-        let run = async move |pool: TransactionPool| {
-            let _turn = pool.turn().await?;
+        // A request that is gone before its turn writes nothing.
+        let turn = pool.turn().await?;
+        let run = async move {
+            let _turn = turn;
             sql.one(&Connection::Pool(pool.pool.clone())).await
         };
-        let answer = tokio::spawn(run(pool)).await.map_err(Error::internal)??;
+        let answer = tokio::spawn(run.in_current_span()).await.map_err(Error::internal)??;
         unit.end(answer.is_some());
         Ok(answer)
     }

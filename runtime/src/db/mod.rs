@@ -347,7 +347,8 @@ impl Db {
         }
         if self.dialect == Dialect::Sqlite {
             // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
-            let _ = self.writers.pool.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await;
+            let checkpoint = self.writers.pool.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)");
+            let _ = tokio::time::timeout(ACQUIRE, checkpoint).await;
         }
         within(self.writers.pool.connections.clone().close()).await;
     }

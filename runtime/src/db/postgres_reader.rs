@@ -17,11 +17,14 @@ use tracing::Instrument;
 use super::connection::answer;
 use super::reads::{failed, unacquired};
 use super::{ACQUIRE, DOUBTED, Sql, changed};
-use crate::metrics;
+use crate::metrics::{self, Wanted};
 
 /// Begins a transaction whose statements are planned for their values. PostgreSQL may plan a prepared statement without them
 /// from its sixth execution on a connection. `SET LOCAL` in a transaction works through a pooler, too.
 const CUSTOM_PLANS: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan";
+
+/// A connection that is older is replaced: the session of PostgreSQL gives its memory back, and the host may have another address.
+const MAX_AGE: Duration = Duration::from_secs(30 * 60);
 
 #[derive(Debug, Clone)]
 pub(super) struct PostgresReader {
@@ -44,6 +47,9 @@ impl managed::Manager for Connector {
     async fn recycle(&self, connection: &mut PgConnection, used: &Metrics) -> RecycleResult<SqlxError> {
         if changed::is_from_before(used.age()) {
             return Err(RecycleError::message("it has prepared statements for tables that were changed"));
+        }
+        if used.age() >= MAX_AGE {
+            return Err(RecycleError::message("it is old"));
         }
         if used.last_used() >= DOUBTED {
             connection.ping().await?;
@@ -76,16 +82,25 @@ impl PostgresReader {
         Ok(PostgresReader { pool, limit, metrics: metrics.of_pool() })
     }
 
-    /// All rows of a statement. It runs to its end, whether or not the request still waits.
+    /// All rows of a statement. Once it has a connection it runs to its end, whether or not the request still waits.
     pub async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
-        let reader = self.clone();
-        let run = async move { reader.run(sql).await };
-        tokio::spawn(run.in_current_span()).await.map_err(|error| DbErr::Custom(error.to_string()))?
+        let wanted = self.metrics.want_connection();
+        let watched = self.metrics.watch(sql.text.clone());
+        // The pool's own limits are those of each connection that it tries.
+        let connection = timeout(ACQUIRE, self.pool.get()).await.map_err(|_| unacquired(SqlxError::PoolTimedOut))?;
+        let (reader, connection) = (self.clone(), connection.map_err(unavailable)?);
+        let run = async move { reader.run(connection, wanted, sql).await };
+        let answered = tokio::spawn(run.in_current_span()).await;
+        watched.end();
+        answered.map_err(|error| DbErr::Custom(error.to_string()))?
     }
 
-    async fn run(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
-        let wanted = self.metrics.want_connection();
-        let mut connection = self.pool.get().await.map_err(unavailable)?;
+    async fn run(
+        &self,
+        mut connection: Object<Connector>,
+        wanted: Wanted,
+        sql: Sql,
+    ) -> Result<Vec<QueryResult>, DbErr> {
         let begun = Instant::now();
         let (text, is_planned_anew) = (sql.text.clone(), sql.is_planned_anew);
         let answered = answer(self.limit, execute(&mut connection, sql)).await;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,6 +47,8 @@ pub(super) struct SqliteReader {
     permits: Arc<Semaphore>,
     /// Idle connections; `None` once the pool is closed.
     idle: Mutex<Option<Vec<Reader>>>,
+    /// Interrupts the running statements: a process waits for its blocking threads when it ends.
+    closing: Arc<AtomicBool>,
     metrics: metrics::Database,
 }
 
@@ -83,13 +85,14 @@ impl SqliteReader {
     /// that takes longer than `limit` is interrupted.
     pub fn new(path: PathBuf, size: u32, limit: Option<Duration>, metrics: &metrics::Database) -> Arc<SqliteReader> {
         let (permits, idle) = (Arc::new(Semaphore::new(size as usize)), Mutex::new(Some(Vec::new())));
-        Arc::new(SqliteReader { path, limit, size, permits, idle, metrics: metrics.of_pool() })
+        Arc::new(SqliteReader { path, limit, size, permits, idle, closing: Arc::default(), metrics: metrics.of_pool() })
     }
 
     /// All rows of a statement.
     pub async fn rows(self: &Arc<Self>, sql: Sql) -> Result<Rows, DbErr> {
         let (metrics, span) = (self.metrics.clone(), Span::current());
-        self.with(move |reader| {
+        let watched = self.metrics.watch(sql.text.clone());
+        let answered = self.with(move |reader| {
             let (begun, mut tries) = (Instant::now(), 0);
             let answered = loop {
                 match reader.read(&sql) {
@@ -100,8 +103,10 @@ impl SqliteReader {
             };
             span.in_scope(|| metrics.statement(&sql.text, begun.elapsed()));
             answered
-        })
-        .await
+        });
+        let answered = answered.await;
+        watched.end();
+        answered
     }
 
     /// Whether the file can only be read.
@@ -155,8 +160,8 @@ impl SqliteReader {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         functions::register_on(&connection)?;
         let deadline = Arc::new(Deadline { opened: Instant::now(), micros: AtomicU64::new(u64::MAX) });
-        let running = deadline.clone();
-        connection.progress_handler(STEPS, Some(move || running.is_over()))?;
+        let (running, closing) = (deadline.clone(), self.closing.clone());
+        connection.progress_handler(STEPS, Some(move || running.is_over() || closing.load(Ordering::Relaxed)))?;
         Ok(Reader { connection, deadline })
     }
 
@@ -168,8 +173,9 @@ impl SqliteReader {
         metrics::PoolState { name, most: self.size, open, idle, wanted: self.metrics.wanted() }
     }
 
-    /// Closes the idle connections, and each other one when its statement ends.
+    /// Closes the idle connections, and interrupts the statements of the others.
     pub fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
         *self.lock() = None;
     }
 

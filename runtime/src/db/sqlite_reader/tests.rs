@@ -131,6 +131,20 @@ async fn a_closed_pool_opens_no_connection() {
 }
 
 #[tokio::test]
+async fn a_running_statement_is_interrupted_when_the_pool_closes() {
+    let (reader, _writer, _folder) = opened("interrupted", None);
+    let running = tokio::spawn({
+        let reader = reader.clone();
+        async move { reader.rows(sql("SELECT SUM(a.i * b.i % 7) FROM n a, n b, n c")).await }
+    });
+    while reader.permits.available_permits() == 2 {
+        tokio::task::yield_now().await;
+    }
+    reader.close();
+    assert!(running.await.unwrap().is_err());
+}
+
+#[tokio::test]
 async fn a_uri_says_how_the_file_is_opened() {
     let (_, _writer, folder) = opened("uri", None);
     let path = format!("file:{}?immutable=1", folder.0.join("numbers.db").display());
