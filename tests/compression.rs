@@ -13,6 +13,7 @@ on_both!(
     a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_written,
     what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not,
     a_page_is_sent_in_one_segment_on_a_kept_connection,
+    a_page_is_sent_in_few_segments_over_http_2,
     an_export_is_compressed_as_it_is_sent,
     what_another_site_has_begun_is_not_compressed,
 );
@@ -39,6 +40,74 @@ async fn a_page_is_sent_in_one_segment_on_a_kept_connection(server: Server) {
             let now = data_segments(&stream);
             assert_eq!(now - before, 1, "{path}, {coding}, request {turn}");
             before = now;
+        }
+    }
+}
+
+/// Over HTTP/2 the head and the body are frames of at most 16 KiB, which share segments.
+async fn a_page_is_sent_in_few_segments_over_http_2(server: Server) {
+    products(&server, 20).await;
+    let authorization = format!("Bearer {}", server.token(&["*"]).await);
+    for coding in ["identity", "gzip"] {
+        let mut stream = tokio::net::TcpStream::connect(server.address).await.expect("the server listens");
+        stream.write_all(PREFACE).await.expect("the server reads");
+        let mut segments = 0;
+        for turn in 0..3_u32 {
+            let fields = [
+                (":method", "GET"),
+                (":scheme", "http"),
+                (":path", "/api/v1/products"),
+                (":authority", "test"),
+                ("authorization", &authorization),
+                ("accept-encoding", coding),
+            ];
+            let before = data_segments(&stream);
+            stream.write_all(&headers_frame(1 + 2 * turn, &fields)).await.expect("the server reads");
+            let bytes = stream_data(&mut stream, 1 + 2 * turn).await;
+            segments = data_segments(&stream) - before;
+            assert!(
+                bytes > 0 && (turn == 0 || segments as usize <= 1 + bytes / 8_000),
+                "{coding}: {bytes}, {segments}"
+            );
+        }
+        assert!(segments > 0, "they are counted");
+    }
+}
+
+/// The preface of a client, its settings (a window of 1 MiB for each stream), and as much for the connection (RFC 9113).
+const PREFACE: &[u8] =
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x06\x04\0\0\0\0\0\0\x04\0\x10\0\0\0\0\x04\x08\0\0\0\0\0\0\x10\0\0";
+
+/// A `HEADERS` frame that ends its stream; each field is a literal that no table keeps (RFC 7541, 6.2.2).
+fn headers_frame(stream: u32, fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut block = Vec::new();
+    for (name, value) in fields {
+        block.push(0);
+        for text in [name, value] {
+            block.push(u8::try_from(text.len()).ok().filter(|length| *length < 127).expect("one byte of length"));
+            block.extend_from_slice(text.as_bytes());
+        }
+    }
+    let length = u32::try_from(block.len()).expect("a short block").to_be_bytes();
+    // END_STREAM and END_HEADERS.
+    [&length[1..], &[1, 5], &stream.to_be_bytes(), &block].concat()
+}
+
+/// Reads frames until a stream ends, and answers how many bytes of data it had.
+async fn stream_data(connection: &mut tokio::net::TcpStream, stream: u32) -> usize {
+    let mut bytes = 0;
+    loop {
+        let mut head = [0; 9];
+        connection.read_exact(&mut head).await.expect("the server answers");
+        let [a, b, c, kind, flags, id @ ..] = head;
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        connection.read_exact(&mut payload).await.expect("the server answers");
+        if u32::from_be_bytes(id) == stream {
+            assert!(kind == 0 || kind == 1, "a frame of type {kind}");
+            bytes += if kind == 0 { payload.len() } else { 0 };
+            if flags & 1 == 1 {
+                return bytes;
+            }
         }
     }
 }
