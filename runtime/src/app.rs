@@ -129,7 +129,7 @@ impl App {
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
         db.metrics().log_slower_than(config.slow_statement);
         let responses = ResponseCache::new(metrics.cache.clone());
-        let gate = Arc::new(Gate::measured(config.at_once(), metrics.admission.clone()));
+        let gate = Arc::new(Gate::new(config.at_once(), metrics.admission.clone()));
         let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,

@@ -80,30 +80,23 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
     if !names_custom {
         return begun.answer(context, None).await?.listed();
     }
-    let known = &context.state().custom_fields;
-    if let Some(types) = known.types(plural).filter(|_| begun.is_page()) {
-        let answered = begun.clone().answer(context, Some(Planned { types: &types, checked: true })).await;
-        let is_refused = matches!(answered, Err(Error::Invalid(_)));
-        if !is_refused && !matches!(answered, Ok(Answered::StaleTypes)) {
-            return answered?.listed();
+    if let Some(types) = context.state().custom_fields.types(plural).filter(|_| begun.is_page()) {
+        match begun.clone().answer(context, Some(Planned { types: &types, is_cached: true })).await {
+            // A name or a value that the cached types refuse may be right by now.
+            Ok(Answered::StaleTypes) | Err(Error::Invalid(_)) => {}
+            answered => return answered?.listed(),
         }
-        // The definitions have changed since they were cached. A name or a value that the old ones refuse may be right now.
-        let now = custom_field::load_types(context, plural).await?;
-        if is_refused && now.of == types.of {
-            return answered?.listed();
-        }
-        return begun.answer(context, Some(Planned { types: &now, checked: false })).await?.listed();
     }
-    let now = custom_field::load_types(context, plural).await?;
-    begun.answer(context, Some(Planned { types: &now, checked: false })).await?.listed()
+    let types = custom_field::load_types(context, plural).await?;
+    begun.answer(context, Some(Planned { types: &types, is_cached: false })).await?.listed()
 }
 
-/// The custom-field types that a list is planned with. Cached ones are checked against the database, in the statement that
-/// reads the versions of the tables.
+/// The custom-field types that a list is planned with. Cached ones are compared with the database, in the statement that reads
+/// the versions of the tables.
 #[derive(Clone, Copy)]
 struct Planned<'t> {
     types: &'t Types,
-    checked: bool,
+    is_cached: bool,
 }
 
 /// A list that is asked for, of which it is not known yet what the custom fields are that it names.
@@ -211,7 +204,7 @@ impl Begun<'_> {
             None => None,
         };
         let is_current = definitions.is_none() || versioned.as_ref().is_some_and(|now| now.definitions == definitions);
-        if !is_current && planned.is_some_and(|planned| planned.checked) {
+        if !is_current && planned.is_some_and(|planned| planned.is_cached) {
             return Ok(Answered::StaleTypes);
         }
         let tag = versioned.as_ref().map(Versioned::tag);

@@ -18,7 +18,7 @@ use super::written::look;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
-use crate::db::{Dialect, Sql};
+use crate::db::Sql;
 use crate::error::Result;
 use crate::metrics;
 use crate::query::{Condition, Count};
@@ -208,10 +208,7 @@ impl Versioned {
 /// The key of a total: a digest of the statement that counts, and of its values.
 pub(super) fn key_of(sql: &Sql) -> Key {
     let mut ground = Ground::default();
-    ground.say(match sql.dialect {
-        Dialect::Sqlite => "total of SQLite",
-        Dialect::Postgres => "total of PostgreSQL",
-    });
+    ground.say("total");
     ground.say(sql.written_out());
     ground.said.finalize().into()
 }
@@ -300,6 +297,7 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::Dialect;
 
     const ONE: Key = [1; 32];
 

@@ -6,7 +6,6 @@ use bytes::Bytes;
 
 use super::include::Related;
 use super::page::{Page, Reading};
-use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::query::Count;
 use crate::record::{Shape, write_record};
@@ -20,12 +19,8 @@ pub(super) const LONGEST: usize = 32 << 20;
 /// # Errors
 /// When the answer has more than 32 MiB, or a row holds what its field does not.
 pub(super) fn written(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&View>) -> Result<Bytes> {
-    let meta = meta(reading, page, view);
-    Ok(body(reading, &page.rows(), related, &meta)?.into())
-}
-
-fn body(reading: Reading<'_>, rows: &[Row<'_>], related: &Related, meta: &[u8]) -> Result<Vec<u8>> {
     let Reading { entry, shape, .. } = reading;
+    let rows = page.rows();
     let mut out = Vec::with_capacity(256 + rows.len() * 512);
     out.extend_from_slice(b"{\"");
     out.extend_from_slice(entry.meta.plural.as_bytes());
@@ -41,9 +36,9 @@ fn body(reading: Reading<'_>, rows: &[Row<'_>], related: &Related, meta: &[u8]) 
         }
     }
     out.extend_from_slice(b"],\"meta\":{");
-    out.extend_from_slice(meta);
+    out.extend_from_slice(&meta(reading, page, view));
     out.extend_from_slice(b"}}");
-    Ok(out)
+    Ok(out.into())
 }
 
 /// `"total":1,"per_page":20,"page":1`

@@ -90,6 +90,7 @@ impl Pool {
         metrics::PoolState { name, most, open, idle, wanted: self.metrics.wanted() }
     }
 
+    /// See [`answer`].
     pub(super) async fn answer<T>(&self, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
         answer(self.limit, work).await
     }
@@ -115,8 +116,8 @@ fn sizes<D: Database>(pool: &pool::Pool<D>) -> (u32, u32, usize) {
     (pool.options().get_max_connections(), pool.size(), pool.num_idle())
 }
 
-/// Connections, and how many who write may have one at a time. A write that waits for another's lock has one all the while:
-/// those who only read must find some left.
+/// Connections that write, with a permit for each. A write that waits for another's lock has its connection all the while, and
+/// the permit of one that is abandoned ends after its rollback.
 #[derive(Debug, Clone)]
 pub(super) struct TransactionPool {
     pub pool: Pool,

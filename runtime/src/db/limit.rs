@@ -1,7 +1,7 @@
 //! What one statement of a request may take, so that nobody is kept from a connection by those who have given up.
 //!
-//! PostgreSQL ends a statement by itself, at the `statement_timeout` of its session. On SQLite the connection looks at
-//! the clock while a statement runs: each has a thread of its own, which knows when its statement began.
+//! PostgreSQL ends a statement by itself, at the `statement_timeout` of its session. On SQLite the connection looks at the clock
+//! while a statement runs: one of the driver's has a thread of its own, which knows when its statement began.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};

@@ -1,8 +1,7 @@
 //! The database: how it is opened, the ways to reach it, and the SQL dialect.
 //!
-//! SQLite has one writer connection and a pool of readers, because its writers exclude one another anyway and a mixed
-//! pool makes them wait in the worst order; records are read without the driver. PostgreSQL has one pool for both. Exports
-//! have connections of their own.
+//! Each database has connections that read and others that write. SQLite has one that writes, because its writers exclude
+//! one another anyway and a mixed pool makes them wait in the worst order. Exports have connections of their own.
 
 mod batcher;
 mod bound;
@@ -179,7 +178,7 @@ impl Db {
             writers: TransactionPool::new(writer, 1),
             exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports), &metrics),
             dialect: Dialect::Sqlite,
-            reads: Reads::Sqlite(SqliteReader::new(sqlite_reader::location(&path, url), pool, limit, &metrics)),
+            reads: Reads::Sqlite(SqliteReader::new(sqlite_reader::location(&path, url), pool, limit, &metrics)?),
             batchers: Batchers::new(&metrics),
             commits: Arc::default(),
             metrics,

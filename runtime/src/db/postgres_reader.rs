@@ -5,17 +5,16 @@
 
 use std::time::{Duration, Instant};
 
-use deadpool::Runtime;
-use deadpool::managed::{self, Metrics, Object, PoolError, QueueMode, RecycleError, RecycleResult};
+use deadpool::managed::{self, Metrics, Object, RecycleError, RecycleResult};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::{AssertSqlSafe, Connection as _, IntoArguments, PgConnection, Postgres, query_with};
-use sea_orm::{DbErr, QueryResult, SqlxError, Values};
+use sea_orm::{DbErr, QueryResult, Values};
 use sea_query_sqlx::SqlxValues;
 use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::connection::answer;
-use super::reads::{failed, unacquired};
+use super::reads::{self, failed, unacquired};
 use super::{ACQUIRE, DOUBTED, Sql, changed};
 use crate::metrics::{self, Wanted};
 
@@ -38,13 +37,13 @@ struct Connector(PgConnectOptions);
 
 impl managed::Manager for Connector {
     type Type = PgConnection;
-    type Error = SqlxError;
+    type Error = DbErr;
 
-    async fn create(&self) -> Result<PgConnection, SqlxError> {
-        PgConnection::connect_with(&self.0).await
+    async fn create(&self) -> Result<PgConnection, DbErr> {
+        PgConnection::connect_with(&self.0).await.map_err(unacquired)
     }
 
-    async fn recycle(&self, connection: &mut PgConnection, used: &Metrics) -> RecycleResult<SqlxError> {
+    async fn recycle(&self, connection: &mut PgConnection, used: &Metrics) -> RecycleResult<DbErr> {
         if changed::is_from_before(used.age()) {
             return Err(RecycleError::message("it has prepared statements for tables that were changed"));
         }
@@ -52,7 +51,7 @@ impl managed::Manager for Connector {
             return Err(RecycleError::message("it is old"));
         }
         if used.last_used() >= DOUBTED {
-            connection.ping().await?;
+            connection.ping().await.map_err(failed)?;
         }
         Ok(())
     }
@@ -70,15 +69,7 @@ impl PostgresReader {
         limit: Option<Duration>,
         metrics: &metrics::Database,
     ) -> Result<PostgresReader, DbErr> {
-        let pool = managed::Pool::builder(Connector(options))
-            .max_size(size as usize)
-            .queue_mode(QueueMode::Lifo)
-            .wait_timeout(Some(ACQUIRE))
-            .create_timeout(Some(ACQUIRE))
-            .recycle_timeout(Some(ACQUIRE))
-            .runtime(Runtime::Tokio1)
-            .build()
-            .map_err(|error| DbErr::Custom(error.to_string()))?;
+        let pool = reads::pool(Connector(options), size)?;
         Ok(PostgresReader { pool, limit, metrics: metrics.of_pool() })
     }
 
@@ -86,9 +77,7 @@ impl PostgresReader {
     pub async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let wanted = self.metrics.want_connection();
         let watched = self.metrics.watch(sql.text.clone());
-        // The pool's own limits are those of each connection that it tries.
-        let connection = timeout(ACQUIRE, self.pool.get()).await.map_err(|_| unacquired(SqlxError::PoolTimedOut))?;
-        let (reader, connection) = (self.clone(), connection.map_err(unavailable)?);
+        let (reader, connection) = (self.clone(), reads::get(&self.pool).await?);
         let run = async move { reader.run(connection, wanted, sql).await };
         let answered = tokio::spawn(run.in_current_span()).await;
         watched.end();
@@ -120,11 +109,8 @@ impl PostgresReader {
         answered
     }
 
-    pub fn state(&self, name: &'static str) -> metrics::PoolState {
-        let status = self.pool.status();
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let (most, open) = (number(status.max_size), number(status.size));
-        metrics::PoolState { name, most, open, idle: status.available, wanted: self.metrics.wanted() }
+    pub fn state(&self) -> metrics::PoolState {
+        reads::state(&self.pool, self.metrics.wanted())
     }
 
     pub fn close(&self) {
@@ -143,13 +129,4 @@ async fn execute(connection: &mut PgConnection, sql: Sql) -> Result<Vec<QueryRes
         query.fetch_all(connection).await
     };
     Ok(rows.map_err(failed)?.into_iter().map(QueryResult::from).collect())
-}
-
-fn unavailable(error: PoolError<SqlxError>) -> DbErr {
-    unacquired(match error {
-        PoolError::Timeout(_) => SqlxError::PoolTimedOut,
-        PoolError::Closed => SqlxError::PoolClosed,
-        PoolError::Backend(error) => error,
-        error => return DbErr::Custom(error.to_string()),
-    })
 }

@@ -7,24 +7,22 @@ use std::borrow::Cow;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use deadpool::managed::{self, Object};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, Error, OpenFlags};
-use sea_orm::error::ConnAcquireErr;
 use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 use sea_orm::{DbErr, SqlxError};
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
 use tracing::Span;
 
 use super::bound::stored;
 use super::limit::STEPS;
-use super::reads::{failed, unacquired};
+use super::reads::{self, failed};
 use super::row_buffer::RowBufferBuilder;
 use super::{ACQUIRE, Rows, STATEMENTS, Sql, functions};
 use crate::error::is_changing;
@@ -38,18 +36,18 @@ const RETRY_DELAY: Duration = Duration::from_millis(2);
 /// The bytes of a path that a URI of SQLite escapes.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct SqliteReader {
-    path: PathBuf,
+    pool: managed::Pool<Opener>,
     limit: Option<Duration>,
-    size: u32,
-    /// One permit for each connection that may be open.
-    permits: Arc<Semaphore>,
-    /// Idle connections; `None` once the pool is closed.
-    idle: Mutex<Option<Vec<Reader>>>,
+    metrics: metrics::Database,
+}
+
+#[derive(Debug)]
+struct Opener {
+    path: PathBuf,
     /// Interrupts the running statements: a process waits for its blocking threads when it ends.
     closing: Arc<AtomicBool>,
-    metrics: metrics::Database,
 }
 
 #[derive(Debug)]
@@ -80,16 +78,44 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
+impl managed::Manager for Opener {
+    type Type = Reader;
+    type Error = DbErr;
+
+    async fn create(&self) -> Result<Reader, DbErr> {
+        let (path, closing) = (self.path.clone(), self.closing.clone());
+        on_blocking_thread(move || Reader::open(&path, closing).map_err(refused)).await
+    }
+
+    async fn recycle(&self, _: &mut Reader, _: &managed::Metrics) -> managed::RecycleResult<DbErr> {
+        Ok(())
+    }
+}
+
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DbErr> + Send + 'static,
+) -> Result<T, DbErr> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| DbErr::Custom(error.to_string()))?
+}
+
 impl SqliteReader {
-    /// A pool of at most `size` connections, each opened when it is needed. `path` is a file, or a URI of SQLite. A statement
-    /// that takes longer than `limit` is interrupted.
-    pub fn new(path: PathBuf, size: u32, limit: Option<Duration>, metrics: &metrics::Database) -> Arc<SqliteReader> {
-        let (permits, idle) = (Arc::new(Semaphore::new(size as usize)), Mutex::new(Some(Vec::new())));
-        Arc::new(SqliteReader { path, limit, size, permits, idle, closing: Arc::default(), metrics: metrics.of_pool() })
+    /// A pool of at most `size` connections. `path` is a file, or a URI of SQLite. A statement that takes longer than `limit` is
+    /// interrupted.
+    ///
+    /// # Errors
+    /// When the pool cannot be made.
+    pub fn new(
+        path: PathBuf,
+        size: u32,
+        limit: Option<Duration>,
+        metrics: &metrics::Database,
+    ) -> Result<SqliteReader, DbErr> {
+        let pool = reads::pool(Opener { path, closing: Arc::default() }, size)?;
+        Ok(SqliteReader { pool, limit, metrics: metrics.of_pool() })
     }
 
     /// All rows of a statement.
-    pub async fn rows(self: &Arc<Self>, sql: Sql) -> Result<Rows, DbErr> {
+    pub async fn rows(&self, sql: Sql) -> Result<Rows, DbErr> {
         let (metrics, span) = (self.metrics.clone(), Span::current());
         let watched = self.metrics.watch(sql.text.clone());
         let answered = self.with(move |reader| {
@@ -110,81 +136,56 @@ impl SqliteReader {
     }
 
     /// Whether the file can only be read.
-    pub async fn is_read_only(self: &Arc<Self>) -> Result<bool, DbErr> {
+    pub async fn is_read_only(&self) -> Result<bool, DbErr> {
         self.with(|reader| reader.connection.is_readonly("main").map_err(refused)).await
     }
 
     /// Runs `work` on a blocking thread, with a connection that nobody else uses.
     async fn with<T: Send + 'static>(
-        self: &Arc<Self>,
+        &self,
         work: impl FnOnce(&Reader) -> Result<T, DbErr> + Send + 'static,
     ) -> Result<T, DbErr> {
         let wanted = self.metrics.want_connection();
-        let permit = timeout(ACQUIRE, self.permits.clone().acquire_owned()).await;
-        let permit = permit.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
-        let pool = self.clone();
+        let (reader, limit) = (reads::get(&self.pool).await?, self.limit);
         let work = move || {
-            let _used = (permit, wanted);
-            let reader = pool.take()?;
-            reader.deadline.set(pool.limit);
+            let _wanted = wanted;
+            reader.deadline.set(limit);
             let answered = work(&reader);
-            // An interrupted statement may have left the connection with half of a changed schema.
-            if answered.is_ok() {
-                pool.put(reader);
+            if answered.is_err() {
+                // An interrupted statement may have left the connection with half of a changed schema.
+                drop(Object::take(reader));
             }
             answered
         };
-        tokio::task::spawn_blocking(work).await.map_err(|error| DbErr::Custom(error.to_string()))?
+        on_blocking_thread(work).await
     }
 
-    fn take(&self) -> Result<Reader, DbErr> {
-        match self.lock().as_mut().map(Vec::pop) {
-            Some(Some(reader)) => Ok(reader),
-            Some(None) => self.open().map_err(refused),
-            None => Err(unacquired(SqlxError::PoolClosed)),
-        }
+    pub fn state(&self) -> metrics::PoolState {
+        reads::state(&self.pool, self.metrics.wanted())
     }
 
-    fn put(&self, reader: Reader) {
-        if let Some(idle) = self.lock().as_mut() {
-            idle.push(reader);
-        }
+    /// Closes the idle connections, and interrupts the statements of the others.
+    pub fn close(&self) {
+        self.pool.manager().closing.store(true, Ordering::Relaxed);
+        self.pool.close();
     }
+}
 
-    fn open(&self) -> Result<Reader, Error> {
+impl Reader {
+    fn open(path: &Path, closing: Arc<AtomicBool>) -> Result<Reader, Error> {
         // The file exists: the writer creates it. No two threads use the connection at once.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        let connection = Connection::open_with_flags(&self.path, flags)?;
+        let connection = Connection::open_with_flags(path, flags)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.busy_timeout(ACQUIRE)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         functions::register_on(&connection)?;
         let deadline = Arc::new(Deadline { opened: Instant::now(), micros: AtomicU64::new(u64::MAX) });
-        let (running, closing) = (deadline.clone(), self.closing.clone());
+        let running = deadline.clone();
         connection.progress_handler(STEPS, Some(move || running.is_over() || closing.load(Ordering::Relaxed)))?;
         Ok(Reader { connection, deadline })
     }
 
-    /// The pool as it is now.
-    pub fn state(&self, name: &'static str) -> metrics::PoolState {
-        let used = self.size - u32::try_from(self.permits.available_permits()).unwrap_or_default().min(self.size);
-        let idle = self.lock().as_ref().map_or(0, Vec::len);
-        let open = used + u32::try_from(idle).unwrap_or_default();
-        metrics::PoolState { name, most: self.size, open, idle, wanted: self.metrics.wanted() }
-    }
-
-    /// Closes the idle connections, and interrupts the statements of the others.
-    pub fn close(&self) {
-        self.closing.store(true, Ordering::Relaxed);
-        *self.lock() = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<Reader>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Reader {
     fn read(&self, sql: &Sql) -> Result<Rows, DbErr> {
         let mut statement = self.connection.prepare_cached(&sql.text).map_err(refused)?;
         // SQLite numbers parameters in the order of the text; `$2` is the second value wherever it stands.

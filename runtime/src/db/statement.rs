@@ -66,8 +66,8 @@ impl Sql {
     }
 
     /// Says that its values decide how it is best carried out. From its sixth execution on a connection PostgreSQL may plan a
-    /// prepared statement without them: a rare text is then looked for along the order of a million names. A statement without
-    /// a name is planned with its values each time.
+    /// prepared statement without them: a rare text is then looked for along the order of a million names. A pool that reads
+    /// has it planned for its values each time.
     pub fn planned_anew(mut self) -> Sql {
         self.is_planned_anew = true;
         self

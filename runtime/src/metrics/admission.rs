@@ -80,6 +80,7 @@ impl Admission {
     }
 
     /// Requests refused for this reason since the server started.
+    #[cfg(test)]
     pub fn refused(&self, why: Refused) -> u64 {
         self.refused.get_or_create(&why.label()).get()
     }

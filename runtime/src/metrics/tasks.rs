@@ -64,6 +64,7 @@ impl Tasks {
     }
 
     /// Restarts of a task since the server started.
+    #[cfg(test)]
     pub fn restarts(&self, task: &'static str) -> u64 {
         self.restarts.get_or_create(&Name { task }).get()
     }

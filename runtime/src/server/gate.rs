@@ -58,13 +58,8 @@ struct Held {
 type Permit = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 impl Gate {
-    /// At most so many requests are worked on at once.
-    pub fn new(at_once: usize) -> Gate {
-        Gate::measured(at_once, Admission::default())
-    }
-
-    /// The same, which counts the waits and refusals.
-    pub fn measured(at_once: usize, metrics: Admission) -> Gate {
+    /// At most so many requests are worked on at once. `metrics` counts the waits and refusals.
+    pub fn new(at_once: usize, metrics: Admission) -> Gate {
         Gate {
             turns: Arc::new(Semaphore::new(at_once)),
             writing: Arc::new(Semaphore::new(at_once - at_once / 4)),
@@ -203,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn who_writes_leaves_turns_to_who_reads() {
         for (at_once, of_writers) in [(1, 1), (2, 2), (4, 3), (5, 4), (8, 6), (32, 24)] {
-            let gate = Arc::new(Gate::new(at_once));
+            let gate = Arc::new(Gate::new(at_once, Admission::default()));
             let turns: Vec<Turn> = (0..=at_once).map(|_| Turn::at(&gate, true)).collect();
             let begun = turns.iter().filter(|turn| turn.begin().now_or_never().is_some()).count();
             assert_eq!(begun, of_writers, "{at_once}");
@@ -215,7 +210,7 @@ mod tests {
 
     #[test]
     fn as_many_wait_as_had_their_turn_lately() {
-        let (gate, begun) = (Gate::new(1), Instant::now());
+        let (gate, begun) = (Gate::new(1, Admission::default()), Instant::now());
         let after = |windows: f64| begun + LATELY.mul_f64(windows);
         let mut pace = Pace { since: begun, begun: 0, before: 0 };
         (0..100).for_each(|_| pace.count(after(0.5)));
@@ -232,7 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_for_another_server_leaves_the_turn_to_others() {
-        let gate = Arc::new(Gate::new(4));
+        let gate = Arc::new(Gate::new(4, Admission::default()));
         let turns: Vec<Turn> = (0..3).map(|_| Turn::at(&gate, true)).collect();
         for turn in &turns[..2] {
             turn.begin().await.unwrap();
@@ -248,7 +243,7 @@ mod tests {
 
     #[tokio::test]
     async fn so_many_have_a_turn_so_many_wait_and_the_rest_is_refused_at_once() {
-        let gate = Arc::new(Gate::new(1));
+        let gate = Arc::new(Gate::new(1, Admission::default()));
         let (first, second) = (Turn::at(&gate, false), Turn::at(&gate, false));
         first.begin().await.unwrap();
         let waiting: Vec<_> = (0..WAITING)

@@ -19,7 +19,7 @@ impl Drop for Folder {
 }
 
 /// A database with a table of the numbers from 1 to 5,000, and a pool that reads it.
-fn opened(name: &str, limit: Option<Duration>) -> (Arc<SqliteReader>, Connection, Folder) {
+fn opened(name: &str, limit: Option<Duration>) -> (SqliteReader, Connection, Folder) {
     let folder = Folder(std::env::temp_dir().join(format!("charter-reader-{name}-{}", std::process::id())));
     std::fs::create_dir_all(&folder.0).unwrap();
     let path = folder.0.join("numbers.db");
@@ -27,7 +27,7 @@ fn opened(name: &str, limit: Option<Duration>) -> (Arc<SqliteReader>, Connection
     let fill = "PRAGMA journal_mode = WAL; CREATE TABLE n (i INTEGER PRIMARY KEY); WITH RECURSIVE s(i) AS \
                 (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 5000) INSERT INTO n SELECT i FROM s";
     writer.execute_batch(fill).unwrap();
-    (SqliteReader::new(path, 2, limit, &metrics::Database::default()), writer, folder)
+    (SqliteReader::new(path, 2, limit, &metrics::Database::default()).unwrap(), writer, folder)
 }
 
 fn sql(text: &str) -> Sql {
@@ -118,7 +118,7 @@ async fn a_statement_waits_for_a_connection_and_reads_what_was_committed_before(
     for slow in slow {
         assert!(slow.await.unwrap().is_ok());
     }
-    assert!(reader.lock().as_ref().is_some_and(|idle| idle.len() <= 2), "two connections serve all");
+    assert!(reader.state().open <= 2, "two connections serve all");
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_running_statement_is_interrupted_when_the_pool_closes() {
         let reader = reader.clone();
         async move { reader.rows(sql("SELECT SUM(a.i * b.i % 7) FROM n a, n b, n c")).await }
     });
-    while reader.permits.available_permits() == 2 {
+    while reader.state().used() == 0 {
         tokio::task::yield_now().await;
     }
     reader.close();
@@ -148,6 +148,6 @@ async fn a_running_statement_is_interrupted_when_the_pool_closes() {
 async fn a_uri_says_how_the_file_is_opened() {
     let (_, _writer, folder) = opened("uri", None);
     let path = format!("file:{}?immutable=1", folder.0.join("numbers.db").display());
-    let reader = SqliteReader::new(path.into(), 1, None, &metrics::Database::default());
+    let reader = SqliteReader::new(path.into(), 1, None, &metrics::Database::default()).unwrap();
     assert!(reader.is_read_only().await.unwrap());
 }
