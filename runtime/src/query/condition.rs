@@ -39,6 +39,8 @@ pub enum Condition {
         index: Arc<str>,
         expression: String,
     },
+    /// The record has one of these ids.
+    Ids(Vec<i64>),
 }
 
 /// A reference, and what the record that it leads to must meet.
@@ -195,7 +197,7 @@ impl Condition {
             Condition::All(list) | Condition::Any(list) => list.iter().map(Condition::values).sum(),
             Condition::Not(inner) => inner.values(),
             Condition::Standing(_) => 0,
-            Condition::Candidates { .. } => 1,
+            Condition::Candidates { .. } | Condition::Ids(_) => 1,
             Condition::Overlaps { ids, .. } => ids.len(),
             Condition::Refers(reference) => reference.to.values(),
             Condition::Through { reference, test, .. } => reference.to.values() + test.values(),
@@ -234,7 +236,7 @@ impl Condition {
                 found.push(reference.table);
                 reference.to.tables(found);
             }
-            Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } => {}
+            Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } | Condition::Ids(_) => {}
         }
     }
 
@@ -250,7 +252,8 @@ impl Condition {
             | Condition::Refers(_)
             | Condition::Through { .. }
             | Condition::Overlaps { .. }
-            | Condition::Candidates { .. } => {}
+            | Condition::Candidates { .. }
+            | Condition::Ids(_) => {}
         }
     }
 }

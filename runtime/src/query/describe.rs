@@ -25,7 +25,7 @@ pub fn describe(condition: &Condition) -> String {
             test_text(test),
             describe(&Condition::Refers(reference.clone()))
         ),
-        Condition::Candidates { .. } => "is found by an index of substrings".to_string(),
+        Condition::Candidates { .. } | Condition::Ids(_) => "is found by the trigram index".to_string(),
         Condition::Overlaps { field, ids } => format!("{} has any of {} ids", field.name, ids.len()),
     }
 }

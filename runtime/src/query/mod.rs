@@ -24,7 +24,7 @@ pub use cursor::Cursor;
 pub use custom::indexes;
 pub use describe::{describe, target_name};
 pub use name::{asked, include_names};
-pub use needle::candidates;
+pub use needle::{candidates, indexed_part};
 pub use order::{Position, Ranking, Stretch};
 pub use parse::parse;
 pub use plan::{

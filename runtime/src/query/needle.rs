@@ -71,6 +71,32 @@ pub fn candidates(condition: &Condition, columns: &[&str]) -> Option<String> {
     }
 }
 
+/// The part of a condition that a trigram index of these columns finds on PostgreSQL: every record that meets the condition meets
+/// it. `None` if the index finds none of it.
+pub fn indexed_part(condition: &Condition, columns: &[&str]) -> Option<Condition> {
+    match condition {
+        Condition::All(list) => {
+            let parts = list.iter().filter_map(|inner| indexed_part(inner, columns));
+            parts.reduce(Condition::and)
+        }
+        Condition::Any(list) if !list.is_empty() => {
+            let parts: Option<Vec<Condition>> = list.iter().map(|inner| indexed_part(inner, columns)).collect();
+            parts.map(Condition::Any)
+        }
+        Condition::Test { target: Target::Column(source), test: Test::Like { needle, negated: false, .. } }
+            if columns.iter().any(|column| source.is_own(column)) && has_word(needle) =>
+        {
+            Some(condition.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Whether `pg_trgm` makes a trigram of the text: it reads letters and digits alone.
+fn has_word(needle: &str) -> bool {
+    needle.split(|letter: char| !letter.is_alphanumeric()).any(|word| word.chars().count() >= LETTERS)
+}
+
 /// `("abc" AND "def" AND "efg")`, of a text that is folded. Trigrams that overlap find little less and take longer: only the
 /// last one may.
 fn trigrams(needle: &str) -> Option<String> {

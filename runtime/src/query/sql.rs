@@ -54,6 +54,7 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
             // One that lost its triggers meanwhile would find too little: to ask for a column that it has not is an error.
             sql.push(" THEN ").bind(expression.as_str()).push(&format!(" ELSE '{SEARCH}gone : x' END)"));
         }
+        Condition::Ids(ids) => drop(sql.among(&format!("{alias}.\"id\""), ids)),
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {
                 sql.push("EXISTS (SELECT 1 FROM jsonb_array_elements(").push(alias).push(".").name(field.name);

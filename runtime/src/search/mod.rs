@@ -1,7 +1,8 @@
 //! Substrings on SQLite: for each resource with `search` an index of trigrams (FTS5) beside its table, which the server
 //! makes and triggers keep; and what a list asks of it.
 //!
-//! PostgreSQL has indexes of trigrams of its own, made by migrations, and a planner that knows when they are worth it.
+//! On PostgreSQL migrations create the trigram indexes (`pg_trgm`). Its planner does not know how many rows hold a text: for a rare
+//! one it may walk a million rows in the order of the list. A list therefore reads the ids of the candidates first, if they are few.
 
 mod index;
 mod install;
@@ -18,8 +19,12 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, INDEXED_ANEW, Result};
-use crate::query::{Condition, candidates, write_kept};
+use crate::query::{Condition, candidates, indexed_part, write_condition, write_kept};
+use crate::record::write_from;
 use crate::total;
+
+/// On PostgreSQL, a list of at most this many candidates is read by their ids.
+const MAX_CANDIDATE_IDS: usize = 1_000;
 
 /// An index that finds more is not asked: to look up each of them would take as long as to look at all.
 const MOST_CANDIDATES: i64 = 20_000;
@@ -65,7 +70,7 @@ impl Complete {
 /// [`Error::Unavailable`] when the database is away, or was asked for too long. What else the index cannot answer is read without it.
 pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
     if context.state().db.dialect() == Dialect::Postgres {
-        return Ok(None);
+        return narrow_by_ids(context, entry, condition).await;
     }
     let (table, complete) = (entry.meta.table, &context.state().searches);
     let Some(index) = complete.find(table) else { return Ok(None) };
@@ -94,4 +99,22 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
             Ok(None)
         }
     }
+}
+
+/// The condition with the ids of the candidates on PostgreSQL, if they are at most [`MAX_CANDIDATE_IDS`].
+///
+/// The limit is a subquery, for which the planner assumes that it reads a tenth of what it finds: for a constant it might read the
+/// table from its beginning, in the hope to find enough soon.
+async fn narrow_by_ids(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
+    let Some(part) = indexed_part(condition, entry.meta.search) else { return Ok(None) };
+    let mut sql = Sql::new(Dialect::Postgres, "SELECT t.\"id\"");
+    write_from(&mut sql, entry.meta.table, &[]);
+    write_condition(sql.push(" WHERE "), &part);
+    sql.push(&format!(" LIMIT (SELECT {})", MAX_CANDIDATE_IDS + 1));
+    let rows = context.read(sql.planned_anew()).await?;
+    if rows.len() > MAX_CANDIDATE_IDS {
+        return Ok(None);
+    }
+    let ids = rows.iter().map(|row| row.integer(0)).collect::<Result<Vec<i64>, DbErr>>()?;
+    Ok(Some(Condition::Ids(ids).and(condition.clone())))
 }
