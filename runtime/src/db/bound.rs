@@ -12,7 +12,7 @@ pub fn time_text(time: DateTime<Utc>) -> String {
 }
 
 /// The value that the driver would bind, written into `text` where it is one; `None` for a type that no field has.
-pub(super) fn stored<'v>(value: &'v Value, text: &'v mut String) -> Option<Stored<'v>> {
+pub(super) fn to_sqlite<'v>(value: &'v Value, text: &'v mut String) -> Option<Stored<'v>> {
     Some(match value {
         Value::Bool(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
         Value::SmallInt(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
@@ -51,11 +51,11 @@ pub(super) struct List {
 }
 
 /// The values as a list that `json_each` reads; nothing where JSON has none of that kind.
-pub(super) fn json_list(values: &[Value]) -> Option<List> {
+pub(super) fn json_array(values: &[Value]) -> Option<List> {
     let (mut list, mut blobs) = (Vec::with_capacity(values.len()), 0);
     for value in values {
         let mut text = String::new();
-        list.push(match stored(value, &mut text)? {
+        list.push(match to_sqlite(value, &mut text)? {
             Stored::Integer(number) => Json::from(number),
             // SQLite ends a text of JSON at a zero.
             Stored::Text(bytes) if !bytes.contains(&0) => Json::from(std::str::from_utf8(bytes).ok()?),

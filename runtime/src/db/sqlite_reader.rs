@@ -20,7 +20,7 @@ use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 use sea_orm::{DbErr, SqlxError};
 use tracing::Span;
 
-use super::bound::stored;
+use super::bound::to_sqlite;
 use super::limit::STEPS;
 use super::reads::{self, failed};
 use super::row_buffer::RowBufferBuilder;
@@ -193,7 +193,7 @@ impl Reader {
             let number = statement.parameter_name(place).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
             let value = number.and_then(|number| sql.values.get(number.checked_sub(1)?));
             let mut text = String::new();
-            let bound = value.and_then(|value| stored(value, &mut text));
+            let bound = value.and_then(|value| to_sqlite(value, &mut text));
             let bound =
                 bound.ok_or_else(|| DbErr::Type(format!("parameter {place} has no value that SQLite stores")))?;
             statement.raw_bind_parameter(place, ToSqlOutput::Borrowed(bound)).map_err(refused)?;

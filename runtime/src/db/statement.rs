@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, Value};
 
-use super::bound::json_list;
+use super::bound::json_array;
 use super::{Connection, Dialect};
 use crate::error::Result;
 
@@ -118,7 +118,7 @@ impl Sql {
     pub fn list(&mut self, values: &[Value]) -> &mut Sql {
         if self.dialect == Dialect::Sqlite
             && values.len() > MOST_LISTED
-            && let Some(list) = json_list(values)
+            && let Some(list) = json_array(values)
         {
             return self.push("(SELECT ").push(list.element).push(" FROM json_each(").bind(list.text).push("))");
         }
