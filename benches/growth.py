@@ -7,7 +7,7 @@ A database of each size, `charter_growth_<size>`, is made beside the one of the 
 fills it to ten thousand, the rest are copies of those rows under other names, made in SQL with the indexes away meanwhile.
 Then a server for each runs, and all are asked in turn over one connection each, so that what disturbs one disturbs all: each
 list right after a write to its table, which is not counted, and again. It prints medians in milliseconds, and the export of the largest as CSV with the memory that it took (PSS), and writes
-`docs/performance-growth.svg`. CHARTER is the server, `target/release/charter` otherwise.
+`docs/performance/growth.svg`. CHARTER is the server, `target/release/charter` otherwise.
 EXPORT=0 leaves the export out. Ten million take some 10 GB.
 """
 
@@ -180,7 +180,7 @@ def plot(sizes, medians):
         last = y(medians[request, when, sizes[-1]])
         out.append(f'<text x="{x(sizes[-1]) + 8:.1f}" y="{last + 4:.1f}" fill="{colour}">{request} {title.split(",")[0]}</text>')
     out.append("</svg>")
-    (ROOT / "docs/performance-growth.svg").write_text("\n".join(out) + "\n")
+    (ROOT / "docs/performance/growth.svg").write_text("\n".join(out) + "\n")
 
 
 def main():

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Rows become JSON in many small pieces; `docs/performance.md` has what this saves.
+/// Rows are serialized to JSON in many small allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

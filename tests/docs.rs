@@ -92,7 +92,7 @@ fn opening(source: &Source) -> String {
 fn documents() -> Vec<PathBuf> {
     let mut found =
         vec![root().join("README.md"), root().join("CHANGELOG.md"), root().join("examples/lending/README.md")];
-    for folder in ["docs", "docs/decisions"] {
+    for folder in ["docs", "docs/decisions", "docs/performance"] {
         let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
         found.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "md")));
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the medians of a comparison's results as bars: requests a second on a logarithmic scale, one group a request.
 
-    benches/peers/plot.py results.json > docs/performance-peers.svg
+    benches/peers/plot.py results.json > docs/performance/peers.svg
 """
 
 import json

@@ -1,7 +1,7 @@
 //! The records whose words or codes the application does not know: what `doctor` looks for in every table.
 //!
-//! No table has a rule for them (`docs/decisions/0013-words-stand-in-no-table.md`), so a version with fewer, or another
-//! program, can leave some there.
+//! No table has a rule for them (`docs/decisions/0013-enums-without-check-constraints.md`), so a version with fewer, or
+//! another program, can leave some there.
 
 use super::from_db::table;
 use crate::context::Context;
