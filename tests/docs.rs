@@ -1,17 +1,15 @@
-//! The documents say what the code says: tables made from the code's own, a map made from its files, links that lead
-//! somewhere. `UPDATE=1 cargo test --test docs` writes what differs.
+//! Documents agree with the code: generated tables, links, named files and quoted code. `UPDATE=1 cargo test --test docs` writes what differs.
 
 mod specification;
 mod workspace;
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
 use charter_runtime::config::SETTINGS;
 use charter_runtime::error::CODES;
-use workspace::{Source, root, sources};
+use workspace::root;
 
 /// Compares the part of a document between `<!-- name -->` and `<!-- /name -->` with what it must be.
 fn check(document: &str, name: &str, wanted: &str) {
@@ -49,43 +47,6 @@ fn the_table_of_error_codes_is_that_of_the_code() {
         writeln!(table, "| `{code}` | {status} | {meaning} |").unwrap();
     }
     check("docs/errors.md", "codes", &table);
-}
-
-#[test]
-fn the_map_names_every_file() {
-    let crates = [
-        ("The application", "src"),
-        ("codegen", "codegen/src"),
-        ("macros", "macros/src"),
-        ("runtime", "runtime/src"),
-        ("migrations", "migrations/src"),
-    ];
-    let mut map = String::new();
-    for (name, folder) in crates {
-        writeln!(map, "### {name}: `{folder}`\n").unwrap();
-        let mut entries: BTreeMap<String, String> = BTreeMap::new();
-        for source in sources(folder) {
-            // A single migration is history, not a room.
-            let is_change = source.path.rsplit('/').next().is_some_and(|file| file.starts_with("m2"));
-            if !is_change {
-                let path = source.path.trim_start_matches(folder).trim_start_matches('/');
-                entries.insert(path.replace("/mod.rs", "/"), opening(&source));
-            }
-        }
-        for (path, opening) in entries {
-            let depth = path.trim_end_matches('/').matches('/').count();
-            writeln!(map, "{}- `{path}` {opening}", "  ".repeat(depth)).unwrap();
-        }
-        map.push('\n');
-    }
-    check("docs/architecture.md", "code-map", &map);
-}
-
-/// The first paragraph of a file's documentation.
-fn opening(source: &Source) -> String {
-    let lines = source.text.lines().take_while(|line| line.starts_with("//!"));
-    let lines = lines.map(|line| line.trim_start_matches("//!").trim()).take_while(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join(" ")
 }
 
 /// The documents that people write.
@@ -130,8 +91,7 @@ fn every_file_that_is_named_is_there() {
                 && ends.iter().any(|end| word.ends_with(end))
                 && !word.contains(['<', '*', ' ', '…'])
         };
-        let (prose, _) = text.split_once("<!-- code-map -->").unwrap_or((&text, ""));
-        let named = prose.split('`').skip(1).step_by(2).filter(is_path).filter(|path| {
+        let named = text.split('`').skip(1).step_by(2).filter(is_path).filter(|path| {
             let beside = document.parent().unwrap().join(path);
             !path.contains("supplier") && !root().join(path).exists() && !beside.exists()
         });
