@@ -19,23 +19,23 @@ use crate::crud::{Reply, Transaction};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
-use crate::seal;
+use crate::crypto::aead;
 
 /// An answer is replayed for so long.
-const KEPT: TimeDelta = TimeDelta::hours(24);
+const RETENTION: TimeDelta = TimeDelta::hours(24);
 /// A request waits so long for another with its key, and is told to come back then.
-const WAITS: Duration = Duration::from_secs(10);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// It looks so often whether one that has a lease is done.
-const LOOKS: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// A lease lasts longer than any request by this much.
-const BEYOND: TimeDelta = TimeDelta::seconds(30);
+const LEASE_MARGIN: TimeDelta = TimeDelta::seconds(30);
 /// The status of a row without an answer.
-const UNDER_WAY: i32 = 0;
+const STATUS_IN_PROGRESS: i32 = 0;
 /// The most characters of a key.
-pub const LONGEST_KEY: usize = 255;
+pub const MAX_KEY_CHARACTERS: usize = 255;
 /// What is past is removed so often, and so many rows at once.
-const PRUNED: Duration = Duration::from_secs(600);
-const BATCH: u64 = 1_000;
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+const BATCH_ROWS: u64 = 1_000;
 
 /// The key of a request, with whose it is and what is asked.
 #[derive(Debug, Clone)]
@@ -51,11 +51,11 @@ pub struct Key {
 
 /// What became of a request that may be one of several.
 #[derive(Debug)]
-pub enum Once {
+pub enum Execution {
     /// This one was carried out.
-    New(Reply),
+    Fresh(Reply),
     /// An earlier one was.
-    Again(Reply),
+    Replayed(Reply),
 }
 
 impl Key {
@@ -64,7 +64,7 @@ impl Key {
     /// # Errors
     /// 422 when it is not 1 to 255 visible ASCII characters.
     pub fn read(header: &[u8], caller: &Principal) -> Result<Key> {
-        let fits = (1..=LONGEST_KEY).contains(&header.len()) && header.iter().all(u8::is_ascii_graphic);
+        let fits = (1..=MAX_KEY_CHARACTERS).contains(&header.len()) && header.iter().all(u8::is_ascii_graphic);
         let text = std::str::from_utf8(header).ok().filter(|_| fits);
         let text = text.ok_or_else(|| Error::invalid(IDEMPOTENCY_KEY, "must be 1 to 255 visible ASCII characters"))?;
         Ok(Key {
@@ -97,31 +97,31 @@ impl Key {
     /// # Errors
     /// 422 when the key stands for another request; [`Error::Conflict`] when the answer held a secret and can no longer
     /// be read, or another token asks for it.
-    pub async fn find(&self, context: &Context<'_>) -> Result<Option<Reply>> {
+    pub async fn find_reply(&self, context: &Context<'_>) -> Result<Option<Reply>> {
         let columns = "\"fingerprint\", \"token_id\", \"status\", \"location\", \"etag\", \"body\", \"sealed\"";
         let mut sql = Sql::new(
             context.state().db.dialect(),
             format!("SELECT {columns} FROM \"idempotency_keys\" WHERE \"user_id\" = "),
         );
         sql.bind(self.user_id).push(" AND \"key\" = ").bind(self.text.clone());
-        sql.push(" AND \"created_at\" > ").bind(context.now() - KEPT);
-        sql.push(" AND (\"status\" <> ").bind(UNDER_WAY).push(" OR \"created_at\" > ").bind(over(context)).push(")");
+        sql.push(" AND \"created_at\" > ").bind(context.now() - RETENTION);
+        sql.push(" AND (\"status\" <> ").bind(STATUS_IN_PROGRESS).push(" OR \"created_at\" > ").bind(lease_cutoff(context)).push(")");
         let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
         if row.try_get::<String>("", "fingerprint")? != self.fingerprint() {
             return Err(Error::invalid(IDEMPOTENCY_KEY, "was used for another request"));
         }
         let status: i32 = row.try_get("", "status")?;
-        if status == UNDER_WAY {
+        if status == STATUS_IN_PROGRESS {
             return Ok(None);
         }
         let mut body: String = row.try_get("", "body")?;
         if row.try_get("", "sealed")? {
             if row.try_get::<Option<i64>>("", "token_id")? != self.token_id {
-                return Err(gone("it shows a secret, to the token that made it alone"));
+                return Err(not_replayable("it shows a secret, to the token that made it alone"));
             }
             let key = context.state().config.secret_key.as_deref().unwrap_or_default();
-            let opened = seal::open(key, &self.purpose(), &body);
-            body = opened.ok_or_else(|| gone("it was sealed under another secret key"))?;
+            let opened = aead::decrypt(key, &self.purpose(), &body);
+            body = opened.ok_or_else(|| not_replayable("it was sealed under another secret key"))?;
         }
         let status = u16::try_from(status).map_err(Error::internal)?;
         let (location, etag) = (row.try_get("", "location")?, row.try_get("", "etag")?);
@@ -132,7 +132,7 @@ impl Key {
     /// or `None` when this one is to be carried out.
     ///
     /// # Errors
-    /// [`Error::InProgress`] when the other one takes too long; those of [`Key::find`].
+    /// [`Error::InProgress`] when the other one takes too long; those of [`Key::find_reply`].
     pub async fn claim(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
         self.claimed_at = context.now();
         let mut sql = Sql::new(
@@ -141,21 +141,21 @@ impl Key {
              \"body\", \"sealed\", \"created_at\") VALUES (",
         );
         sql.bind(self.user_id).push(", ").bind(self.token_id).push(", ").bind(self.text.clone()).push(", ");
-        sql.bind(self.fingerprint()).push(", ").bind(UNDER_WAY).push(", '', ");
+        sql.bind(self.fingerprint()).push(", ").bind(STATUS_IN_PROGRESS).push(", '', ");
         sql.bind(false).push(", ").bind(self.claimed_at);
-        // What is past and not yet pruned makes room, and so does a lease that is over.
+        // What is past and not yet pruned makes room, and so does a lease that is lease_cutoff.
         sql.push(
             ") ON CONFLICT (\"user_id\", \"key\") DO UPDATE SET \"token_id\" = excluded.\"token_id\", \
              \"fingerprint\" = excluded.\"fingerprint\", \"created_at\" = excluded.\"created_at\", \"location\" = NULL, \
              \"etag\" = NULL, \"status\" = excluded.\"status\", \"body\" = excluded.\"body\" WHERE \"idempotency_keys\".\"created_at\" <= ",
         );
-        sql.bind(context.now() - KEPT).push(" OR (\"idempotency_keys\".\"status\" = ").bind(UNDER_WAY);
-        sql.push(" AND \"idempotency_keys\".\"created_at\" <= ").bind(over(context)).push(") RETURNING \"id\"");
-        let taken = tokio::time::timeout(WAITS, sql.one(context.db())).await.map_err(|_| Error::InProgress)??;
+        sql.bind(context.now() - RETENTION).push(" OR (\"idempotency_keys\".\"status\" = ").bind(STATUS_IN_PROGRESS);
+        sql.push(" AND \"idempotency_keys\".\"created_at\" <= ").bind(lease_cutoff(context)).push(") RETURNING \"id\"");
+        let taken = tokio::time::timeout(WAIT_TIMEOUT, sql.one(context.db())).await.map_err(|_| Error::InProgress)??;
         if taken.is_some() {
             return Ok(None);
         }
-        match self.find(context).await? {
+        match self.find_reply(context).await? {
             Some(kept) => Ok(Some(kept)),
             // It has a lease, or ran out in between.
             None => Err(Error::InProgress),
@@ -163,13 +163,13 @@ impl Key {
     }
 
     /// Takes the key for work that no transaction holds, waiting for another request that has it; answers what that one
-    /// did, or `None` when this one is to be carried out, within the time of a request. [`Key::keep`] or
+    /// did, or `None` when this one is to be carried out, within the time of a request. [`Key::store_reply`] or
     /// [`Key::release`] ends the lease.
     ///
     /// # Errors
     /// Those of [`Key::claim`].
     pub async fn lease(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
-        let until = Instant::now() + WAITS;
+        let until = Instant::now() + WAIT_TIMEOUT;
         loop {
             let now = Context::new(context.shared(), context.caller(), context.db());
             let transaction = Transaction::begin(context.state()).await?;
@@ -178,47 +178,47 @@ impl Key {
                 Err(Error::InProgress) if Instant::now() < until => drop(transaction),
                 done => return done,
             }
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
     /// Gives the key back, for a request that failed.
     pub async fn release(&self, context: &Context<'_>) -> Result<()> {
         let mut sql = Sql::new(context.state().db.dialect(), "DELETE FROM \"idempotency_keys\"");
-        self.mine(&mut sql);
+        self.write_own_row(&mut sql);
         sql.run(context.db()).await.map(drop)
     }
 
     /// Narrows a statement to the row as this request took it: who is late finds that of another.
-    fn mine(&self, sql: &mut Sql) {
+    fn write_own_row(&self, sql: &mut Sql) {
         sql.push(" WHERE \"user_id\" = ").bind(self.user_id).push(" AND \"key\" = ").bind(self.text.clone());
-        sql.push(" AND \"status\" = ").bind(UNDER_WAY).push(" AND \"created_at\" = ").bind(self.claimed_at);
+        sql.push(" AND \"status\" = ").bind(STATUS_IN_PROGRESS).push(" AND \"created_at\" = ").bind(self.claimed_at);
     }
 
     /// Keeps the answer, in the transaction of the claim or after a lease. One that shows a secret is sealed.
-    pub async fn keep(&self, context: &Context<'_>, answer: &Reply, secret: bool) -> Result<()> {
+    pub async fn store_reply(&self, context: &Context<'_>, answer: &Reply, secret: bool) -> Result<()> {
         let text = String::from_utf8_lossy(&answer.body);
         let key = context.state().config.secret_key.as_deref().unwrap_or_default();
         let body = match secret {
-            true => seal::seal(key, &self.purpose(), &text)?,
+            true => aead::encrypt(key, &self.purpose(), &text)?,
             false => text.into_owned(),
         };
         let mut sql = Sql::new(context.state().db.dialect(), "UPDATE \"idempotency_keys\" SET \"status\" = ");
         sql.bind(i32::from(answer.status)).push(", \"location\" = ").bind(answer.location.clone());
         sql.push(", \"etag\" = ").bind(answer.etag.clone()).push(", \"body\" = ").bind(body);
         sql.push(", \"sealed\" = ").bind(secret);
-        self.mine(&mut sql);
+        self.write_own_row(&mut sql);
         sql.run(context.db()).await.map(drop)
     }
 }
 
-/// A lease that began then is over now.
-fn over(context: &Context<'_>) -> DateTime<Utc> {
-    let longest = TimeDelta::from_std(context.state().config.request_timeout).unwrap_or(KEPT);
-    context.now() - longest - BEYOND
+/// A lease that began then is lease_cutoff now.
+fn lease_cutoff(context: &Context<'_>) -> DateTime<Utc> {
+    let longest = TimeDelta::from_std(context.state().config.request_timeout).unwrap_or(RETENTION);
+    context.now() - longest - LEASE_MARGIN
 }
 
-fn gone(why: &str) -> Error {
+fn not_replayable(why: &str) -> Error {
     Error::Conflict(format!("The request was carried out, and its answer cannot be given again: {why}."))
 }
 
@@ -231,25 +231,25 @@ pub async fn prune(state: &State) -> Result<u64> {
             "DELETE FROM \"idempotency_keys\" WHERE \"id\" IN (SELECT \"id\" FROM \"idempotency_keys\" \
              WHERE \"created_at\" <= ",
         );
-        sql.bind(state.clock.now() - KEPT).push(&format!(" ORDER BY \"created_at\" LIMIT {BATCH})"));
+        sql.bind(state.clock.now() - RETENTION).push(&format!(" ORDER BY \"created_at\" LIMIT {BATCH_ROWS})"));
         let transaction = state.db.begin().await?;
         let batch = sql.run(&transaction).await?;
         transaction.commit().await?;
         removed += batch;
-        if batch < BATCH {
+        if batch < BATCH_ROWS {
             return Ok(removed);
         }
     }
 }
 
 /// Prunes now and then, for as long as it is not dropped.
-pub async fn keep_pruned(state: std::sync::Arc<State>) {
+pub async fn run_pruning(state: std::sync::Arc<State>) {
     loop {
         let pruned = prune(&state).await;
         state.metrics.tasks.round("idempotency", &pruned);
         if let Err(error) = pruned {
             tracing::warn!(%error, "the keys of past requests were not removed");
         }
-        tokio::time::sleep(PRUNED).await;
+        tokio::time::sleep(PRUNE_INTERVAL).await;
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use charter_runtime::db::Sql;
-use charter_runtime::webhook::Engine;
+use charter_runtime::webhook::Dispatcher;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -56,7 +56,7 @@ async fn held(server: &Server, status: u16) -> (Arc<Semaphore>, tokio::task::Joi
 async fn begin(server: &Server, receiver: Arc<Held>) -> tokio::task::JoinHandle<usize> {
     let (state, exchange) = (server.state.clone(), receiver.clone());
     let task =
-        tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 1).await.expect("a round") });
+        tokio::spawn(async move { charter_runtime::webhook::run_once(&state, exchange, 1).await.expect("a round") });
     receiver.begun.acquire().await.expect("it is open").forget();
     task
 }
@@ -70,11 +70,11 @@ struct Held {
     at: OnceLock<DateTime<Utc>>,
 }
 
-impl charter_runtime::webhook::exchange::Exchange for Held {
+impl charter_runtime::webhook::transport::Transport for Held {
     fn send<'a>(
         &'a self,
-        attempt: &'a charter_runtime::webhook::exchange::Attempt,
-    ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::exchange::Outcome> {
+        attempt: &'a charter_runtime::webhook::transport::Attempt,
+    ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::transport::Outcome> {
         Box::pin(async move {
             self.at.get_or_init(|| attempt.at);
             self.begun.add_permits(1);
@@ -191,7 +191,7 @@ async fn stopping_claims_nothing_more_and_waits_for_attempts_under_way(server: S
     webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let engine = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() == 1).await;
     let stopping = tokio::spawn(engine.stop());
     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -199,7 +199,7 @@ async fn stopping_claims_nothing_more_and_waits_for_attempts_under_way(server: S
     stopping.await.expect("it stops");
     assert_eq!(receiver.count(), 1, "what came later waits for the next start");
     assert_eq!(statuses(&server).await, ["delivered"]);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let engine = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() == 2).await;
     engine.stop().await;
     assert_eq!(statuses(&server).await, ["delivered"; 2]);
@@ -208,7 +208,7 @@ async fn stopping_claims_nothing_more_and_waits_for_attempts_under_way(server: S
 async fn an_event_wakes_the_engine_at_once(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let engine = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     let mut delays = Vec::new();
     for number in 1..=9 {
         role(&server).await;
@@ -225,7 +225,7 @@ async fn an_event_wakes_the_engine_at_once(server: Server) {
 async fn the_engine_finds_what_another_process_committed(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let engine = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     let other = server.beside().await;
     let begun = Instant::now();
     role(&other).await;

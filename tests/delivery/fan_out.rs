@@ -108,7 +108,7 @@ async fn what_is_rolled_back_is_not_told(server: Server) {
     let operator = Principal::operator();
     let context = Context::new(&server.state, &operator, &transaction);
     let entry = server.state.catalog.get("role").expect("it is linked");
-    charter_runtime::event::emit(&context, entry, "created", b"{\"id\":1}", Audience::All)
+    charter_runtime::outbox::emit(&context, entry, "created", b"{\"id\":1}", Audience::All)
         .await
         .expect("it is written");
     drop(transaction);

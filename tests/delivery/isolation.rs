@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use charter_runtime::db::Dialect;
-use charter_runtime::webhook::Engine;
+use charter_runtime::webhook::Dispatcher;
 
 use super::claims::eventually;
 use super::{Receiver, SLOTS, answer, count, deliver, none, repeat, role, values, webhook};
@@ -65,11 +65,11 @@ async fn retries_leave_half_of_the_slots_to_first_attempts(server: Server) {
     assert_eq!(deliver(&server, &receiver).await, 12);
     server.state.clock.turn(Duration::from_secs(34));
     receiver.take();
-    let made = charter_runtime::webhook::round(&server.state, receiver.clone(), 10).await.expect("a round");
+    let made = charter_runtime::webhook::run_once(&server.state, receiver.clone(), 10).await.expect("a round");
     assert_eq!(made, 5);
     assert!(receiver.take().iter().all(|s| s.number == 2));
     role(&server).await;
-    let made = charter_runtime::webhook::round(&server.state, receiver.clone(), 10).await.expect("a round");
+    let made = charter_runtime::webhook::run_once(&server.state, receiver.clone(), 10).await.expect("a round");
     let sent = receiver.take();
     let firsts = sent.iter().filter(|s| s.number == 1).count();
     assert_eq!((made, firsts), (9, 4), "the first attempts go first");
@@ -118,7 +118,7 @@ async fn a_backlog_keeps_no_new_event_waiting(server: Server) {
     );
     server.sql(&sql).await;
     let receiver = Receiver::slow(Duration::from_millis(5), |_| answer(200));
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let engine = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() > 50).await;
     server.admin().delete("/roles/1").await.deleted();
     eventually(|| receiver.seen.lock().expect("no test panicked").iter().any(|sent| sent.webhook_id == other)).await;
@@ -132,7 +132,7 @@ async fn events_that_wait_keep_nobody_from_stopping(server: Server) {
     role(&server).await;
     repeat(&server, 30_000).await;
     let receiver = Receiver::answering(200);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let engine = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() > 0).await;
     engine.stop().await;
     let made = receiver.count();
@@ -151,7 +151,7 @@ async fn what_cannot_be_written_of_one_keeps_nothing_of_others(server: Server) {
         ),
     };
     server.sql(&refuse).await;
-    let engine = Engine::start(server.state.clone(), Receiver::answering(200), SLOTS);
+    let engine = Dispatcher::start(server.state.clone(), Receiver::answering(200), SLOTS);
     for number in 1..=3 {
         role(&server).await;
         let fewer = format!("webhooks WHERE (SELECT COUNT(*) FROM webhook_logs WHERE webhook_id = {other}) < {number}");

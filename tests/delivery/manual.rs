@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::error::Error;
-use charter_runtime::webhook::manual;
+use charter_runtime::webhook::redelivery;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
@@ -35,7 +35,7 @@ async fn a_test_is_sent_at_once_and_once(server: Server) {
     let id = webhook(&server, &["role.created"]).await;
     server.sql("UPDATE webhooks SET is_active = false").await;
     let receiver = Receiver::answering(500);
-    let outcome = manual::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
+    let outcome = redelivery::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
     assert_eq!((outcome.status, outcome.is_delivered()), (Some(500), false));
     let sent = receiver.take().remove(0);
     let body: Value = serde_json::from_str(&sent.body).expect("JSON");
@@ -46,7 +46,7 @@ async fn a_test_is_sent_at_once_and_once(server: Server) {
     assert_eq!(deliver(&server, &receiver).await, 0);
     assert_eq!(statuses(&server).await, ["failed"]);
     assert_eq!(count(&server, "webhook_logs WHERE event = 'webhook.test' AND response_status = 500").await, 1);
-    manual::test(&server.state, Receiver::answering(202), id, None).await.expect("it is sent");
+    redelivery::test(&server.state, Receiver::answering(202), id, None).await.expect("it is sent");
     assert_eq!(statuses(&server).await, ["failed", "delivered"]);
 }
 
@@ -56,7 +56,7 @@ async fn a_delivery_is_sent_again_under_its_id(server: Server) {
     let receiver = Receiver::answering(200);
     deliver(&server, &receiver).await;
     let uid = uid(&server).await;
-    let outcome = manual::resend(&server.state, receiver.clone(), id, &uid).await.expect("it is sent");
+    let outcome = redelivery::resend(&server.state, receiver.clone(), id, &uid).await.expect("it is sent");
     assert!(outcome.is_delivered());
     let sent = receiver.take();
     assert_eq!(sent.iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2]);
@@ -64,7 +64,7 @@ async fn a_delivery_is_sent_again_under_its_id(server: Server) {
     assert_eq!(count(&server, "webhook_logs").await, 2);
     // That of another webhook is not this one's.
     let other = webhook(&server, &["*"]).await;
-    let refused = manual::resend(&server.state, receiver.clone(), other, &uid).await;
+    let refused = redelivery::resend(&server.state, receiver.clone(), other, &uid).await;
     assert!(matches!(refused, Err(Error::NotFound)), "{refused:?}");
 }
 
@@ -74,7 +74,7 @@ async fn a_failed_resend_leaves_the_schedule_as_it_was(server: Server) {
     deliver(&server, &Receiver::answering(500)).await;
     let before: Vec<DateTime<Utc>> = values(&server, "SELECT due_at AS v FROM webhook_deliveries").await;
     let receiver = Receiver::answering(500);
-    manual::resend(&server.state, receiver.clone(), id, &uid(&server).await).await.expect("it is sent");
+    redelivery::resend(&server.state, receiver.clone(), id, &uid(&server).await).await.expect("it is sent");
     let after: Vec<DateTime<Utc>> = values(&server, "SELECT due_at AS v FROM webhook_deliveries").await;
     assert_eq!((before, statuses(&server).await), (after, vec!["pending".to_string()]));
     assert_eq!(values::<i32>(&server, "SELECT retries AS v FROM webhook_deliveries").await, [1]);
@@ -82,11 +82,11 @@ async fn a_failed_resend_leaves_the_schedule_as_it_was(server: Server) {
     deliver(&server, &receiver).await;
     assert_eq!(receiver.take().iter().map(|s| s.number).collect::<Vec<_>>(), [2, 3]);
     // One that arrives ends it.
-    manual::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await.expect("it is sent");
+    redelivery::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await.expect("it is sent");
     server.state.clock.turn(Duration::from_secs(3600));
     assert_eq!((deliver(&server, &receiver).await, statuses(&server).await), (0, vec!["delivered".to_string()]));
     // And afterwards a failure takes nothing back.
-    manual::resend(&server.state, Receiver::answering(500), id, &uid(&server).await).await.expect("it is sent");
+    redelivery::resend(&server.state, Receiver::answering(500), id, &uid(&server).await).await.expect("it is sent");
     assert_eq!(statuses(&server).await, ["delivered"]);
 }
 
@@ -95,7 +95,7 @@ async fn a_test_that_was_sent_is_logged_whoever_writes_meanwhile(server: Server)
     let id = webhook(&server, &["*"]).await;
     let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
     let (state, sending) = (server.state.clone(), receiver.clone());
-    let sent = tokio::spawn(async move { manual::test(&state, sending, id, None).await });
+    let sent = tokio::spawn(async move { redelivery::test(&state, sending, id, None).await });
     super::claims::eventually(|| receiver.count() == 1).await;
     let other = server.state.db.begin().await.expect("a transaction begins");
     if server.state.db.dialect() == Dialect::Postgres {
@@ -112,9 +112,9 @@ async fn a_delivery_that_is_under_way_is_not_sent_beside(server: Server) {
     role(&server).await;
     let receiver = Receiver::slow(Duration::from_millis(200), |_| super::answer(200));
     let (state, exchange) = (server.state.clone(), receiver.clone());
-    let round = tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 4).await });
+    let round = tokio::spawn(async move { charter_runtime::webhook::run_once(&state, exchange, 4).await });
     super::claims::eventually(|| receiver.count() == 1).await;
-    let refused = manual::resend(&server.state, receiver.clone(), id, &uid(&server).await).await;
+    let refused = redelivery::resend(&server.state, receiver.clone(), id, &uid(&server).await).await;
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
     round.await.expect("it ends").expect("the database answers");
     assert_eq!(receiver.count(), 1);
@@ -130,7 +130,7 @@ async fn a_delivery_of_a_process_whose_clock_is_ahead_is_sent_again(server: Serv
     let transaction = server.state.db.begin().await.expect("a transaction begins");
     sql.run(&transaction).await.expect("the delivery is changed");
     transaction.commit().await.expect("it commits");
-    let outcome = manual::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await;
+    let outcome = redelivery::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await;
     assert!(outcome.expect("it is sent").is_delivered());
 }
 
@@ -141,13 +141,13 @@ async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {
     let (uid, receiver) = (uid(&server).await, Receiver::answering(500));
     // How often it waits is not always the same.
     for turn in 0..60 {
-        let left = leave(manual::resend(&server.state, receiver.clone(), id, &uid), turn % 6).await;
+        let left = leave(redelivery::resend(&server.state, receiver.clone(), id, &uid), turn % 6).await;
         assert!(matches!(left, None | Some(Ok(_) | Err(Error::Conflict(_)))), "{left:?}");
         none(&server, "webhook_deliveries WHERE lease_until IS NOT NULL").await;
     }
     assert!(receiver.count() > 10, "most were carried out");
     for turn in 0..40 {
-        let left = leave(manual::test(&server.state, receiver.clone(), id, None), turn % 8).await;
+        let left = leave(redelivery::test(&server.state, receiver.clone(), id, None), turn % 8).await;
         assert!(matches!(left, None | Some(Ok(_))), "{left:?}");
         none(&server, "webhook_deliveries WHERE status = 'failed' AND attempts = 0").await;
     }
@@ -174,7 +174,7 @@ async fn who_goes_away_leaves_no_key_at_which_nobody_works(server: Server) {
 
 /// Has what a webhook missed since then queued again, and answers how much that was.
 async fn recover(server: &Server, id: i64, since: DateTime<Utc>) -> u64 {
-    manual::recover(&server.state, id, since).await.expect("they are queued")
+    redelivery::recover(&server.state, id, since).await.expect("they are queued")
 }
 
 /// More than one transaction works through.
@@ -188,7 +188,7 @@ async fn a_long_backlog_is_queued_whole_and_once(server: Server) {
     assert_eq!(count(&server, "webhook_deliveries WHERE status = 'pending' AND manual").await, 20_050);
     assert_eq!(recover(&server, id, begun).await, 0);
     server.sql("UPDATE webhooks SET is_active = false").await;
-    let refused = manual::recover(&server.state, id, begun).await;
+    let refused = redelivery::recover(&server.state, id, begun).await;
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
 }
 

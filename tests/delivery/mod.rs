@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use charter_runtime::context::State;
 use charter_runtime::crud::BoxFuture;
 use charter_runtime::db::Sql;
-use charter_runtime::webhook::exchange::{Attempt, Exchange, Outcome};
-use charter_runtime::webhook::round;
+use charter_runtime::webhook::transport::{Attempt, Transport, Outcome};
+use charter_runtime::webhook::run_once;
 use sea_orm::{QueryResult, TryGetable};
 use serde_json::json;
 
@@ -71,7 +71,7 @@ impl std::fmt::Debug for Receiver {
     }
 }
 
-impl Exchange for Receiver {
+impl Transport for Receiver {
     fn send<'a>(&'a self, attempt: &'a Attempt) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             self.seen.lock().expect("no test panicked").push(attempt.clone());

@@ -69,7 +69,7 @@ async fn the_figures_are_those_of_the_deliveries(server: Server) {
     let receiver = Receiver::new(move |_| {
         let status = answers.lock().expect("no test panicked").pop().flatten();
         let error = status.is_none().then(|| "could not connect".to_string());
-        charter_runtime::webhook::exchange::Outcome { status, error, ..Default::default() }
+        charter_runtime::webhook::transport::Outcome { status, error, ..Default::default() }
     });
     deliver(&server, &receiver).await;
     server.state.clock.turn(Duration::from_secs(134));

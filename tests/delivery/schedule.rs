@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use charter_runtime::webhook::exchange::Outcome;
+use charter_runtime::webhook::transport::Outcome;
 use chrono::{DateTime, SubsecRound, Utc};
 
 use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};

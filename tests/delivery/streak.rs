@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use charter_runtime::webhook::exchange::Outcome;
-use charter_runtime::webhook::manual;
+use charter_runtime::webhook::transport::Outcome;
+use charter_runtime::webhook::redelivery;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
@@ -122,7 +122,7 @@ async fn the_table_of_the_72_hour_rule(server: Server) {
                     assert_eq!(deliver(&server, &receiver).await, 1, "{name}: at {at}");
                 }
                 TestFails | TestArrives => {
-                    let outcome = manual::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
+                    let outcome = redelivery::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
                     assert_eq!(outcome.is_delivered(), *step == TestArrives, "{name}: at {at}");
                 }
                 Enable => enable(&server).await,
@@ -186,7 +186,7 @@ async fn an_attempt_under_way_when_its_webhook_is_disabled_counts_if_it_arrives(
         role(&server).await;
         let receiver = Receiver::slow(Duration::from_millis(200), move |_| answer(status));
         let (state, exchange) = (server.state.clone(), receiver.clone());
-        let round = tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 4).await });
+        let round = tokio::spawn(async move { charter_runtime::webhook::run_once(&state, exchange, 4).await });
         super::claims::eventually(|| receiver.count() == 1).await;
         let transaction = server.state.db.begin().await.expect("a transaction begins");
         let (dialect, now) = (server.state.db.dialect(), server.state.clock.now());
@@ -220,7 +220,7 @@ async fn a_long_backlog_of_a_disabled_webhook_is_cancelled_some_at_a_time(server
     role(&server).await;
     deliver(&server, &Receiver::answering(200)).await;
     repeat(&server, 25_000).await;
-    assert_eq!(manual::recover(&server.state, 1, begun).await.expect("they are queued"), 25_000);
+    assert_eq!(redelivery::recover(&server.state, 1, begun).await.expect("they are queued"), 25_000);
     server.sql("UPDATE webhook_deliveries SET retries = 1 WHERE id % 2 = 0").await;
     let pending = async || count(&server, "webhook_deliveries WHERE status = 'pending'").await;
     admin.put(&path, json!({ "is_active": false })).await.record("webhook");

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use charter_runtime::webhook::name::{Lookup, system_lookup};
-use charter_runtime::webhook::{Exchange, Policy};
+use charter_runtime::webhook::dns::{Lookup, system_lookup};
+use charter_runtime::webhook::{Transport, UrlPolicy};
 use tokio::net::TcpListener;
 
 use super::{allowing, attempt, named, no_names, sender};
@@ -161,7 +161,7 @@ async fn trap() -> (u16, Arc<AtomicUsize>) {
 async fn no_spelling_of_a_forbidden_address_is_connected_to() {
     let (port, connections) = trap().await;
     let http = sender(allowing(&[]), system_lookup());
-    let https = sender(Policy::default(), system_lookup());
+    let https = sender(UrlPolicy::default(), system_lookup());
     for url in FORBIDDEN {
         let url = url.replace("PORT", &port.to_string());
         for (sender, url) in [(&http, url.clone()), (&https, url.replacen("http:", "https:", 1))] {

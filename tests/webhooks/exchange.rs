@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use charter_runtime::webhook::{Attempt, Exchange, Outcome, Sender, SigningSecret};
+use charter_runtime::webhook::{Attempt, Transport, Outcome, HttpTransport, SigningSecret};
 use chrono::TimeDelta;
 
 use super::{allowing, at, attempt, named, no_names, sender};
 use crate::support::{Receiver, Reply};
 
 /// A sender that reaches this machine.
-fn local() -> Sender {
+fn local() -> HttpTransport {
     sender(allowing(&["127.0.0.0/8"]), no_names())
 }
 
@@ -190,7 +190,7 @@ fn resident() -> i64 {
 #[ignore = "takes 15 s: cargo test --test api slow_flood -- --ignored --nocapture"]
 async fn a_slow_flood_costs_15_s_and_less_than_a_mebibyte() {
     const RECEIVERS: usize = 50;
-    let sender = std::sync::Arc::new(Sender::new(allowing(&["127.0.0.0/8"])).unwrap());
+    let sender = std::sync::Arc::new(HttpTransport::new(allowing(&["127.0.0.0/8"])).unwrap());
     let mut receivers = Vec::new();
     for _ in 0..RECEIVERS {
         receivers.push(Receiver::start(|_| Reply::Endless(1000, Duration::from_secs(1))).await);

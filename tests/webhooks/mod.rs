@@ -10,24 +10,24 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use charter_runtime::webhook::name::Lookup;
-use charter_runtime::webhook::{Attempt, Limits, Policy, Sender, SigningSecret};
+use charter_runtime::webhook::dns::Lookup;
+use charter_runtime::webhook::{Attempt, TransportLimits, UrlPolicy, HttpTransport, SigningSecret};
 use chrono::{DateTime, Utc};
 
 /// A policy that also allows http, and these networks.
-fn allowing(networks: &[&str]) -> Policy {
+fn allowing(networks: &[&str]) -> UrlPolicy {
     let networks = networks.iter().map(|text| text.parse().expect("a network")).collect();
-    Policy { allow_http: true, networks }
+    UrlPolicy { allow_http: true, networks }
 }
 
 /// A sender that gives up soon.
-fn sender(policy: Policy, lookup: Lookup) -> Sender {
-    Sender::with(policy, lookup, quick(), rustls::RootCertStore::empty().into()).expect("a sender")
+fn sender(policy: UrlPolicy, lookup: Lookup) -> HttpTransport {
+    HttpTransport::with(policy, lookup, quick(), rustls::RootCertStore::empty().into()).expect("a sender")
 }
 
-fn quick() -> Limits {
+fn quick() -> TransportLimits {
     let soon = Duration::from_millis(400);
-    Limits { lookup: soon, connect: soon, whole: soon * 2, ..Limits::default() }
+    TransportLimits { lookup: soon, connect: soon, total: soon * 2, ..TransportLimits::default() }
 }
 
 /// Names that are not asked for.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use charter_runtime::webhook::{Exchange, Outcome, Sender};
+use charter_runtime::webhook::{Transport, Outcome, HttpTransport};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{RootCertStore, ServerConfig};
@@ -51,8 +51,8 @@ impl Authority {
 /// What comes of an attempt over TLS at `receiver.example`, and how many requests arrived.
 async fn outcome(server: TlsAcceptor, roots: RootCertStore) -> (Outcome, usize) {
     let receiver = Receiver::listen("127.0.0.1:0", Some(server), |_| Reply::status(204)).await;
-    let policy = charter_runtime::webhook::Policy { allow_http: false, ..allowing(&["127.0.0.0/8"]) };
-    let sender = Sender::with(policy, named(&["127.0.0.1"]), quick(), roots.into()).expect("a sender");
+    let policy = charter_runtime::webhook::UrlPolicy { allow_http: false, ..allowing(&["127.0.0.0/8"]) };
+    let sender = HttpTransport::with(policy, named(&["127.0.0.1"]), quick(), roots.into()).expect("a sender");
     let url = format!("https://receiver.example:{}/hooks", receiver.address.port());
     let outcome = sender.send(&attempt(&url)).await;
     (outcome, receiver.received().len())

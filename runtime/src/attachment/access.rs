@@ -4,7 +4,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait, SimpleExpr};
 use sea_orm::{QueryOrder, Value};
 
-use super::{leftover, record};
+use super::{pending_deletion, record};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::crud::{load, to_read, to_write, visible};
@@ -15,7 +15,7 @@ use crate::query::Condition;
 use crate::resource::Resource;
 
 /// The attachments of one record.
-pub fn hangs_on(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
+pub fn attached_to(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
     let field = |name: &str| entry.field(name).ok_or_else(|| Error::internal(format!("`{name}` is not a field")));
     let of_type = Condition::equals(field("attachable_type")?, target.meta.type_name);
     Ok(of_type.and(Condition::equals(field("attachable_id")?, id)))
@@ -72,37 +72,37 @@ pub fn scope(context: &Context<'_>) -> Option<Condition> {
 ///
 /// # Errors
 /// [`Error::NotFound`] otherwise: it is no record that this caller may see.
-pub async fn reach(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
+pub async fn check_access(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
     let attachment = record::Entity::find_by_id(id).one(context.db()).await?.ok_or(Error::NotFound)?;
     let target = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
-    may(context, target, reads).map_err(|_| Error::NotFound)
+    check_permission(context, target, reads).map_err(|_| Error::NotFound)
 }
 
 /// What the caller needs to read, or write, the attachments of a resource's records.
 ///
 /// # Errors
 /// 403 for an ability or a permission that is missing.
-pub fn may(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
+pub fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
     let (ability, permission) = if reads { to_read(target) } else { to_write(target) };
     context.caller().need_ability(&ability)?;
     permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
 }
 
 /// Whether the caller sees this record; `lock` keeps it there until the transaction ends.
-pub async fn is_there(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
+pub async fn target_exists(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
     let condition = visible(context, target);
     Ok(load(context, target, id, &condition, lock).await?.is_some())
 }
 
 /// The ids of a record's attachments.
-pub async fn of(context: &Context<'_>, target: &Entry, id: i64) -> Result<Vec<i64>> {
+pub async fn attachment_ids(context: &Context<'_>, target: &Entry, id: i64) -> Result<Vec<i64>> {
     let those = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
     let found = record::Entity::find().filter(those).order_by_asc(record::Column::Id).all(context.db()).await?;
     Ok(found.iter().map(|attachment| attachment.id).collect())
 }
 
 /// Forgets those whose record went without a word: deleted by the database together with another.
-pub async fn forget_orphans(context: &Context<'_>) -> Result<()> {
+pub async fn delete_orphans(context: &Context<'_>) -> Result<()> {
     for target in context.catalog().attachables() {
         let mut sql = Sql::new(
             context.state().db.dialect(),
@@ -122,7 +122,7 @@ pub async fn forget_orphans(context: &Context<'_>) -> Result<()> {
 async fn remove(context: &Context<'_>, those: SimpleExpr) -> Result<()> {
     let found = record::Entity::find().filter(those.clone()).all(context.db()).await?;
     for attachment in &found {
-        leftover::add(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await?;
+        pending_deletion::schedule(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await?;
     }
     if !found.is_empty() {
         record::Entity::delete_many().filter(those).exec(context.db()).await?;

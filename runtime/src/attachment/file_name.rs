@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A name has at most so many characters.
-const LONGEST: usize = 255;
+const MAX_CHARACTERS: usize = 255;
 
 /// The last segment of what the client sent, without control characters and direction marks, cut so that its ending
 /// stays.
@@ -15,13 +15,13 @@ pub fn clean(given: &str) -> String {
         return "file".into();
     }
     let length = name.chars().count();
-    if length <= LONGEST {
+    if length <= MAX_CHARACTERS {
         return name.into();
     }
     // An ending longer than this is none.
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let ending = if ending.is_empty() || ending.len() > 16 { String::new() } else { format!(".{ending}") };
-    let stem: String = name.chars().take(LONGEST - ending.chars().count()).collect();
+    let stem: String = name.chars().take(MAX_CHARACTERS - ending.chars().count()).collect();
     format!("{stem}{ending}")
 }
 

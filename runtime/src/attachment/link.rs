@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::storage::Part;
 use crate::error::{Error, Result};
-use crate::mac::{hmac, keyed};
+use crate::crypto::hmac::{hmac, keyed};
 
 /// How long a link works (the specification, "Limits").
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);

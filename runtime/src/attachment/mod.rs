@@ -4,30 +4,30 @@
 //! without an owner stands in `attachment_leftovers` since before its first byte, so that [`sweep`] finds it.
 
 mod access;
-mod bucket;
-mod delivery;
+mod s3;
+mod download;
 mod file_name;
-mod form;
-mod leftover;
+mod multipart;
+mod pending_deletion;
 mod link;
-mod location;
+mod s3_config;
 mod media_type;
-mod presentation;
+mod content_headers;
 mod record;
 mod spool;
 mod storage;
-mod sweep;
+mod garbage_collection;
 mod thumbnail;
 mod upload;
 
-pub use access::{hangs_on, of, reach, target};
-pub use delivery::{Delivery, find};
+pub use access::{attached_to, attachment_ids, check_access, target};
+pub use download::{Download, find_download};
 pub use link::PATH;
-pub use location::Location;
-pub use presentation::Presentation;
+pub use s3_config::S3Config;
+pub use content_headers::ContentHeaders;
 pub use record::route;
 pub use storage::{Part, Storage};
-pub use sweep::{sweep, sweep_once};
+pub use garbage_collection::{collect_garbage, run_garbage_collection};
 
 /// The largest file: 20 MB in the specification, which are 20 × 1024 × 1024 bytes.
-pub const MOST_BYTES: u64 = 20 << 20;
+pub const MAX_FILE_BYTES: u64 = 20 << 20;

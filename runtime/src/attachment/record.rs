@@ -3,9 +3,9 @@
 use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
-use super::presentation::Presentation;
+use super::content_headers::ContentHeaders;
 use super::storage::Part;
-use super::{access, leftover, upload};
+use super::{access, pending_deletion, upload};
 use crate::crud::{BoxFuture, Context, Route};
 use crate::db::Row;
 use crate::error::{Error, Result};
@@ -64,7 +64,7 @@ trait Behaviour {
 impl Behaviour for Entity {
     /// The bytes belong to nobody from the moment that the deletion stands.
     async fn after_delete(context: &Context<'_>, attachment: &Model) -> Result<()> {
-        leftover::add(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await
+        pending_deletion::schedule(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await
     }
 }
 
@@ -92,8 +92,8 @@ fn computed<'a>(
             };
             let uuid = Cell::new(row, uuid)?.uuid()?.ok_or_else(|| missing("uuid"))?;
             let name = Cell::new(row, name)?.text()?.ok_or_else(|| missing("original_name"))?;
-            let presentation = Presentation::of(part, media_type, name);
-            let link = context.state().attachments.link(&base_url, part, uuid, context.now(), presentation).await?;
+            let headers = ContentHeaders::of(part, media_type, name);
+            let link = context.state().attachments.link(&base_url, part, uuid, context.now(), headers).await?;
             let mut value = Vec::with_capacity(link.len() + 2);
             write_text(&mut value, &link);
             values.push(value);

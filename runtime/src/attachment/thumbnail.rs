@@ -11,13 +11,13 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use super::media_type::IMAGES;
 
 /// Width and height are at most so many pixels.
-const SIDE: u32 = 256;
+const MAX_SIDE_PIXELS: u32 = 256;
 /// An image of more pixels is refused: a small file can claim any number of them.
-pub const MOST_PIXELS: u64 = 100_000_000;
+pub const MAX_PIXELS: u64 = 100_000_000;
 /// An image that needs more bytes to be decoded has no thumbnail.
-const MOST_MEMORY: u64 = 96 << 20;
+const MAX_DECODE_BYTES: u64 = 96 << 20;
 /// Of a photograph nobody sees the difference to more.
-const QUALITY: u8 = 80;
+const JPEG_QUALITY: u8 = 80;
 
 /// A small picture.
 #[derive(Debug)]
@@ -28,32 +28,32 @@ pub struct Thumb {
 
 /// What there is to say of a file.
 #[derive(Debug)]
-pub enum Looked {
+pub enum ImageInspection {
     /// No image of a known kind, or one that cannot be read.
-    Nothing,
-    Thumb(Thumb),
+    NotAnImage,
+    Thumbnail(Thumb),
     /// More pixels than are taken.
     TooLarge(u32, u32),
 }
 
 /// Looks at a file of this type. It is read as it is decoded, and takes memory and time: run it where it may, one at a
 /// time.
-pub fn look(path: &Path, media_type: &str) -> Looked {
-    let Some(format) = format(media_type) else { return Looked::Nothing };
+pub fn inspect(path: &Path, media_type: &str) -> ImageInspection {
+    let Some(format) = format(media_type) else { return ImageInspection::NotAnImage };
     let open = || File::open(path).map(|file| ImageReader::with_format(BufReader::new(file), format)).ok();
     // The size stands in the head: nothing is decoded for it.
     let Some(Ok((width, height))) = open().map(|mut reader| {
         reader.limits(limits());
         reader.into_dimensions()
     }) else {
-        return Looked::Nothing;
+        return ImageInspection::NotAnImage;
     };
-    if u64::from(width) * u64::from(height) > MOST_PIXELS {
-        return Looked::TooLarge(width, height);
+    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return ImageInspection::TooLarge(width, height);
     }
     match open().and_then(|reader| shrink(reader).ok()) {
-        Some(thumb) => Looked::Thumb(thumb),
-        None => Looked::Nothing,
+        Some(thumb) => ImageInspection::Thumbnail(thumb),
+        None => ImageInspection::NotAnImage,
     }
 }
 
@@ -64,23 +64,23 @@ fn format(media_type: &str) -> Option<ImageFormat> {
 
 fn limits() -> Limits {
     let mut limits = Limits::default();
-    limits.max_alloc = Some(MOST_MEMORY);
+    limits.max_alloc = Some(MAX_DECODE_BYTES);
     limits
 }
 
 fn shrink(mut reader: ImageReader<BufReader<File>>) -> image::ImageResult<Thumb> {
     reader.limits(limits());
     let mut decoder = reader.into_decoder()?;
-    if decoder.total_bytes() > MOST_MEMORY {
+    if decoder.total_bytes() > MAX_DECODE_BYTES {
         let limit = image::error::LimitErrorKind::InsufficientMemory;
         return Err(image::ImageError::Limits(image::error::LimitError::from_kind(limit)));
     }
     let orientation = decoder.orientation()?;
     let image = DynamicImage::from_decoder(decoder)?;
     // Enlarging what is small would show nothing more.
-    let mut small = match image.width() <= SIDE && image.height() <= SIDE {
+    let mut small = match image.width() <= MAX_SIDE_PIXELS && image.height() <= MAX_SIDE_PIXELS {
         true => image,
-        false => image.thumbnail(SIDE, SIDE),
+        false => image.thumbnail(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS),
     };
     small.apply_orientation(orientation);
     let mut bytes = Vec::new();
@@ -88,7 +88,7 @@ fn shrink(mut reader: ImageReader<BufReader<File>>) -> image::ImageResult<Thumb>
         DynamicImage::ImageRgba8(small.into_rgba8()).write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)?;
         "image/png"
     } else {
-        small.into_rgb8().write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY))?;
+        small.into_rgb8().write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY))?;
         "image/jpeg"
     };
     Ok(Thumb { bytes: bytes.into(), media_type })

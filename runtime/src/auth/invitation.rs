@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
-use super::secret::{digest, random};
+use super::secret::{digest, random_base62};
 use super::{password, session};
 use crate::context::{Context, State};
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::Result;
 
-const LASTS: TimeDelta = TimeDelta::days(7);
-const CHARACTERS: usize = 40;
+const LIFETIME: TimeDelta = TimeDelta::days(7);
+const SECRET_CHARACTERS: usize = 40;
 
 /// Makes a link's secret for a user, in the context's transaction. The one before it ends.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn create(context: &Context<'_>, user_id: i64) -> Result<String> {
-    let (dialect, secret) = (context.state().db.dialect(), random(CHARACTERS)?);
+    let (dialect, secret) = (context.state().db.dialect(), random_base62(SECRET_CHARACTERS)?);
     end(context.state().db.dialect(), context.db(), user_id).await?;
     let mut sql =
         Sql::new(dialect, "INSERT INTO \"user_invitations\" (\"user_id\", \"digest\", \"expires_at\") VALUES (");
-    sql.bind(user_id).push(", ").bind(hex::encode(digest(&secret))).push(", ").bind(context.now() + LASTS).push(")");
+    sql.bind(user_id).push(", ").bind(hex::encode(digest(&secret))).push(", ").bind(context.now() + LIFETIME).push(")");
     sql.run(context.db()).await?;
     Ok(secret)
 }
@@ -61,10 +61,10 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
 /// Sets the password of the user whose link it is, ends the link, and begins a session: its secret.
 ///
 /// # Errors
-/// Those of [`password::make`]; then the link still works.
+/// Those of [`password::prepare`]; then the link still works.
 pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<Option<String>> {
     let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
-    let made = password::make(state, user_id, password).await?;
+    let made = password::prepare(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"digest\" = ");
     sql.bind(hex::encode(digest(secret)));

@@ -15,10 +15,10 @@ use crate::lasting::apart;
 
 /// The fewest and the most characters. Length alone makes a password hard to guess (NIST SP 800-63B, 3.1.1.2); nothing
 /// else is asked of it.
-pub const CHARACTERS: std::ops::RangeInclusive<usize> = 12..=200;
+pub const LENGTH: std::ops::RangeInclusive<usize> = 12..=200;
 
 /// A hash takes 19 MiB and some 20 ms of a core: no more than this at once.
-static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
+static HASH_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
 /// A user's password, as its hash. To compare one takes a while, in which another may be set: what follows from one that
 /// fitted holds while its hash is the user's. It has no `Debug`, so that no log prints it.
@@ -30,9 +30,9 @@ pub struct Password {
 /// Sets the password of a user, and ends every session of theirs.
 ///
 /// # Errors
-/// Those of [`make`].
+/// Those of [`prepare`].
 pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()> {
-    let made = make(state, user_id, password).await?;
+    let made = prepare(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
     store(state, &transaction, &made, None).await?;
     session::commit(state, transaction).await
@@ -42,9 +42,9 @@ pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()>
 /// not theirs any more.
 ///
 /// # Errors
-/// Those of [`make`].
+/// Those of [`prepare`].
 pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Result<Option<String>> {
-    let made = make(state, old.user_id, password).await?;
+    let made = prepare(state, old.user_id, password).await?;
     let transaction = state.db.begin().await?;
     if !store(state, &transaction, &made, Some(old)).await? {
         return Ok(None);
@@ -59,7 +59,7 @@ pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Resul
 /// # Errors
 /// 422 under `password` when it is too short or too long, or is the user's own name or address; [`Error::NotFound`]
 /// when there is no such user.
-pub async fn make(state: &State, user_id: i64, password: &str) -> Result<Password> {
+pub async fn prepare(state: &State, user_id: i64, password: &str) -> Result<Password> {
     let user = user::Entity::find_by_id(user_id).one(state.db.reader()).await?.ok_or(Error::NotFound)?;
     check(password, &user)?;
     Ok(Password { user_id, hash: hash(password.to_string()).await? })
@@ -108,9 +108,9 @@ pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<P
     };
     let hash = match &known {
         Some(known) => known.hash.clone(),
-        None => nobodys().await?.to_string(),
+        None => dummy_hash().await?.to_string(),
     };
-    if password.chars().count() > *CHARACTERS.end() {
+    if password.chars().count() > *LENGTH.end() {
         return Ok(None);
     }
     let fits = verify(password.to_string(), hash).await?;
@@ -119,7 +119,7 @@ pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<P
 
 fn check(password: &str, user: &user::Model) -> Result<()> {
     let length = password.chars().count();
-    let (least, most) = (CHARACTERS.start(), CHARACTERS.end());
+    let (least, most) = (LENGTH.start(), LENGTH.end());
     let problem = if length < *least {
         format!("must have at least {least} characters")
     } else if length > *most {
@@ -133,12 +133,12 @@ fn check(password: &str, user: &user::Model) -> Result<()> {
 }
 
 /// The hash of a password that nobody has, to be compared with in place of one that is not there.
-async fn nobodys() -> Result<&'static str> {
+async fn dummy_hash() -> Result<&'static str> {
     static HASH: OnceLock<String> = OnceLock::new();
     match HASH.get() {
         Some(hash) => Ok(hash),
         None => {
-            let made = hash(super::secret::random(32)?).await?;
+            let made = hash(super::secret::random_base62(32)?).await?;
             Ok(HASH.get_or_init(|| made))
         }
     }
@@ -146,7 +146,7 @@ async fn nobodys() -> Result<&'static str> {
 
 async fn hash(password: String) -> Result<String> {
     let work = move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string());
-    apart(&TURNS, work).await?.map_err(Error::internal)
+    apart(&HASH_PERMITS, work).await?.map_err(Error::internal)
 }
 
 async fn verify(password: String, hash: String) -> Result<bool> {
@@ -154,5 +154,5 @@ async fn verify(password: String, hash: String) -> Result<bool> {
         let hash = PasswordHash::new(&hash)?;
         Ok::<_, argon2::password_hash::Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
     };
-    apart(&TURNS, compare).await?.map_err(Error::internal)
+    apart(&HASH_PERMITS, compare).await?.map_err(Error::internal)
 }

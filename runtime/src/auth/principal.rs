@@ -22,7 +22,7 @@ pub struct Principal {
 }
 
 /// Whether some abilities include one: `*` is all of them.
-pub fn holds(abilities: &[String], ability: &str) -> bool {
+pub fn grants_ability(abilities: &[String], ability: &str) -> bool {
     abilities.iter().any(|held| held == "*" || held == ability)
 }
 
@@ -33,13 +33,13 @@ impl Principal {
     }
 
     /// Whether nothing was taken from it that another, who it was before, could do.
-    pub fn may_as_much_as(&self, before: &Principal) -> bool {
+    pub fn covers(&self, before: &Principal) -> bool {
         let is_permitted = !before.is_admin && before.permissions.is_subset(&self.permissions);
         (self.is_admin || is_permitted) && before.abilities.iter().all(|ability| self.has_ability(ability))
     }
 
     pub fn has_ability(&self, ability: &str) -> bool {
-        holds(&self.abilities, ability)
+        grants_ability(&self.abilities, ability)
     }
 
     /// # Errors
@@ -49,7 +49,7 @@ impl Principal {
     }
 
     /// # Errors
-    /// [`Error::AbilityMissing`], with the first, when the token holds none of them.
+    /// [`Error::AbilityMissing`], with the first, when the token grants_ability none of them.
     pub fn need_any_ability(&self, abilities: &[String]) -> Result<()> {
         match abilities.first() {
             Some(first) if !abilities.iter().any(|ability| self.has_ability(ability)) => {

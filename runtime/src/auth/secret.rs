@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 
 const PREFIX: &str = "chr_";
-const RANDOM: usize = 32;
-const CHECK: usize = 6;
+const RANDOM_CHARACTERS: usize = 32;
+const CHECKSUM_CHARACTERS: usize = 6;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// A token as it is shown once. It has no `Debug`, so that no log prints it.
@@ -15,7 +15,7 @@ pub struct Secret(String);
 impl Secret {
     /// Makes a new one from the operating system's randomness.
     pub fn generate() -> Result<Secret> {
-        let mut text = format!("{PREFIX}{}", random(RANDOM)?);
+        let mut text = format!("{PREFIX}{}", random_base62(RANDOM_CHARACTERS)?);
         let check = checksum(&text);
         text.push_str(&check);
         Ok(Secret(text))
@@ -23,10 +23,10 @@ impl Secret {
 
     /// Reads what a client sent; `None` when it cannot be a token, which spares the database a look.
     pub fn parse(text: &str) -> Option<Secret> {
-        let well_formed = text.len() == PREFIX.len() + RANDOM + CHECK
+        let well_formed = text.len() == PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS
             && text.starts_with(PREFIX)
             && text[PREFIX.len()..].bytes().all(|b| b.is_ascii_alphanumeric());
-        (well_formed && checksum(&text[..PREFIX.len() + RANDOM]) == text[PREFIX.len() + RANDOM..])
+        (well_formed && checksum(&text[..PREFIX.len() + RANDOM_CHARACTERS]) == text[PREFIX.len() + RANDOM_CHARACTERS..])
             .then(|| Secret(text.to_string()))
     }
 
@@ -47,10 +47,10 @@ impl Secret {
 }
 
 /// So many random base62 characters from the operating system.
-pub(crate) fn random(length: usize) -> Result<String> {
+pub(crate) fn random_base62(length: usize) -> Result<String> {
     let mut text = String::with_capacity(length);
     while text.len() < length {
-        let mut bytes = [0_u8; RANDOM];
+        let mut bytes = [0_u8; RANDOM_CHARACTERS];
         getrandom::fill(&mut bytes).map_err(Error::internal)?;
         // 248 is the largest multiple of 62 in a byte: what is above would favour some characters.
         for byte in bytes.into_iter().filter(|byte| *byte < 248) {
@@ -70,7 +70,7 @@ pub(super) fn digest(secret: &str) -> [u8; 32] {
 /// The CRC-32 of the text so far, in six base62 digits.
 fn checksum(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes());
-    let mut digits = [0_u8; CHECK];
+    let mut digits = [0_u8; CHECKSUM_CHARACTERS];
     for digit in digits.iter_mut().rev() {
         *digit = ALPHABET[(rest % 62) as usize];
         rest /= 62;

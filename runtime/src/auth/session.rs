@@ -6,29 +6,29 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::EntityTrait;
 
-use super::middleware::of_user;
+use super::authenticate::load_principal;
 use super::password::Password;
-use super::secret::{digest, random};
+use super::secret::{digest, random_base62};
 use super::{Principal, user};
 use crate::cache::TtlCache;
 use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
 
-const CHARACTERS: usize = 43;
+const SECRET_CHARACTERS: usize = 43;
 /// A session ends when it was not used for so long, and at last.
-const IDLE: TimeDelta = TimeDelta::hours(12);
-const LONGEST: TimeDelta = TimeDelta::days(30);
+const IDLE_TIMEOUT: TimeDelta = TimeDelta::hours(12);
+const MAX_LIFETIME: TimeDelta = TimeDelta::days(30);
 /// The secret is changed so often; the one before it holds so long, for requests that were under way, and until the new one
 /// is used: the answer that tells it may be lost.
-const ROTATED: TimeDelta = TimeDelta::hours(1);
-const GRACE: TimeDelta = TimeDelta::minutes(1);
+const ROTATION_INTERVAL: TimeDelta = TimeDelta::hours(1);
+const ROTATION_GRACE: TimeDelta = TimeDelta::minutes(1);
 /// Its use is noted at most so often.
-const NOTED: TimeDelta = TimeDelta::minutes(5);
+const LAST_USED_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// What was read of it holds so long, on other nodes too; on the node that ends it, it ends at once.
-const REMEMBERED: Duration = Duration::from_secs(30);
+const CACHE_TTL: Duration = Duration::from_secs(30);
 /// A request waits so long for its secret to be changed, and goes on with the one that it has.
-const PATIENCE: Duration = Duration::from_secs(1);
+const ROTATION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A user in a browser.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub struct SignedIn {
 
 impl SignedIn {
     /// What the session is known by for as long as it lasts, whatever its secret is by now.
-    pub fn mark(&self) -> String {
+    pub fn session_key(&self) -> String {
         format!("{} {}", self.id, self.created_at.timestamp_micros())
     }
 }
@@ -58,35 +58,35 @@ pub struct Found {
 
 /// Cache of signed-in users by the digests of their sessions.
 #[derive(Debug, Default)]
-pub struct SessionCache(Mutex<Memory>);
+pub struct SessionCache(Mutex<CacheState>);
 
 #[derive(Debug, Default)]
-struct Memory {
+struct CacheState {
     users: TtlCache<[u8; 32], Arc<SignedIn>>,
     cleared: u64,
 }
 
 impl SessionCache {
     pub(super) fn clear(&self) {
-        let mut memory = self.lock();
-        memory.users.clear();
-        memory.cleared += 1;
+        let mut state = self.lock();
+        state.users.clear();
+        state.cleared += 1;
     }
 
     fn get(&self, digest: &[u8; 32], now: Instant) -> (Option<Arc<SignedIn>>, u64) {
-        let memory = self.lock();
-        (memory.users.get(digest, now), memory.cleared)
+        let state = self.lock();
+        (state.users.get(digest, now), state.cleared)
     }
 
     fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, until: Instant, cleared: u64) {
-        let memory = self.lock();
-        if memory.cleared != cleared {
+        let state = self.lock();
+        if state.cleared != cleared {
             return;
         }
-        memory.users.insert(digest, user.clone(), until);
+        state.users.insert(digest, user.clone(), until);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Memory> {
+    fn lock(&self) -> MutexGuard<'_, CacheState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,10 +108,10 @@ pub async fn begin(state: &State, password: &Password) -> Result<Option<String>>
 /// # Errors
 /// When the database fails.
 pub(super) async fn insert(state: &State, transaction: &Connection, password: &Password) -> Result<Option<String>> {
-    let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random(CHARACTERS)?);
+    let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random_base62(SECRET_CHARACTERS)?);
     let mut over = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
-    over.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE);
-    over.push(" OR \"created_at\" < ").bind(now - LONGEST).push(")");
+    over.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
+    over.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
     over.run(transaction).await?;
     let columns = "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"user_sessions\" ({columns}) SELECT u.\"id\", "));
@@ -129,24 +129,24 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
     Ok((sql.run(transaction).await? == 1).then_some(secret))
 }
 
-/// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated. `anew`: whatever
+/// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated. `bypass_cache`: whatever
 /// is remembered of it.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option<Found>> {
+pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<Found>> {
     let key = digest(secret);
     let begun = state.clock.instant();
     let (known, cleared) = state.tokens.sessions.get(&key, begun);
-    if let Some(user) = known.filter(|_| !anew) {
+    if let Some(user) = known.filter(|_| !bypass_cache) {
         return Ok(Some(Found { user, renewed: None }));
     }
     let Some(row) = read(state, &hex::encode(key)).await? else { return Ok(None) };
     let now = state.clock.now();
-    let over = now - row.last_used_at > IDLE || now - row.created_at > LONGEST;
+    let over = now - row.last_used_at > IDLE_TIMEOUT || now - row.created_at > MAX_LIFETIME;
     // Who comes with a secret whose successor is in use has it from somebody else, or from a request that was under way.
     let age = now - row.rotated_at;
-    if over || (row.is_previous && row.is_seen() && age > GRACE) {
+    if over || (row.is_previous && row.is_seen() && age > ROTATION_GRACE) {
         return Ok(None);
     }
     let Some(model) = user::Entity::find_by_id(row.user_id).one(state.db.reader()).await? else { return Ok(None) };
@@ -154,20 +154,20 @@ pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option
         return Ok(None);
     }
     let (name, email) = (model.name.clone(), model.email.clone());
-    let principal = Principal { abilities: vec!["*".into()], ..of_user(state, model).await? };
+    let principal = Principal { abilities: vec!["*".into()], ..load_principal(state, model).await? };
     let user =
         Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id, created_at: row.created_at });
     // The answer that told the successor of a previous one was lost.
-    let renewed = match age > if row.is_previous { GRACE } else { ROTATED } {
+    let renewed = match age > if row.is_previous { ROTATION_GRACE } else { ROTATION_INTERVAL } {
         true => rotate(state, &row, &hex::encode(key), now).await,
         false => None,
     };
     if renewed.is_none() && !row.is_previous {
-        if now - row.last_used_at > NOTED || !row.is_seen() {
+        if now - row.last_used_at > LAST_USED_INTERVAL || !row.is_seen() {
             let used_at = now.max(row.rotated_at + TimeDelta::milliseconds(1));
-            note(state.clone(), row, used_at);
+            record_use(state.clone(), row, used_at);
         }
-        state.tokens.sessions.put(key, &user, begun + REMEMBERED, cleared);
+        state.tokens.sessions.put(key, &user, begun + CACHE_TTL, cleared);
     }
     Ok(Some(Found { user, renewed }))
 }
@@ -250,7 +250,7 @@ async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
 /// Changes the secret in the place of the one that was sent; nothing when another request has just done so, or when it
 /// cannot be done now: who only reads needs nobody who writes. Left in the middle it is as when the answer is lost.
 async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Option<String> {
-    let rotated = tokio::time::timeout(PATIENCE, try_rotate(state, row, sent, now)).await;
+    let rotated = tokio::time::timeout(ROTATION_TIMEOUT, try_rotate(state, row, sent, now)).await;
     rotated.unwrap_or_else(|_| Err(Error::too_long())).unwrap_or_else(|error| {
         tracing::warn!(%error, "the secret of session {} was not changed", row.id);
         None
@@ -258,7 +258,7 @@ async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Opt
 }
 
 async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Result<Option<String>> {
-    let secret = random(CHARACTERS)?;
+    let secret = random_base62(SECRET_CHARACTERS)?;
     let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"digest\" = ");
     sql.bind(hex::encode(digest(&secret))).push(", \"previous\" = ").bind(sent).push(", \"rotated_at\" = ").bind(now);
     sql.push(", \"last_used_at\" = ").bind(now).push(" WHERE \"id\" = ").bind(row.id);
@@ -269,7 +269,7 @@ async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) ->
 
 /// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged. Of a secret that another
 /// request has changed meanwhile it says nothing: the new one may not have arrived.
-fn note(state: Arc<State>, row: Row, now: DateTime<Utc>) {
+fn record_use(state: Arc<State>, row: Row, now: DateTime<Utc>) {
     tokio::spawn(async move {
         let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
         sql.bind(now).push(" WHERE \"id\" = ").bind(row.id).push(" AND \"digest\" = ").bind(row.digest.as_str());

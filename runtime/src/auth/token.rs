@@ -5,10 +5,10 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::Secret;
-use super::principal::holds;
+use super::principal::grants_ability;
 use crate::crud::{Context, Draft, Route};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -106,11 +106,11 @@ fn grants(draft: &Draft<Entity>) -> bool {
     let Some(before) = &draft.before else { return true };
     let held = abilities(Some(&before.abilities));
     let given = abilities(draft.model.abilities.try_as_ref());
-    let does_more = given.iter().any(|ability| !holds(&held, ability));
+    let does_more = given.iter().any(|ability| !grants_ability(&held, ability));
     does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
 }
 
-/// A token grants known abilities only, and only those that the caller's own token holds.
+/// A token grants known abilities only, and only those that the caller's own token grants_ability.
 fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
     let Some(given) = draft.model.abilities.try_as_ref() else { return };
     let given = abilities(Some(given));
@@ -136,13 +136,13 @@ fn abilities(list: Option<&Json>) -> Vec<String> {
 }
 
 /// The tokens that grant an ability that no endpoint needs any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().abilities();
     let mut found = Vec::new();
     for token in Entity::find().all(context.db()).await? {
         for ability in abilities(Some(&token.abilities)).iter().filter(|one| *one != "*" && !known.contains(*one)) {
             let problem = format!("grants `{ability}`, which nothing needs");
-            found.push(Finding { kind: "tokens", id: token.id, name: token.name.clone(), problem });
+            found.push(StaleReference { kind: "tokens", id: token.id, name: token.name.clone(), problem });
         }
     }
     Ok(found)

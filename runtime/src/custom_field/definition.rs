@@ -11,7 +11,7 @@ use super::CustomFieldType;
 use crate::crud::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -51,10 +51,10 @@ pub struct Model {
 }
 
 /// So many records of one entity type may have.
-const MOST: u64 = 100;
+const MAX_FIELDS_PER_ENTITY: u64 = 100;
 
 /// What the names of negated predicates begin with: `q[cf.x_not_eq]` asks about `x`.
-const NOT: &str = "_not";
+const NEGATION: &str = "_not";
 
 /// What the rest of the runtime needs of a definition.
 #[derive(Debug, Clone)]
@@ -106,7 +106,7 @@ impl Rules for Entity {
             }
         }
         if draft.before.is_none() {
-            check_beside_others(context, draft).await?;
+            check_against_others(context, draft).await?;
         }
         let field_type = draft.model.field_type.try_as_ref().and_then(|name| CustomFieldType::from_name(name));
         let choices = draft.model.choices.try_as_ref().cloned();
@@ -150,32 +150,32 @@ impl Rules for Entity {
 }
 
 /// What the other definitions of its entity type leave to a new one.
-async fn check_beside_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
     let Some(entity_type) = draft.model.entity_type.try_as_ref() else { return Ok(()) };
     // One is made after the other, so that of two that go at once the second sees the first.
     Lock::Fields.hold(context.db()).await?;
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
     // Each has indexes, which every write keeps and PostgreSQL locks with their table.
-    if others.clone().count(context.db()).await? >= MOST {
-        draft.error("entity_type", format!("has {MOST} custom fields, and can have no more"));
+    if others.clone().count(context.db()).await? >= MAX_FIELDS_PER_ENTITY {
+        draft.error("entity_type", format!("has {MAX_FIELDS_PER_ENTITY} custom fields, and can have no more"));
     }
     let Some(name) = draft.model.name.try_as_ref() else { return Ok(()) };
-    let negated = [Some(format!("{name}{NOT}")), name.strip_suffix(NOT).map(String::from)];
+    let negated = [Some(format!("{name}{NEGATION}")), name.strip_suffix(NEGATION).map(String::from)];
     let alike = others.filter(Column::Name.is_in(negated.into_iter().flatten()));
     if let Some(other) = alike.one(context.db()).await? {
-        let problem = format!("must not be told from `{}` by `{NOT}`, with which predicates begin", other.name);
+        let problem = format!("must not be told from `{}` by `{NEGATION}`, with which predicates begin", other.name);
         draft.error("name", problem);
     }
     Ok(())
 }
 
 /// The definitions whose entity type has no custom fields any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let has = |plural: &str| context.catalog().by_plural(plural).is_some_and(|entry| entry.meta.custom_fields);
     let definitions = Entity::find().all(context.db()).await?.into_iter();
-    let lost = definitions.filter(|definition| !has(&definition.entity_type)).map(|definition| {
+    let found = definitions.filter(|definition| !has(&definition.entity_type)).map(|definition| {
         let problem = format!("belongs to `{}`, which has no custom fields", definition.entity_type);
-        Finding { kind: "custom_fields", id: definition.id, name: definition.name, problem }
+        StaleReference { kind: "custom_fields", id: definition.id, name: definition.name, problem }
     });
-    Ok(lost.collect())
+    Ok(found.collect())
 }

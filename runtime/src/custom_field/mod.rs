@@ -1,16 +1,16 @@
 //! Custom fields: values that the operators of a service define by name and type while it runs.
 
 mod definition;
-mod known;
+mod definition_cache;
 mod value;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
-pub use known::{Definitions, Known, Types, table, write_changes, write_text};
+pub use definition::{ActiveModel, Definition, Entity, Model, load, stale_references, route};
+pub use definition_cache::{DefinitionCache, Definitions, Types, table, write_changes, write_definitions};
 use sea_orm::Value;
-pub use value::{merge, shown};
+pub use value::{merge, readable_value};
 
 use crate::context::Context;
 use crate::db::Sql;
@@ -81,7 +81,7 @@ impl CustomFieldType {
 }
 
 /// A value as it is compared with what JSON holds, where days and times are text.
-pub fn in_json(value: Value) -> Value {
+pub fn json_operand(value: Value) -> Value {
     match value {
         Value::ChronoDate(Some(date)) => date.to_string().into(),
         Value::ChronoDateTimeUtc(Some(time)) => {
@@ -115,6 +115,6 @@ pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Res
         of.insert(text(1)?.to_string(), of_type);
     }
     let types = Arc::new(Types { of, changes: first.unwrap_or_default() });
-    context.state().custom_fields.keep_types(entity_type, types.clone());
+    context.state().custom_fields.store_types(entity_type, types.clone());
     Ok(types)
 }

@@ -38,7 +38,7 @@ pub fn merge(
                     errors.add(key, "is required");
                 }
             }
-            (given, Some(definition)) => match read(definition, given) {
+            (given, Some(definition)) => match parse_value(definition, given) {
                 Ok(value) if definition.required && value.as_str().is_some_and(|text| text.trim().is_empty()) => {
                     errors.add(key, "must not be blank");
                 }
@@ -64,7 +64,7 @@ pub fn merge(
 
 /// A value that a record has, as its definition has it: null where it is left of an earlier definition of another type,
 /// which no condition finds either. A choice that can no longer be chosen is still one.
-pub fn shown<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
+pub fn readable_value<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
     let Some(of_type) = CustomFieldType::from_name(&definition.field_type) else { return &Value::Null };
     let fits = match of_type {
         CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice => value.is_string(),
@@ -87,7 +87,7 @@ fn is_stored(stored: Option<&Value>, given: &Given<'_>) -> bool {
     }
 }
 
-fn read(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
+fn parse_value(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
     let custom = CustomFieldType::from_name(&definition.field_type).ok_or("has a definition of an unknown type")?;
     let text = given.scalar()?;
     if matches!(custom, CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice)

@@ -2,7 +2,7 @@
 
 use crate::context::State;
 use crate::error::{Error, Result};
-use crate::mac::hmac;
+use crate::crypto::hmac::hmac;
 
 /// Bytes of the secret, and of its mask.
 const BYTES: usize = 32;

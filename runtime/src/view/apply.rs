@@ -24,7 +24,7 @@ pub struct View {
 ///
 /// # Errors
 /// 422 under `filters` with everything that is wrong with them.
-pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
+pub fn filters_condition(planner: Planner<'_>, text: &str) -> Result<Condition> {
     let mut errors = FieldErrors::default();
     let json = serde_json::from_str(text).map_err(|error| format!("must be JSON: a list of objects; {error}"));
     let json = json.and_then(|json| check_numbers(text).map(|()| json));
@@ -36,24 +36,24 @@ pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
         errors.add("filters", record::too_many_conditions());
         return errors.into_result().map(|()| Condition::always());
     }
-    let condition = fold(planner, filters.iter(), |index, problem| {
+    let condition = combine(planner, filters.iter(), |index, problem| {
         errors.add("filters", format!("{problem} (filter {})", index + 1));
     });
     errors.into_result().map(|()| condition)
 }
 
-/// Filters joined from the first to the last; one that makes no sense is left out, and told.
+/// Filters joined from the first to the last; one that makes no sense is left out, and report.
 fn fold<'f>(
     planner: Planner<'_>,
     filters: impl Iterator<Item = &'f Filter>,
-    mut told: impl FnMut(usize, String),
+    mut report: impl FnMut(usize, String),
 ) -> Condition {
-    let mut folded: Option<Condition> = None;
+    let mut combined: Option<Condition> = None;
     for (index, filter) in filters.enumerate() {
         let condition = match filter.term().and_then(|term| planner.term(&term)) {
             Ok(condition) => condition,
             Err(problem) => {
-                told(index, problem);
+                report(index, problem);
                 continue;
             }
         };
@@ -61,13 +61,13 @@ fn fold<'f>(
             Logic::And | Logic::Or => condition,
             Logic::Nand | Logic::Nor => condition.not(),
         };
-        folded = Some(match (folded, filter.logic) {
+        combined = Some(match (combined, filter.logic) {
             (None, _) => condition,
             (Some(before), Logic::And | Logic::Nand) => before.and(condition),
             (Some(before), Logic::Or | Logic::Nor) => before.or(condition),
         });
     }
-    folded.unwrap_or_else(Condition::always)
+    combined.unwrap_or_else(Condition::always)
 }
 
 /// Finds the view of a `view_id` parameter.
@@ -112,7 +112,7 @@ impl View {
             given.iter().any(same)
         };
         let filters = self.filters.iter().filter(|filter| !explicit(filter));
-        fold(planner, filters, |_, _| {})
+        combine(planner, filters, |_, _| {})
     }
 
     /// The sparse shape: the id and the view's columns, as far as they still exist.

@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::names::Names;
+use super::validation::ViewValidator;
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
@@ -243,7 +243,7 @@ impl Behaviour for Entity {
             draft.error("visibility", "is system for administrators only");
         }
         let before = draft.before.as_ref();
-        // What a view has it keeps, also when a field that it names has gone since.
+        // What a view has it keeps, also when a field that it validator has gone since.
         let has_columns = before.is_some_and(|view| draft.model.columns.try_as_ref() == Some(&view.columns));
         let has_filters = before.is_some_and(|view| draft.model.filters.try_as_ref() == Some(&view.filters));
         let has_sort = before.is_some_and(|view| draft.model.sort_column.try_as_ref() == Some(&view.sort_column));
@@ -261,18 +261,18 @@ impl Behaviour for Entity {
             draft.error("entity_type", format!("must be the plural name of a resource{hint}"));
             return Ok(());
         };
-        let names = Names::of(context, entry).await?;
-        for problem in columns.iter().filter_map(|column| names.column(column).err()) {
+        let validator = ViewValidator::of(context, entry).await?;
+        for problem in columns.iter().filter_map(|column| validator.column(column).err()) {
             draft.error("columns", problem);
         }
         let filters = filters.unwrap_or_default();
-        if names.conditions(&filters) > MOST_CONDITIONS {
+        if validator.conditions(&filters) > MOST_CONDITIONS {
             draft.error("filters", too_many_conditions());
             return Ok(());
         }
         let mut values = 0;
         for (index, filter) in filters.into_iter().enumerate() {
-            match names.filter(&filter) {
+            match validator.filter(&filter) {
                 Ok(count) => values += count,
                 Err(problem) => draft.error("filters", format!("{problem} (filter {})", index + 1)),
             }
@@ -281,7 +281,7 @@ impl Behaviour for Entity {
         if values > MOST_VALUES {
             draft.error("filters", too_many_values());
         }
-        if let Some(problem) = sort_column.and_then(|column| names.sort_column(&column).err()) {
+        if let Some(problem) = sort_column.and_then(|column| validator.sort_column(&column).err()) {
             draft.error("sort_column", problem);
         }
         Ok(())
@@ -297,7 +297,7 @@ impl Behaviour for Entity {
     }
 
     async fn after_commit(context: &Context<'_>, _: &Model) -> Result<()> {
-        context.state().views_changed.tell();
+        context.state().views_version.bump();
         Ok(())
     }
 
@@ -307,19 +307,19 @@ impl Behaviour for Entity {
         let (mut columns, mut filters) = (list(Some(&view.columns)), view.filters.clone());
         let mut sort_column = view.sort_column.clone();
         if let Some(entry) = context.catalog().by_plural(&view.entity_type) {
-            let names = Names::of(context, entry).await?;
-            columns.retain(|column| names.column(column).is_ok());
+            let validator = ViewValidator::of(context, entry).await?;
+            columns.retain(|column| validator.column(column).is_ok());
             if columns.is_empty() {
                 draft.error("columns", "have all gone: there is nothing left to show");
             }
             if let Some(filters) = filters.as_array_mut() {
                 let read = |filter: &Json| serde_json::from_value::<Filter>(filter.clone()).ok();
-                filters.retain(|filter| read(filter).is_some_and(|filter| names.filter(&filter).is_ok()));
+                filters.retain(|filter| read(filter).is_some_and(|filter| validator.filter(&filter).is_ok()));
             }
-            sort_column = sort_column.filter(|column| names.sort_column(column).is_ok());
+            sort_column = sort_column.filter(|column| validator.sort_column(column).is_ok());
         }
         let name = format!("{} (Copy)", view.name);
-        draft.model.name = Set(name.chars().take(LONGEST_NAME).collect());
+        draft.model.name = Set(name.chars().take(MAX_NAME_CHARACTERS).collect());
         draft.model.entity_type = Set(view.entity_type.clone());
         draft.model.columns = Set(serde_json::json!(columns));
         draft.model.filters = Set(filters);
@@ -331,7 +331,7 @@ impl Behaviour for Entity {
 }
 
 /// The characters of a name (the specification, "Custom view").
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_CHARACTERS: usize = 255;
 
 /// The filters of a view, as far as they can be read without knowing its resource.
 pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {

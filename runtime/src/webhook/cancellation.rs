@@ -3,20 +3,20 @@
 
 use chrono::{DateTime, Utc};
 
-use super::delivery::{MOST_DELIVERIES, Turn};
+use super::delivery::{MAX_BATCH_DELIVERIES, AttemptKind};
 use crate::db::{Connection, Db, Dialect, Sql};
 use crate::error::Result;
 
 /// Cancels what is pending for a webhook, or as much of it as one transaction does: answers whether more may be left, which
 /// [`cancel_rest`] finds. To be called in the transaction that disables it, or one that holds it while it is disabled.
 pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64, now: DateTime<Utc>) -> Result<bool> {
-    let mut room = MOST_DELIVERIES as u64;
-    for turn in Turn::ALL {
+    let mut room = MAX_BATCH_DELIVERIES as u64;
+    for kind in AttemptKind::ALL {
         let mut sql =
             Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'cancelled', \"finished_at\" = ");
         sql.bind(now).push(" WHERE \"id\" IN (SELECT \"id\" FROM \"webhook_deliveries\" WHERE \"status\" = 'pending'");
         sql.push(" AND \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = ");
-        sql.bind(webhook_id).push(" AND ").push(turn.condition());
+        sql.bind(webhook_id).push(" AND ").push(kind.condition());
         // As the partial indexes have them.
         sql.push(&format!(" ORDER BY d.\"due_at\" LIMIT {room})"));
         // In the order in which attempts are completed, so that neither waits for the other for ever.
@@ -30,9 +30,9 @@ pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64,
 pub async fn cancel_rest(db: &Db, now: DateTime<Utc>) -> Result<bool> {
     let dialect = db.dialect();
     let mut sql = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE NOT w.\"is_active\" AND (");
-    for (turn, or) in [(Turn::First, " OR "), (Turn::Retry, ")")] {
+    for (kind, or) in [(AttemptKind::First, " OR "), (AttemptKind::Retry, ")")] {
         sql.push("EXISTS (SELECT 1 FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = w.\"id\" AND ");
-        sql.push(turn.condition()).push(")").push(or);
+        sql.push(kind.condition()).push(")").push(or);
     }
     let Some(row) = sql.push(" LIMIT 1").clone().one(db.reader()).await? else { return Ok(false) };
     let id: i64 = row.try_get("", "id")?;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
-use super::exchange::Attempt;
-use super::wanted::{insert_for, wants};
+use super::transport::Attempt;
+use super::subscriptions::{insert_deliveries, subscribes_sql};
 use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::{Error, Result};
@@ -22,61 +22,61 @@ pub const LEASE: TimeDelta = TimeDelta::seconds(45);
 
 /// So many events are fanned out in one transaction at most, and so many deliveries are made in it unless one event alone
 /// has more: it holds SQLite's only writer, and ends within the time that a statement has.
-const MOST_EVENTS: usize = 500;
-pub(super) const MOST_DELIVERIES: usize = 10_000;
+const MAX_BATCH_EVENTS: usize = 500;
+pub(super) const MAX_BATCH_DELIVERIES: usize = 10_000;
 
 /// A webhook is told of events from a minute before it was made: the clocks of two processes may differ by as much.
-const EARLIER: &str = "1 minute";
+const CLOCK_SKEW: &str = "1 minute";
 
 /// A webhook that has been failing for so long gets few slots.
-const FAILING: TimeDelta = TimeDelta::seconds(60);
+const THROTTLE_AFTER: TimeDelta = TimeDelta::seconds(60);
 
 /// Where a delivery stands in its schedule. First attempts have slots of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum AttemptKind {
     First,
     Retry,
 }
 
 impl Claim {
     /// Whether the webhook has few slots.
-    pub fn is_slow(&self) -> bool {
-        self.failing_since.is_some_and(|since| since <= self.attempt.at - FAILING)
+    pub fn is_throttled(&self) -> bool {
+        self.failing_since.is_some_and(|since| since <= self.attempt.at - THROTTLE_AFTER)
     }
 }
 
-impl Turn {
+impl AttemptKind {
     /// Both, in their order.
-    pub(super) const ALL: [Turn; 2] = [Turn::First, Turn::Retry];
+    pub(super) const ALL: [AttemptKind; 2] = [AttemptKind::First, AttemptKind::Retry];
 
     /// Of the delivery `d`, as the partial indexes have it, so that they serve.
     pub(super) fn condition(self) -> &'static str {
         match self {
-            Turn::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
-            Turn::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",
+            AttemptKind::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
+            AttemptKind::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",
         }
     }
 
-    /// Writes that the delivery `d` is due in this turn, and nobody holds it.
+    /// Writes that the delivery `d` is due in this kind, and nobody holds it.
     pub(super) fn write_due(self, sql: &mut Sql, now: DateTime<Utc>) {
         sql.push(self.condition()).push(" AND d.\"due_at\" <= ").bind(now).push(" AND ");
-        write_free(sql, now);
+        write_unleased(sql, now);
     }
 }
 
 /// Writes that nobody holds the delivery `d`.
-fn write_free(sql: &mut Sql, now: DateTime<Utc>) {
+fn write_unleased(sql: &mut Sql, now: DateTime<Utc>) {
     sql.push("(d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now).push(")");
 }
 
 /// How much may be claimed.
 #[derive(Debug)]
-pub struct Room<'r> {
+pub struct ClaimLimits<'r> {
     /// Of all webhooks together.
     pub slots: usize,
     /// Of one webhook; of one that has been failing for a minute.
-    pub each: usize,
-    pub failing: usize,
+    pub per_webhook: usize,
+    pub per_failing_webhook: usize,
     /// How many attempts of a webhook are running.
     pub running: &'r HashMap<i64, usize>,
 }
@@ -105,7 +105,7 @@ pub struct Claim {
 ///
 /// Their order is the whole one of the index of those that wait: for that of `id` alone PostgreSQL may take the primary
 /// key, and read through all that ever happened.
-pub fn write_waiting(sql: &mut Sql, most: usize) {
+pub fn write_pending_events(sql: &mut Sql, most: usize) {
     sql.push("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL ORDER BY \"fanned_out_at\", \"id\"");
     sql.push(&format!(" LIMIT {most}"));
 }
@@ -115,52 +115,52 @@ pub fn write_waiting(sql: &mut Sql, most: usize) {
 pub struct FannedOut {
     pub events: usize,
     /// Whether there were as many as it takes, so that more may wait.
-    pub is_full: bool,
+    pub may_have_more: bool,
 }
 
-/// Makes a delivery of each event that is new for each active webhook that wants it, of as many events as one transaction
+/// Makes a delivery of each event that is new for each active webhook that subscribes_sql it, of as many events as one transaction
 /// takes. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
 /// meanwhile. Webhooks are locked in the order of their ids, as by all who lock several.
 pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     let (db, dialect, catalog) = (&state.db, state.db.dialect(), &state.catalog);
     // Looking costs no transaction, nor SQLite's only writer.
-    let mut waiting = Sql::new(dialect, "");
-    write_waiting(&mut waiting, 1);
-    if waiting.one(db.reader()).await?.is_none() {
+    let mut pending = Sql::new(dialect, "");
+    write_pending_events(&mut pending, 1);
+    if pending.one(db.reader()).await?.is_none() {
         return Ok(FannedOut::default());
     }
     let active = Sql::new(dialect, "SELECT COUNT(*) AS \"count\" FROM \"webhooks\" WHERE \"is_active\"");
     let active: i64 = active.one(db.reader()).await?.map_or(Ok(0), |row| row.try_get("", "count"))?;
-    let most = (MOST_DELIVERIES / usize::try_from(active).unwrap_or(0).max(1)).clamp(1, MOST_EVENTS);
-    let mut waiting = Sql::new(dialect, "");
-    write_waiting(&mut waiting, most);
+    let most = (MAX_BATCH_DELIVERIES / usize::try_from(active).unwrap_or(0).max(1)).clamp(1, MAX_BATCH_EVENTS);
+    let mut pending = Sql::new(dialect, "");
+    write_pending_events(&mut pending, most);
     let transaction = db.begin().await?;
     if dialect == Dialect::Postgres {
-        waiting.push(" FOR UPDATE SKIP LOCKED");
+        pending.push(" FOR UPDATE SKIP LOCKED");
     }
-    let rows = waiting.all(&transaction).await?;
+    let rows = pending.all(&transaction).await?;
     let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
     if ids.is_empty() {
         return Ok(FannedOut::default());
     }
-    let mut sql = insert_for(catalog, dialect, now, false);
+    let mut sql = insert_deliveries(catalog, dialect, now, false);
     sql.push(" WHERE w.\"is_active\" AND ");
     if dialect == Dialect::Postgres {
         // Who disables a webhook cancels what is pending: what is made here is there before, or not made at all.
-        let mut wanting = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
-        wanting
+        let mut subscribed = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
+        subscribed
             .push("SELECT 1 FROM \"events\" e WHERE ")
-            .push(&wants(catalog, dialect))
+            .push(&subscribes_sql(catalog, dialect))
             .push(" AND ")
             .among("e.\"id\"", &ids);
-        wanting.push(") ORDER BY w.\"id\" FOR SHARE");
-        let rows = wanting.all(&transaction).await?;
+        subscribed.push(") ORDER BY w.\"id\" FOR SHARE");
+        let rows = subscribed.all(&transaction).await?;
         let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
         sql.among("w.\"id\"", &locked).push(" AND ");
     }
     match dialect {
-        Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{EARLIER}' <= e.\"created_at\"")),
-        Dialect::Sqlite => sql.push(&format!("datetime(w.\"created_at\", '-{EARLIER}') <= datetime(e.\"created_at\")")),
+        Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{CLOCK_SKEW}' <= e.\"created_at\"")),
+        Dialect::Sqlite => sql.push(&format!("datetime(w.\"created_at\", '-{CLOCK_SKEW}') <= datetime(e.\"created_at\")")),
     };
     sql.push(" AND ").among("e.\"id\"", &ids);
     sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
@@ -169,22 +169,22 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     sql.bind(now).push(" WHERE ").among("\"id\"", &ids);
     sql.run(&transaction).await?;
     transaction.commit().await?;
-    Ok(FannedOut { events: ids.len(), is_full: ids.len() == most })
+    Ok(FannedOut { events: ids.len(), may_have_more: ids.len() == most })
 }
 
-/// Deliveries that are due, as far as there is room: first those of webhooks that have the fewest attempts running, so that
+/// Deliveries that are due, as far as there is limits: first those of webhooks that have the fewest attempts running, so that
 /// nobody's backlog takes every slot; of these the oldest. Other processes may see the same ones.
-async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
-    let running = room.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
+async fn due(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
+    let running = limits.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
     let mut sql = Sql::new(db.dialect(), "WITH r AS ");
     sql.table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
     sql.push(
         ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
               + COALESCE(r.\"count\", 0) AS \"place\", ",
     );
-    sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - FAILING).push(" THEN ").bind(number(room.failing));
+    sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - THROTTLE_AFTER).push(" THEN ").bind(as_i64(limits.per_failing_webhook));
     sql.push(" ELSE ")
-        .bind(number(room.each))
+        .bind(as_i64(limits.per_webhook))
         .push(" END AS \"most\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");
     // A few index entries of each webhook, however long its backlog is.
     let lateral = db.dialect() == Dialect::Postgres;
@@ -194,26 +194,26 @@ async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result
         "\"webhook_deliveries\" d ON d.\"id\" IN (SELECT d.\"id\""
     });
     sql.push(" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = w.\"id\" AND ");
-    turn.write_due(&mut sql, now);
-    sql.push(" ORDER BY d.\"due_at\" LIMIT ").bind(number(room.each));
+    kind.write_due(&mut sql, now);
+    sql.push(" ORDER BY d.\"due_at\" LIMIT ").bind(as_i64(limits.per_webhook));
     sql.push(if lateral { ") d" } else { ")" });
     sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"place\" <= \"most\" ORDER BY \"place\", \"due_at\" LIMIT ");
-    sql.bind(number(room.slots));
+    sql.bind(as_i64(limits.slots));
     let rows = sql.all(db.reader()).await?;
     Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
 }
 
-fn number(count: usize) -> i64 {
+fn as_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Claims what is due, as far as there is room.
-pub async fn claim(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
-    let ids = if room.slots == 0 { Vec::new() } else { due(db, turn, room, now).await? };
+/// Claims what is due, as far as there is limits.
+pub async fn claim(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    lease(db, &ids, Some(turn), now).await
+    lease(db, &ids, Some(kind), now).await
 }
 
 /// Claims one delivery to send it once, whatever its status. `None` while another attempt at it is running.
@@ -222,18 +222,18 @@ pub async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Cl
     Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
 }
 
-/// Writes a new lease into those of these rows that are still due in this turn, or in none into all, and that nobody
+/// Writes a new lease into those of these rows that are still due in this kind, or in none into all, and that nobody
 /// holds now. Others that are claiming the same rows are not waited for.
-async fn lease(db: &Db, ids: &[i64], turn: Option<Turn>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
-    let token: Arc<str> = random()?.into();
+async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let token: Arc<str> = random_hex()?.into();
     let transaction = db.begin().await?;
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
     sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
     sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").among("d.\"id\"", ids);
     sql.push(" AND ");
-    match turn {
-        Some(turn) => turn.write_due(&mut sql, now),
-        None => write_free(&mut sql, now),
+    match kind {
+        Some(kind) => kind.write_due(&mut sql, now),
+        None => write_unleased(&mut sql, now),
     }
     if db.dialect() == Dialect::Postgres {
         sql.push(" FOR UPDATE SKIP LOCKED");
@@ -241,7 +241,7 @@ async fn lease(db: &Db, ids: &[i64], turn: Option<Turn>, now: DateTime<Utc>) -> 
     sql.push(") RETURNING \"id\", \"webhook_id\", \"event_id\", \"uid\", \"attempts\", \"retries\", \"manual\"");
     let rows = sql.all(&transaction).await?;
     transaction.commit().await?;
-    read(db, &rows, &token, now).await
+    load_claims(db, &rows, &token, now).await
 }
 
 /// An event as it is sent.
@@ -253,7 +253,7 @@ struct Event {
 }
 
 /// What claimed rows need to be sent. Each event and each webhook is read once.
-async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
     let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
@@ -305,8 +305,8 @@ async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc
     Ok(claims)
 }
 
-/// 32 random hexadecimal digits.
-pub(super) fn random() -> Result<String> {
+/// 32 random_hex hexadecimal digits.
+pub(super) fn random_hex() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Error::internal)?;
     Ok(uuid::Builder::from_random_bytes(bytes).into_uuid().simple().to_string())

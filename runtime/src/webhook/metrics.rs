@@ -12,20 +12,20 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use super::delivery::{Claim, Turn};
-use super::exchange::Outcome;
+use super::delivery::{Claim, AttemptKind};
+use super::transport::Outcome;
 use crate::clock::Clock;
 use crate::db::{Db, Sql};
 use crate::error::Result;
 
 /// The backlog is counted at most so often, however often it is asked for.
-const COUNTED: Duration = Duration::from_secs(5);
+const BACKLOG_MAX_AGE: Duration = Duration::from_secs(5);
 
 /// So long the database may take: what this process has counted is wanted most when it hangs.
-const PATIENCE: Duration = Duration::from_secs(2);
+const BACKLOG_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The upper bounds of the histograms, in seconds.
-const BOUNDS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
+const BUCKET_BOUNDS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
 
 /// Counters and histograms of this process since it started.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Default for Metrics {
     fn default() -> Metrics {
         let attempts = Family::<Attempts, Counter>::default();
         OUTCOMES.into_iter().for_each(|outcome| drop(attempts.get_or_create(&Attempts { outcome })));
-        let histogram = || Histogram::new(BOUNDS);
+        let histogram = || Histogram::new(BUCKET_BOUNDS);
         Metrics { attempts, exchanges: histogram(), delays: histogram(), backlog: Mutex::default() }
     }
 }
@@ -105,7 +105,7 @@ impl Metrics {
     /// Gauges of the backlog, in a registry of their own; none where the database does not answer in time.
     pub(crate) async fn backlog(&self, db: &Db, clock: &Clock) -> Option<Registry> {
         let now = clock.now();
-        let backlog = timeout(PATIENCE, self.count_backlog(db, now)).await.ok()?.ok()?;
+        let backlog = timeout(BACKLOG_TIMEOUT, self.count_backlog(db, now)).await.ok()?.ok()?;
         let age = backlog.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
         let mut registry = Registry::default();
         registry.register(
@@ -131,16 +131,16 @@ impl Metrics {
         // Whoever asks meanwhile waits here, so that it is counted once.
         let mut counted = self.backlog.lock().await;
         if let Some((at, backlog)) = *counted
-            && at.elapsed() < COUNTED
+            && at.elapsed() < BACKLOG_MAX_AGE
         {
             return Ok(backlog);
         }
         let mut sql = Sql::new(db.dialect(), "SELECT COUNT(*) AS \"due\", MIN(\"due_at\") AS \"oldest\", ");
         sql.push("(SELECT COUNT(*) FROM \"events\" WHERE \"fanned_out_at\" IS NULL) AS \"waiting\" FROM (");
-        for (index, turn) in Turn::ALL.into_iter().enumerate() {
+        for (index, kind) in AttemptKind::ALL.into_iter().enumerate() {
             sql.push(if index > 0 { " UNION ALL " } else { "" });
             sql.push("SELECT d.\"due_at\" FROM \"webhook_deliveries\" d WHERE ");
-            turn.write_due(&mut sql, now);
+            kind.write_due(&mut sql, now);
         }
         sql.push(") AS d");
         let row = sql.one(db.reader()).await?;

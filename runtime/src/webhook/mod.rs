@@ -1,29 +1,29 @@
 //! Webhooks: events of the outbox, delivered to the addresses that subscribed to them, at least once.
 
-pub mod address;
+pub mod url_policy;
 mod cancellation;
-mod completion;
+mod results;
 mod delivery;
-mod engine;
-pub mod exchange;
-pub mod log;
-pub mod manual;
+mod dispatcher;
+pub mod transport;
+pub mod delivery_log;
+pub mod redelivery;
 mod metrics;
-pub mod name;
+pub mod dns;
 pub mod record;
 mod retention;
-mod schedule;
-pub mod send;
+mod retry_policy;
+pub mod http_transport;
 pub mod signature;
-mod wanted;
+mod subscriptions;
 
-pub use address::Policy;
+pub use url_policy::UrlPolicy;
 pub use cancellation::cancel;
-pub use delivery::{fan_out, write_waiting};
-pub use engine::{Engine, round};
-pub use exchange::{Attempt, Exchange, Outcome};
+pub use delivery::{fan_out, write_pending_events};
+pub use dispatcher::{Dispatcher, run_once};
+pub use transport::{Attempt, Transport, Outcome};
 pub use metrics::Metrics;
-pub use record::lost;
+pub use record::stale_references;
 pub use retention::prune;
-pub use send::{Limits, Sender};
+pub use http_transport::{TransportLimits, HttpTransport};
 pub use signature::{Secrets, SigningSecret};

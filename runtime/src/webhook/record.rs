@@ -6,20 +6,20 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
-use super::exchange::Outcome;
-use super::{SigningSecret, cancel, manual, wanted};
+use super::transport::Outcome;
+use super::{SigningSecret, cancel, redelivery, subscriptions};
 use crate::crud::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::query::hint;
 
 /// How long the secret before a rotation signs beside the new one.
-const BOTH_SIGN: TimeDelta = TimeDelta::hours(24);
+const SECRET_OVERLAP: TimeDelta = TimeDelta::hours(24);
 /// So many one user may have.
-const MOST: u64 = 100;
+const MAX_WEBHOOKS_PER_USER: u64 = 100;
 /// What stands for every event.
-const EVERY: &str = "*";
+const ALL_EVENTS: &str = "*";
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook", owner = "user_id")]
@@ -148,8 +148,8 @@ impl Behaviour for Entity {
         {
             // One is made after the other, so that of two that go at once the second sees the first.
             Lock::Webhooks.hold(context.db()).await?;
-            if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MOST {
-                draft.error("url", format!("cannot be added: a user has at most {MOST} webhooks"));
+            if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MAX_WEBHOOKS_PER_USER {
+                draft.error("url", format!("cannot be added: a user has at most {MAX_WEBHOOKS_PER_USER} webhooks"));
             }
         }
         Ok(())
@@ -192,7 +192,7 @@ impl Behaviour for Entity {
     /// Sends a test event now, whether the webhook is active or not.
     async fn test(context: &Context<'_>, webhook: &Model) -> Result<Delivery> {
         let state = context.shared();
-        manual::test(state, state.sender.clone(), webhook.id, context.trace()).await.map(Delivery::from)
+        redelivery::test(state, state.webhook_transport.clone(), webhook.id, context.trace()).await.map(Delivery::from)
     }
 
     /// Queues what was missed since then.
@@ -202,7 +202,7 @@ impl Behaviour for Entity {
             errors.add("since", "must not be in the future");
             errors.into_result()?;
         }
-        let queued = manual::recover(context.shared(), webhook.id, input.since).await?;
+        let queued = redelivery::recover(context.shared(), webhook.id, input.since).await?;
         Ok(Recovery { since: input.since, queued: i64::try_from(queued).unwrap_or(i64::MAX) })
     }
 
@@ -210,7 +210,7 @@ impl Behaviour for Entity {
     async fn rotate_secret(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let secret = SigningSecret::generate()?;
         draft.model.previous_secret = Set(draft.before.as_ref().map(|webhook| webhook.secret.clone()));
-        draft.model.previous_secret_until = Set(Some(context.now() + BOTH_SIGN));
+        draft.model.previous_secret_until = Set(Some(context.now() + SECRET_OVERLAP));
         draft.model.secret = Set(secret.reveal().to_string());
         draft.reveal("secret", secret.reveal());
         end_streak(draft);
@@ -225,8 +225,8 @@ fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) {
     if draft.before.as_ref().is_some_and(|webhook| webhook.url == url) {
         return;
     }
-    if let Err(refusal) = context.state().config.webhook_policy.judge(&url) {
-        draft.error("url", refusal.text());
+    if let Err(denial) = context.state().config.webhook_policy.check(&url) {
+        draft.error("url", denial.message());
     }
 }
 
@@ -241,7 +241,7 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
         draft.error("events", "must name at least one event");
     }
     let known = context.catalog().events();
-    for event in given.iter().filter(|event| *event != EVERY && !known.contains(event)) {
+    for event in given.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
         let hint = hint(event, known.iter().map(String::as_str));
         draft.error("events", format!("names an unknown event `{event}`{hint}"));
     }
@@ -250,7 +250,7 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
         return;
     }
     for event in &given {
-        let needed = wanted::permission(context.catalog(), event);
+        let needed = subscriptions::read_permission(context.catalog(), event);
         if let Some(needed) = needed.filter(|needed| context.caller().need_permission(needed).is_err()) {
             draft.error("events", format!("names `{event}`, which needs the permission `{needed}`"));
         }
@@ -263,15 +263,15 @@ fn end_streak(draft: &mut Draft<Entity>) {
 }
 
 /// The webhooks that wait for an event that the application does not emit any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().events();
     let mut found = Vec::new();
     for webhook in Entity::find().all(context.db()).await? {
         let events: Vec<String> = serde_json::from_value(webhook.events).map_err(Error::internal)?;
-        for event in events.iter().filter(|event| *event != EVERY && !known.contains(event)) {
+        for event in events.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
             let hint = hint(event, known.iter().map(String::as_str));
             let problem = format!("waits for `{event}`, which is never emitted{hint}");
-            found.push(Finding { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
+            found.push(StaleReference { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
         }
     }
     Ok(found)

@@ -12,13 +12,13 @@ use crate::db::{Db, Dialect, Sql};
 use crate::error::Result;
 
 /// How long logs, done deliveries and events are kept.
-pub const KEPT: TimeDelta = TimeDelta::days(30);
+pub const RETENTION: TimeDelta = TimeDelta::days(30);
 /// Rows of one transaction: few enough that a writer who waits for it on SQLite does not notice.
-const BATCH: usize = 1000;
+const BATCH_ROWS: usize = 1000;
 /// Between two batches others have their turn.
-const PAUSE: Duration = Duration::from_millis(50);
+const BATCH_PAUSE: Duration = Duration::from_millis(50);
 /// How often is looked for what is old.
-const EVERY: Duration = Duration::from_secs(600);
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Removes what is old, again and again until the engine stops.
 pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
@@ -29,7 +29,7 @@ pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
             if let Err(error) = pruned {
                 tracing::error!(%error, "webhooks: old rows are not removed");
             }
-            sleep(EVERY).await;
+            sleep(PRUNE_INTERVAL).await;
         };
         tokio::select! {
             () = pruned => {}
@@ -54,10 +54,10 @@ pub async fn prune(db: &Db, now: DateTime<Utc>) -> Result<u64> {
         [("webhook_logs", "\"created_at\" < "), ("webhook_deliveries", done), ("events", unneeded)]
     {
         let mut after = 0;
-        while let Some((removed, last)) = batch(db, table, condition, after, now).await? {
+        while let Some((removed, last)) = prune_batch(db, table, condition, after, now).await? {
             pruned += removed;
             after = last;
-            sleep(PAUSE).await;
+            sleep(BATCH_PAUSE).await;
         }
     }
     Ok(pruned)
@@ -65,16 +65,16 @@ pub async fn prune(db: &Db, now: DateTime<Utc>) -> Result<u64> {
 
 /// Looks at so many rows behind this one, and removes those for which the condition, which ends before a time, holds.
 /// Answers how many went and the last row that was looked at; none when what follows is not old.
-async fn batch(db: &Db, table: &str, condition: &str, after: i64, now: DateTime<Utc>) -> Result<Option<(u64, i64)>> {
+async fn prune_batch(db: &Db, table: &str, condition: &str, after: i64, now: DateTime<Utc>) -> Result<Option<(u64, i64)>> {
     let rows = format!("SELECT \"id\", \"created_at\" FROM \"{table}\" WHERE \"id\" > ");
     let mut sql = Sql::new(db.dialect(), "SELECT MAX(\"id\") AS \"last\", MIN(\"created_at\") AS \"oldest\" FROM (");
-    sql.push(&rows).bind(after).push(&format!(" ORDER BY \"id\" LIMIT {BATCH}) AS b"));
+    sql.push(&rows).bind(after).push(&format!(" ORDER BY \"id\" LIMIT {BATCH_ROWS}) AS b"));
     let Some(row) = sql.one(db.reader()).await? else { return Ok(None) };
     let (last, oldest): (Option<i64>, Option<DateTime<Utc>>) = (row.try_get("", "last")?, row.try_get("", "oldest")?);
-    let Some(last) = last.filter(|_| oldest.is_some_and(|oldest| oldest < now - KEPT)) else { return Ok(None) };
+    let Some(last) = last.filter(|_| oldest.is_some_and(|oldest| oldest < now - RETENTION)) else { return Ok(None) };
     let rows = format!("SELECT t.\"id\" FROM \"{table}\" t WHERE t.\"id\" > ");
     let mut sql = Sql::new(db.dialect(), format!("DELETE FROM \"{table}\" WHERE \"id\" IN ({rows}"));
-    sql.bind(after).push(" AND t.\"id\" <= ").bind(last).push(" AND ").push(condition).bind(now - KEPT);
+    sql.bind(after).push(" AND t.\"id\" <= ").bind(last).push(" AND ").push(condition).bind(now - RETENTION);
     // Another process may be at the same rows.
     sql.push(if db.dialect() == Dialect::Postgres { " FOR UPDATE SKIP LOCKED)" } else { ")" });
     let transaction = db.begin().await?;

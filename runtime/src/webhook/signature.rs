@@ -6,12 +6,12 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::error::{Error, Result};
-use crate::mac::keyed;
+use crate::crypto::hmac::keyed;
 
 /// What every secret begins with, as the Standard Webhooks specification wants it.
-const PREFIX: &str = "whsec_";
+const SECRET_PREFIX: &str = "whsec_";
 /// Random bytes in a secret.
-const BYTES: usize = 32;
+const SECRET_BYTES: usize = 32;
 
 /// The hexadecimal HMAC-SHA256 of the body, keyed with the secret as it was handed out.
 pub const SIGNATURE: &str = "x-service-signature";
@@ -41,15 +41,15 @@ impl SigningSecret {
     /// # Errors
     /// When that fails.
     pub fn generate() -> Result<SigningSecret> {
-        let mut bytes = vec![0_u8; BYTES];
+        let mut bytes = vec![0_u8; SECRET_BYTES];
         getrandom::fill(&mut bytes).map_err(Error::internal)?;
-        Ok(SigningSecret { text: format!("{PREFIX}{}", STANDARD.encode(&bytes)), bytes })
+        Ok(SigningSecret { text: format!("{SECRET_PREFIX}{}", STANDARD.encode(&bytes)), bytes })
     }
 
     /// Reads one as it was handed out; `None` when it cannot be one.
     pub fn parse(text: &str) -> Option<SigningSecret> {
-        let bytes = STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
-        (bytes.len() == BYTES).then(|| SigningSecret { text: text.to_string(), bytes })
+        let bytes = STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok()?;
+        (bytes.len() == SECRET_BYTES).then(|| SigningSecret { text: text.to_string(), bytes })
     }
 
     /// The secret as it is handed out, once.
@@ -59,34 +59,34 @@ impl SigningSecret {
 
     /// What [`SIGNATURE`] holds.
     pub fn sign(&self, body: &[u8]) -> String {
-        hex::encode(mac(self.text.as_bytes(), &[body]).finalize().into_bytes())
+        hex::encode(hmac(self.text.as_bytes(), &[body]).finalize().into_bytes())
     }
 
     /// One entry of [`STANDARD_SIGNATURE`]; `timestamp` is in seconds since 1970.
     pub fn sign_standard(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
-        format!("v1,{}", STANDARD.encode(self.standard(id, timestamp, body).finalize().into_bytes()))
+        format!("v1,{}", STANDARD.encode(self.standard_mac(id, timestamp, body).finalize().into_bytes()))
     }
 
     /// Whether a receiver with this secret accepts the hexadecimal signature. Compares in constant time.
     pub fn verify(&self, body: &[u8], signature: &str) -> bool {
-        hex::decode(signature).is_ok_and(|given| mac(self.text.as_bytes(), &[body]).verify_slice(&given).is_ok())
+        hex::decode(signature).is_ok_and(|given| hmac(self.text.as_bytes(), &[body]).verify_slice(&given).is_ok())
     }
 
     /// Whether a receiver with this secret accepts one of the entries, which stand apart by spaces.
     pub fn verify_standard(&self, id: &str, timestamp: i64, body: &[u8], entries: &str) -> bool {
         let fits = |entry: &str| {
             let given = entry.strip_prefix("v1,").and_then(|text| STANDARD.decode(text).ok());
-            given.is_some_and(|given| self.standard(id, timestamp, body).verify_slice(&given).is_ok())
+            given.is_some_and(|given| self.standard_mac(id, timestamp, body).verify_slice(&given).is_ok())
         };
         entries.split(' ').filter(|entry| fits(entry)).count() > 0
     }
 
-    fn standard(&self, id: &str, timestamp: i64, body: &[u8]) -> Hmac<Sha256> {
-        mac(&self.bytes, &[id.as_bytes(), b".", timestamp.to_string().as_bytes(), b".", body])
+    fn standard_mac(&self, id: &str, timestamp: i64, body: &[u8]) -> Hmac<Sha256> {
+        hmac(&self.bytes, &[id.as_bytes(), b".", timestamp.to_string().as_bytes(), b".", body])
     }
 }
 
-fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
+fn hmac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     let mut mac = keyed(key);
     for part in parts {
         mac.update(part);

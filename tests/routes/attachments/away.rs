@@ -37,7 +37,7 @@ async fn nothing_is_left(server: &Bucketed, member: &Value) {
     assert_eq!(attachments(server, member).await, 0);
     assert!(stored(server).is_empty(), "{:?}", stored(server));
     server.state.clock.turn(HOUR);
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     let names: Vec<String> = server.bucket.objects().into_keys().collect();
     assert!(names.is_empty(), "{names:?}");
     assert_eq!(promised(&server.state).await, 0);
@@ -94,7 +94,7 @@ async fn what_was_stored_without_an_answer_is_swept(server: Bucketed) {
     upload(&server, &member).await.refused(503, "unavailable");
     assert_eq!((server.bucket.objects().len(), promised(&server.state).await), (1, 1));
     // Before its time a promise is not kept: the upload could still be under way.
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert_eq!(server.bucket.objects().len(), 1);
     nothing_is_left(&server, &member).await;
 }

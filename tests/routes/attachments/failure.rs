@@ -74,7 +74,7 @@ async fn a_record_that_goes_meanwhile_leaves_nothing(server: Server) {
         assert!(matches!(status, 201 | 422), "{status}");
     }
     server.state.clock.turn(Duration::from_secs(7200));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert!(stored(&server).is_empty(), "{:?}", stored(&server));
     assert_eq!(promised(&server.state).await, 0);
 }
@@ -103,12 +103,12 @@ async fn a_file_that_cannot_be_deleted_keeps_no_other(server: Server) {
     let in_the_way = |folder: &Path| std::fs::create_dir(folder.join("file")).expect("the folder can be written");
     let first = promise(&server, "0a0a0a0a-0000-4000-8000-000000000000", TimeDelta::minutes(-2), in_the_way).await;
     let second = promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::minutes(-1), stray).await;
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert!(!second.join("file").exists());
     assert_eq!(promised(&server.state).await, 1);
     std::fs::remove_dir(first.join("file")).expect("the folder can be written");
     server.state.clock.turn(Duration::from_secs(15 * 60));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert_eq!(promised(&server.state).await, 0);
 }
 
@@ -119,10 +119,10 @@ async fn what_a_crash_leaves_is_swept_after_an_hour(server: Server) {
     let uuid = attachment["uuid"].as_str().expect("a UUID");
     promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1), stray).await;
     server.state.clock.turn(Duration::from_secs(59 * 60));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert_eq!(stored(&server).len(), 2);
     server.state.clock.turn(Duration::from_secs(2 * 60));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     let left = stored(&server);
     assert!(left.len() == 1 && left[0].display().to_string().contains(uuid), "{left:?}");
     assert_eq!(promised(&server.state).await, 0);
@@ -135,7 +135,7 @@ async fn a_received_file_that_nobody_receives_is_swept_after_an_hour(server: Ser
         let modified = SystemTime::now() - Duration::from_secs(minutes * 60);
         file.set_modified(modified).expect("the time can be set");
     }
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert_eq!(stored(&server), [uploads.join("new")]);
 }
 

@@ -62,7 +62,7 @@ async fn attachments_go_with_a_record_that_the_database_removes(server: Server) 
     server.admin().get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
     server.anonymous().get(&path(&attachment["url"])).await.refused(404, "not_found");
     assert_eq!(stored(&server).len(), 1);
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert!(stored(&server).is_empty());
 }
 

@@ -86,7 +86,7 @@ async fn uploads_at_once_make_one_attachment(server: Server) {
     assert_eq!(replayed, 5);
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
     server.state.clock.turn(Duration::from_secs(3600));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is swept");
     assert_eq!((stored(&server).len(), promised(&server.state).await), (1, 0));
 }
 

@@ -13,7 +13,7 @@ mod show;
 mod test;
 mod update;
 
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Server};
@@ -21,7 +21,7 @@ use crate::support::{Client, Server};
 /// The service as it may deliver to this machine, over http.
 async fn delivering(server: &Server) -> Server {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
-    let policy = Policy { allow_http: true, networks };
+    let policy = UrlPolicy { allow_http: true, networks };
     server
         .configured(|config| {
             config.webhook_policy = policy;

@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::cancellation::cancel;
 use super::delivery::Claim;
-use super::exchange::Outcome;
-use super::schedule::{RETRIES, Streak, delay};
+use super::transport::Outcome;
+use super::retry_policy::{MAX_RETRIES, Streak, retry_delay};
 use crate::db::{Connection, Db, Dialect, Sql, time_text};
 use crate::error::Result;
 
 /// An attempt that has ended.
-pub struct Finished {
+pub struct FinishedAttempt {
     pub claim: Claim,
     pub outcome: Outcome,
     pub at: DateTime<Utc>,
@@ -21,7 +21,7 @@ pub struct Finished {
 
 /// What a delivery is after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Next {
+struct NextState {
     status: &'static str,
     retries: i32,
     /// When the next attempt is due; none when there is none.
@@ -29,7 +29,7 @@ struct Next {
 }
 
 /// A webhook's part in a batch of attempts.
-struct Health {
+struct WebhookState {
     before: Streak,
     streak: Streak,
     was_active: bool,
@@ -38,50 +38,50 @@ struct Health {
 
 /// How webhooks are locked: whoever only adds logs lets others change them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lock {
+enum RowLock {
     /// Nothing of a webhook will change.
-    Kept,
-    Changing,
+    KeyShare,
+    NoKeyUpdate,
 }
 
 /// Writes attempts that have ended, in the order in which they ended. Of a delivery whose lease another worker took
 /// only the log is written; of a webhook that is gone, nothing.
-pub async fn complete(db: &Db, finished: &[Finished]) -> Result<()> {
+pub async fn record_results(db: &Db, finished: &[FinishedAttempt]) -> Result<()> {
     if finished.is_empty() {
         return Ok(());
     }
     let healthy =
         finished.iter().all(|attempt| attempt.outcome.is_delivered() && attempt.claim.failing_since.is_none());
-    if healthy && attempt(db, finished, Lock::Kept).await? {
+    if healthy && try_record(db, finished, RowLock::KeyShare).await? {
         return Ok(());
     }
-    attempt(db, finished, Lock::Changing).await.map(drop)
+    try_record(db, finished, RowLock::NoKeyUpdate).await.map(drop)
 }
 
 /// Answers false when a webhook must change and is not locked for it; then nothing is written.
 ///
 /// Webhooks are locked before deliveries, here and by whoever disables one, so that none waits for the other for ever.
-async fn attempt(db: &Db, finished: &[Finished], lock: Lock) -> Result<bool> {
+async fn try_record(db: &Db, finished: &[FinishedAttempt], lock: RowLock) -> Result<bool> {
     let transaction = db.begin().await?;
-    let mut webhooks = webhooks(db, &transaction, finished, lock).await?;
-    if lock == Lock::Kept && webhooks.values().any(|webhook| webhook.before != Streak::default()) {
+    let mut webhooks = lock_webhooks(db, &transaction, finished, lock).await?;
+    if lock == RowLock::KeyShare && webhooks.values().any(|webhook| webhook.before != Streak::default()) {
         return Ok(false);
     }
-    let held = held(db, &transaction, finished).await?;
+    let locked = lock_deliveries(db, &transaction, finished).await?;
     for attempt in finished {
-        if let (Some(webhook), Some(_)) = (webhooks.get_mut(&attempt.claim.webhook_id), held.by(attempt)) {
-            judge(webhook, attempt);
+        if let (Some(webhook), Some(_)) = (webhooks.get_mut(&attempt.claim.webhook_id), locked.leased_to(attempt)) {
+            update_streak(webhook, attempt);
         }
     }
     let (mut changes, mut logs) = (Vec::new(), Vec::new());
     for attempt in finished {
         let Some(webhook) = webhooks.get(&attempt.claim.webhook_id) else { continue };
         let mut next_attempt_at = None;
-        if held.by(attempt).is_none() && is_logged(db, &transaction, attempt).await? {
+        if locked.leased_to(attempt).is_none() && is_logged(db, &transaction, attempt).await? {
             continue;
         }
-        if let Some(row) = held.by(attempt) {
-            let next = next(attempt, row, webhook.is_active, chance());
+        if let Some(row) = locked.leased_to(attempt) {
+            let next = next_state(attempt, row, webhook.is_active, random_fraction());
             next_attempt_at = next.due_at;
             changes.push(json!([
                 attempt.claim.id,
@@ -91,7 +91,7 @@ async fn attempt(db: &Db, finished: &[Finished], lock: Lock) -> Result<bool> {
                 next.due_at.is_none().then(|| time_text(attempt.at)),
             ]));
         }
-        logs.push(log(attempt, next_attempt_at));
+        logs.push(log_row(attempt, next_attempt_at));
     }
     write_deliveries(db.dialect(), &transaction, changes).await?;
     write_logs(db.dialect(), &transaction, logs).await?;
@@ -104,12 +104,12 @@ async fn attempt(db: &Db, finished: &[Finished], lock: Lock) -> Result<bool> {
 }
 
 /// The webhooks of these attempts that are still there.
-async fn webhooks(
+async fn lock_webhooks(
     db: &Db,
     transaction: &Connection,
-    finished: &[Finished],
-    lock: Lock,
-) -> Result<HashMap<i64, Health>> {
+    finished: &[FinishedAttempt],
+    lock: RowLock,
+) -> Result<HashMap<i64, WebhookState>> {
     let mut ids: Vec<i64> = finished.iter().map(|attempt| attempt.claim.webhook_id).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -117,19 +117,19 @@ async fn webhooks(
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhooks\" WHERE "));
     sql.among("\"id\"", &ids).push(" ORDER BY \"id\"");
     if db.dialect() == Dialect::Postgres {
-        sql.push(if lock == Lock::Kept { " FOR KEY SHARE" } else { " FOR NO KEY UPDATE" });
+        sql.push(if lock == RowLock::KeyShare { " FOR KEY SHARE" } else { " FOR NO KEY UPDATE" });
     }
     let mut webhooks = HashMap::new();
     for row in sql.all(transaction).await? {
         let streak = Streak { since: row.try_get("", "failing_since")?, last: row.try_get("", "last_failure_at")? };
         let is_active = row.try_get("", "is_active")?;
-        webhooks.insert(row.try_get("", "id")?, Health { before: streak, streak, was_active: is_active, is_active });
+        webhooks.insert(row.try_get("", "id")?, WebhookState { before: streak, streak, was_active: is_active, is_active });
     }
     Ok(webhooks)
 }
 
 /// Deliveries as they are in the transaction that completes them.
-struct Held(HashMap<i64, Row>);
+struct LockedDeliveries(HashMap<i64, Row>);
 
 struct Row {
     lease: Option<String>,
@@ -139,14 +139,14 @@ struct Row {
     due_at: DateTime<Utc>,
 }
 
-impl Held {
+impl LockedDeliveries {
     /// The delivery of this attempt, if no other worker took its lease.
-    fn by(&self, attempt: &Finished) -> Option<&Row> {
+    fn leased_to(&self, attempt: &FinishedAttempt) -> Option<&Row> {
         self.0.get(&attempt.claim.id).filter(|row| row.lease.as_deref() == Some(&*attempt.claim.lease))
     }
 }
 
-async fn held(db: &Db, transaction: &Connection, finished: &[Finished]) -> Result<Held> {
+async fn lock_deliveries(db: &Db, transaction: &Connection, finished: &[FinishedAttempt]) -> Result<LockedDeliveries> {
     let ids: Vec<i64> = finished.iter().map(|attempt| attempt.claim.id).collect();
     let columns = "\"id\", \"status\", \"retries\", \"due_at\", \"lease_owner\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhook_deliveries\" WHERE "));
@@ -154,17 +154,17 @@ async fn held(db: &Db, transaction: &Connection, finished: &[Finished]) -> Resul
     if db.dialect() == Dialect::Postgres {
         sql.push(" FOR UPDATE");
     }
-    let mut held = HashMap::new();
+    let mut locked = HashMap::new();
     for row in sql.all(transaction).await? {
         let (lease, status) = (row.try_get("", "lease_owner")?, row.try_get("", "status")?);
         let (retries, due_at) = (row.try_get("", "retries")?, row.try_get("", "due_at")?);
-        held.insert(row.try_get("", "id")?, Row { lease, status, retries, due_at });
+        locked.insert(row.try_get("", "id")?, Row { lease, status, retries, due_at });
     }
-    Ok(Held(held))
+    Ok(LockedDeliveries(locked))
 }
 
 /// What an attempt says of its webhook.
-fn judge(webhook: &mut Health, attempt: &Finished) {
+fn update_streak(webhook: &mut WebhookState, attempt: &FinishedAttempt) {
     if attempt.outcome.is_delivered() {
         webhook.streak.succeed();
     } else if !attempt.claim.manual && webhook.is_active && webhook.streak.fail(attempt.at) {
@@ -173,34 +173,34 @@ fn judge(webhook: &mut Health, attempt: &Finished) {
 }
 
 /// What a delivery becomes. One that was cancelled meanwhile stays so, unless it arrived.
-fn next(attempt: &Finished, row: &Row, is_active: bool, chance: f64) -> Next {
-    let Finished { claim, outcome, at } = attempt;
-    let ended = |status| Next { status, retries: row.retries, due_at: None };
+fn next_state(attempt: &FinishedAttempt, row: &Row, is_active: bool, fraction: f64) -> NextState {
+    let FinishedAttempt { claim, outcome, at } = attempt;
+    let ended = |status| NextState { status, retries: row.retries, due_at: None };
     match row.status.as_str() {
         _ if outcome.is_delivered() => ended("delivered"),
         "delivered" => ended("delivered"),
         "failed" => ended("failed"),
         "pending" if !is_active => ended("cancelled"),
-        "pending" if claim.once => Next { status: "pending", retries: row.retries, due_at: Some(row.due_at) },
+        "pending" if claim.once => NextState { status: "pending", retries: row.retries, due_at: Some(row.due_at) },
         // The receiver says that it is gone; that ends this delivery, and says nothing of others.
-        "pending" if outcome.status == Some(410) || row.retries >= RETRIES => ended("failed"),
+        "pending" if outcome.status == Some(410) || row.retries >= MAX_RETRIES => ended("failed"),
         "pending" => {
             let retries = row.retries + 1;
             // To the millisecond, as the clock is that it is compared with.
-            let due_at = (*at + delay(retries, outcome, chance)).trunc_subsecs(3);
-            Next { status: "pending", retries, due_at: Some(due_at) }
+            let due_at = (*at + retry_delay(retries, outcome, fraction)).trunc_subsecs(3);
+            NextState { status: "pending", retries, due_at: Some(due_at) }
         }
         _ => ended("cancelled"),
     }
 }
 
-/// A number from 0 to 1, for what is added to a delay.
-fn chance() -> f64 {
+/// A number from 0 to 1, for what is added to a retry_delay.
+fn random_fraction() -> f64 {
     getrandom::u32().map_or(0.0, |number| f64::from(number) / f64::from(u32::MAX))
 }
 
-fn log(attempt: &Finished, next_attempt_at: Option<DateTime<Utc>>) -> serde_json::Value {
-    let Finished { claim, outcome, at } = attempt;
+fn log_row(attempt: &FinishedAttempt, next_attempt_at: Option<DateTime<Utc>>) -> serde_json::Value {
+    let FinishedAttempt { claim, outcome, at } = attempt;
     // PostgreSQL refuses this one character, whatever sent it.
     let clean = |text: &Option<String>| text.as_ref().map(|text| text.replace('\0', "\u{fffd}"));
     json!([
@@ -260,7 +260,7 @@ async fn write_logs(dialect: Dialect, transaction: &Connection, rows: Vec<serde_
 }
 
 /// Whether the log has an attempt already: it was written, and word of that was lost.
-async fn is_logged(db: &Db, transaction: &Connection, attempt: &Finished) -> Result<bool> {
+async fn is_logged(db: &Db, transaction: &Connection, attempt: &FinishedAttempt) -> Result<bool> {
     let Claim { webhook_id, attempt, .. } = &attempt.claim;
     let mut sql = Sql::new(db.dialect(), "SELECT 1 AS \"one\" FROM \"webhook_logs\" WHERE \"webhook_id\" = ");
     sql.bind(*webhook_id).push(" AND \"delivery_id\" = ").bind(attempt.uid.as_str());
@@ -272,7 +272,7 @@ async fn write_webhook(
     dialect: Dialect,
     transaction: &Connection,
     id: i64,
-    webhook: &Health,
+    webhook: &WebhookState,
     now: DateTime<Utc>,
 ) -> Result<()> {
     if webhook.streak == webhook.before && webhook.is_active == webhook.was_active {

@@ -4,12 +4,12 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 /// The bytes of a block of SHA-256.
-const BLOCK: usize = 64;
+const BLOCK_BYTES: usize = 64;
 
 /// What authenticates messages under a key. The key fills a block, hashed first where it is longer than one (RFC 2104,
 /// section 2). The library does the same behind an error that never comes, for which there would have to be another key.
 pub fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    let mut block = [0; BLOCK];
+    let mut block = [0; BLOCK_BYTES];
     match block.get_mut(..key.len()) {
         Some(start) => start.copy_from_slice(key),
         None => block[..32].copy_from_slice(&Sha256::digest(key)),
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_key_of_a_block_is_taken_as_it_is_and_a_longer_one_hashed() {
-        for length in [0, BLOCK - 1, BLOCK, BLOCK + 1] {
+        for length in [0, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1] {
             let key = vec![7; length];
             let known = Hmac::<Sha256>::new_from_slice(&key).unwrap().chain_update(b"x").finalize();
             assert_eq!(hmac(&key, b"x")[..], known.into_bytes()[..], "{length}");

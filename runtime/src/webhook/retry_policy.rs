@@ -4,32 +4,32 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::exchange::Outcome;
+use super::transport::Outcome;
 
 /// Attempts after the first.
-pub const RETRIES: i32 = 6;
+pub const MAX_RETRIES: i32 = 6;
 /// The delay before the first of them; each further one is four times as long.
 const FIRST_DELAY: Duration = Duration::from_secs(30);
 /// So much of a delay is added at most, so that what failed together does not come back together.
-const JITTER: f64 = 0.1;
+const MAX_JITTER: f64 = 0.1;
 
 /// A streak of failures ends by itself when none was added for so long.
-const FORGOTTEN: TimeDelta = TimeDelta::hours(24);
+const STREAK_RESET: TimeDelta = TimeDelta::hours(24);
 /// A streak that lasts so long disables the webhook.
-const GIVEN_UP: TimeDelta = TimeDelta::hours(72);
+const DISABLE_AFTER: TimeDelta = TimeDelta::hours(72);
 
 /// The delay before retry `retry`, counted from 1: 30 s, 2 min, 8 min, 32 min, 2 h 8 min, 8 h 32 min.
 pub fn base_delay(retry: i32) -> Duration {
-    FIRST_DELAY * 4_u32.pow(retry.clamp(1, RETRIES).unsigned_abs() - 1)
+    FIRST_DELAY * 4_u32.pow(retry.clamp(1, MAX_RETRIES).unsigned_abs() - 1)
 }
 
 /// The delay before retry `retry` after an attempt that failed: never less than the base delay. A receiver that is
 /// overloaded may ask for up to twice as long.
 ///
-/// `chance` is from 0 to 1 and decides how much is added.
-pub fn delay(retry: i32, failed: &Outcome, chance: f64) -> Duration {
+/// `fraction` is from 0 to 1 and decides how much is added.
+pub fn retry_delay(retry: i32, failed: &Outcome, fraction: f64) -> Duration {
     let base = base_delay(retry);
-    let usual = base + base.mul_f64(JITTER * chance.clamp(0.0, 1.0));
+    let usual = base + base.mul_f64(MAX_JITTER * fraction.clamp(0.0, 1.0));
     match (failed.status, failed.retry_after) {
         (Some(429 | 503), Some(asked)) => usual.max(asked.min(base * 2)),
         _ => usual,
@@ -54,10 +54,10 @@ impl Streak {
     /// A failure of an attempt that nobody asked for begins the streak or prolongs it. Answers whether the webhook is
     /// given up: the streak lasts 72 hours, in which no 24 went by without a failure.
     pub fn fail(&mut self, now: DateTime<Utc>) -> bool {
-        let forgotten = self.last.is_none_or(|last| now - last > FORGOTTEN);
+        let forgotten = self.last.is_none_or(|last| now - last > STREAK_RESET);
         let since = self.since.filter(|_| !forgotten).unwrap_or(now);
         *self = Streak { since: Some(since), last: Some(now) };
-        now - since >= GIVEN_UP
+        now - since >= DISABLE_AFTER
     }
 }
 
@@ -72,19 +72,19 @@ mod tests {
 
     #[test]
     fn six_retries_take_11_h_22_min_30_s_without_what_is_added() {
-        let delays: Vec<u64> = (1..=RETRIES).map(|retry| base_delay(retry).as_secs()).collect();
+        let delays: Vec<u64> = (1..=MAX_RETRIES).map(|retry| base_delay(retry).as_secs()).collect();
         assert_eq!(delays, [30, 120, 480, 1920, 7680, 30720]);
         assert_eq!(delays.iter().sum::<u64>(), 11 * 3600 + 22 * 60 + 30);
     }
 
     #[test]
     fn a_tenth_is_added_at_most_and_nothing_taken_away() {
-        for retry in 1..=RETRIES {
+        for retry in 1..=MAX_RETRIES {
             let base = base_delay(retry);
-            assert_eq!(delay(retry, &Outcome::default(), 0.0), base);
-            assert_eq!(delay(retry, &Outcome::default(), 1.0), base + base / 10);
-            assert_eq!(delay(retry, &Outcome::default(), -1.0), base);
-            assert_eq!(delay(retry, &Outcome::default(), 9.0), base + base / 10);
+            assert_eq!(retry_delay(retry, &Outcome::default(), 0.0), base);
+            assert_eq!(retry_delay(retry, &Outcome::default(), 1.0), base + base / 10);
+            assert_eq!(retry_delay(retry, &Outcome::default(), -1.0), base);
+            assert_eq!(retry_delay(retry, &Outcome::default(), 9.0), base + base / 10);
         }
     }
 
@@ -102,11 +102,11 @@ mod tests {
             (500, 200, 120),
             (200, 200, 120),
         ] {
-            assert_eq!(delay(2, &failed(status, asked), 0.0).as_secs(), expected, "{status}, {asked} s");
+            assert_eq!(retry_delay(2, &failed(status, asked), 0.0).as_secs(), expected, "{status}, {asked} s");
         }
         // What is added is not added to what was asked for.
-        assert_eq!(delay(2, &failed(429, 240), 1.0).as_secs(), 240);
-        assert_eq!(delay(2, &failed(429, 121), 1.0).as_secs(), 132);
+        assert_eq!(retry_delay(2, &failed(429, 240), 1.0).as_secs(), 240);
+        assert_eq!(retry_delay(2, &failed(429, 121), 1.0).as_secs(), 132);
     }
 
     /// Minutes at which attempts fail, or succeed where they are negative; and the minute at which the webhook is given up.
@@ -130,17 +130,17 @@ mod tests {
         for (name, attempts, expected) in cases {
             let begun = Utc::now();
             let mut streak = Streak::default();
-            let mut given_up = None;
+            let mut disabled = None;
             for minute in *attempts {
                 let now = begun + TimeDelta::minutes(minute.abs());
                 if *minute < 0 {
                     streak.succeed();
                     assert_eq!(streak, Streak::default(), "{name}");
                 } else if streak.fail(now) {
-                    given_up.get_or_insert(*minute);
+                    disabled.get_or_insert(*minute);
                 }
             }
-            assert_eq!(given_up, *expected, "{name}");
+            assert_eq!(disabled, *expected, "{name}");
         }
     }
 }

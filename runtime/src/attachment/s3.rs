@@ -20,27 +20,27 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 
 use super::link::LIFETIME;
-use super::location::Location;
-use super::presentation::Presentation;
-use super::spool::failed;
+use super::s3_config::S3Config;
+use super::content_headers::ContentHeaders;
+use super::spool::io_error;
 use crate::error::{Error, Result, chain};
-use crate::tls;
+use crate::http_client;
 
 /// So many files are sent at once. Those that wait are on the disk.
-const SENDING: usize = 8;
+const MAX_CONCURRENT_UPLOADS: usize = 8;
 /// So much of a file is in memory.
-const PIECE: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 /// How often sending is tried, and how long it waits in between.
-const TRIES: u32 = 3;
-const PAUSE: Duration = Duration::from_millis(250);
+const MAX_TRIES: u32 = 3;
+const RETRY_DELAY: Duration = Duration::from_millis(250);
 /// An answer begins, and goes on, within this time.
-const ANSWERS: Duration = Duration::from_secs(30);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// A file is sent within that time and a second more for each of these, which any line between servers can do.
-const SECOND: u64 = 64 << 10;
+const MIN_BYTES_PER_SECOND: u64 = 64 << 10;
 /// Sending ends within this time, waiting for others included: before the promise to delete the file comes due.
-const LONGEST: Duration = Duration::from_secs(20 * 60);
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// So much of an error is read, for the log.
-const MOST_ERROR: usize = 4 << 10;
+const MAX_ERROR_BYTES: usize = 4 << 10;
 
 /// A bucket, ready for use.
 pub struct Bucket {
@@ -67,32 +67,32 @@ impl HttpConnector for Connector {
 }
 
 /// Why a file was not stored, and whether trying again could help.
-struct Problem {
+struct PutError {
     text: String,
-    passes: bool,
+    is_transient: bool,
 }
 
 impl Bucket {
     /// # Errors
     /// When TLS cannot be set up.
-    pub fn open(location: &Location) -> Result<Bucket> {
-        let backoff = BackoffConfig { init_backoff: PAUSE, max_backoff: Duration::from_secs(2), base: 2.0 };
-        let retry = RetryConfig { backoff, max_retries: TRIES as usize - 1, retry_timeout: ANSWERS };
-        let answering = client()?.read_timeout(ANSWERS).build().map_err(Error::internal)?;
+    pub fn open(config: &S3Config) -> Result<Bucket> {
+        let backoff = BackoffConfig { init_backoff: RETRY_DELAY, max_backoff: Duration::from_secs(2), base: 2.0 };
+        let retry = RetryConfig { backoff, max_retries: MAX_TRIES as usize - 1, retry_timeout: RESPONSE_TIMEOUT };
+        let answering = client()?.read_timeout(RESPONSE_TIMEOUT).build().map_err(Error::internal)?;
         let mut builder = AmazonS3Builder::new()
-            .with_bucket_name(&location.bucket)
-            .with_region(&location.region)
-            .with_access_key_id(&location.access_key)
-            .with_secret_access_key(&location.secret_key)
+            .with_bucket_name(&config.bucket)
+            .with_region(&config.region)
+            .with_access_key_id(&config.access_key)
+            .with_secret_access_key(&config.secret_key)
             // Not every service deletes several at once.
             .with_disable_bulk_delete(true)
             .with_retry(retry)
             .with_http_connector(Connector(answering));
-        if let Some(endpoint) = &location.endpoint {
+        if let Some(endpoint) = &config.endpoint {
             builder = builder.with_endpoint(endpoint);
         }
         let objects = builder.build().map_err(Error::internal)?;
-        Ok(Bucket { objects, client: client()?.build().map_err(Error::internal)?, sending: Semaphore::new(SENDING) })
+        Ok(Bucket { objects, client: client()?.build().map_err(Error::internal)?, sending: Semaphore::new(MAX_CONCURRENT_UPLOADS) })
     }
 
     pub fn objects(&self) -> &dyn ObjectStore {
@@ -104,50 +104,50 @@ impl Bucket {
     /// # Errors
     /// [`Error::Unavailable`] when the service did not take it; the log has why.
     pub async fn send(&self, file: PathBuf, to: &Path, size: u64) -> Result<()> {
-        let sent = tokio::time::timeout(LONGEST, async {
+        let sent = tokio::time::timeout(UPLOAD_TIMEOUT, async {
             let _permit = self.sending.acquire().await.map_err(Error::internal)?;
             let mut tries = 1;
             loop {
                 match self.put(&file, to, size).await? {
                     Ok(()) => return Ok(()),
-                    Err(problem) if problem.passes && tries < TRIES => tokio::time::sleep(PAUSE * tries).await,
-                    Err(problem) => return Err(away(&problem.text)),
+                    Err(error) if error.is_transient && tries < MAX_TRIES => tokio::time::sleep(RETRY_DELAY * tries).await,
+                    Err(error) => return Err(storage_unavailable(&error.text)),
                 }
                 tries += 1;
             }
         });
-        sent.await.unwrap_or_else(|_| Err(away("others were sent for too long")))
+        sent.await.unwrap_or_else(|_| Err(storage_unavailable("others were sent for too long")))
     }
 
     /// One try. The length is said before the first byte, so that a connection that breaks stores nothing.
-    async fn put(&self, file: &std::path::Path, to: &Path, size: u64) -> Result<Result<(), Problem>> {
-        let within = ANSWERS + Duration::from_secs(size / SECOND);
-        let url = self.objects.signed_url(Method::PUT, to, within + ANSWERS).await.map_err(Error::internal)?;
-        let file = File::open(file).await.map_err(failed)?;
+    async fn put(&self, file: &std::path::Path, to: &Path, size: u64) -> Result<Result<(), PutError>> {
+        let within = RESPONSE_TIMEOUT + Duration::from_secs(size / MIN_BYTES_PER_SECOND);
+        let url = self.objects.signed_url(Method::PUT, to, within + RESPONSE_TIMEOUT).await.map_err(Error::internal)?;
+        let file = File::open(file).await.map_err(io_error)?;
         let request = self.client.put(url).header(CONTENT_LENGTH, size).timeout(within);
-        let problem = match request.body(Body::wrap_stream(pieces(file))).send().await {
+        let error = match request.body(Body::wrap_stream(chunks(file))).send().await {
             Ok(answer) if answer.status().is_success() => return Ok(Ok(())),
             Ok(answer) => {
                 let status = answer.status();
-                let passes = status.is_server_error() || matches!(status.as_u16(), 408 | 429);
-                Problem { text: format!("{status}: {}", beginning(answer).await), passes }
+                let is_transient = status.is_server_error() || matches!(status.as_u16(), 408 | 429);
+                PutError { text: format!("{status}: {}", error_body(answer).await), is_transient }
             }
             // The URL is signed. What took too long once would again.
-            Err(error) => Problem { passes: !error.is_timeout(), text: chain(&error.without_url()) },
+            Err(error) => PutError { is_transient: !error.is_timeout(), text: chain(&error.without_url()) },
         };
-        Ok(Err(problem))
+        Ok(Err(error))
     }
 
     /// A link to an object, which the service itself answers.
     ///
     /// # Errors
     /// Never: the key was read when the bucket was opened.
-    pub async fn link(&self, to: &Path, presentation: Presentation) -> Result<String> {
+    pub async fn link(&self, to: &Path, headers: ContentHeaders) -> Result<String> {
         let lifetime = LIFETIME.to_std().map_err(Error::internal)?;
         let options = SignedUrlOptions::new().with_query([
             ("response-cache-control", "private".to_string()),
-            ("response-content-disposition", presentation.disposition),
-            ("response-content-type", presentation.media_type),
+            ("response-content-disposition", headers.disposition),
+            ("response-content-type", headers.media_type),
         ]);
         let url = self.objects.signed_url_opts(Method::GET, to, lifetime, &options).await;
         Ok(url.map_err(Error::internal)?.into())
@@ -155,21 +155,21 @@ impl Bucket {
 }
 
 /// The log learns why, the client that it may come again.
-pub fn away(problem: &str) -> Error {
-    let problem: String = problem.chars().take(500).collect();
-    tracing::warn!(problem, "the storage of attachments failed");
+pub fn storage_unavailable(error: &str) -> Error {
+    let error: String = error.chars().take(500).collect();
+    tracing::warn!(error, "attachment storage failed");
     Error::Unavailable("The file storage cannot be reached. Try again in a moment.".into())
 }
 
 /// A client without limits of time.
 fn client() -> Result<ClientBuilder> {
-    Ok(tls::client(tls::authorities())?.connect_timeout(Duration::from_secs(5)))
+    Ok(http_client::builder(http_client::root_store())?.connect_timeout(Duration::from_secs(5)))
 }
 
 /// A file, a piece at a time.
-fn pieces(file: File) -> impl Stream<Item = std::io::Result<Bytes>> {
+fn chunks(file: File) -> impl Stream<Item = std::io::Result<Bytes>> {
     stream::try_unfold(file, async |mut file| {
-        let mut piece = vec![0; PIECE];
+        let mut piece = vec![0; CHUNK_BYTES];
         let length = file.read(&mut piece).await?;
         piece.truncate(length);
         Ok((length > 0).then(|| (Bytes::from(piece), file)))
@@ -177,11 +177,11 @@ fn pieces(file: File) -> impl Stream<Item = std::io::Result<Bytes>> {
 }
 
 /// What an error says of itself, cut.
-async fn beginning(mut answer: Response) -> String {
+async fn error_body(mut answer: Response) -> String {
     let mut text = Vec::new();
     while let Ok(Some(bytes)) = answer.chunk().await {
-        text.extend_from_slice(&bytes[..bytes.len().min(MOST_ERROR - text.len())]);
-        if text.len() == MOST_ERROR {
+        text.extend_from_slice(&bytes[..bytes.len().min(MAX_ERROR_BYTES - text.len())]);
+        if text.len() == MAX_ERROR_BYTES {
             break;
         }
     }

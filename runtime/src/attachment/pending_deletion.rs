@@ -7,24 +7,24 @@ use crate::db::{Connection, Dialect, Sql};
 use crate::error::Result;
 
 /// A file without an owner is deleted after this time: an upload that failed is over by then.
-pub const KEPT: TimeDelta = TimeDelta::hours(1);
+pub const DELETE_AFTER: TimeDelta = TimeDelta::hours(1);
 /// An owner comes within this time, or not at all. The rest of the hour is for clocks that differ.
-const ADOPTED: TimeDelta = TimeDelta::minutes(30);
+const ADOPTION_WINDOW: TimeDelta = TimeDelta::minutes(30);
 /// What could not be deleted is tried again after this time. Half of it may be gone: it is never due so late that an owner
 /// could still come.
-const AGAIN: TimeDelta = TimeDelta::minutes(15);
+const RETRY_DELAY: TimeDelta = TimeDelta::minutes(15);
 
 /// Promises that the files of this UUID are deleted when the time has come.
-pub async fn add(connection: &Connection, dialect: Dialect, uuid: Uuid, due_at: DateTime<Utc>) -> Result<()> {
+pub async fn schedule(connection: &Connection, dialect: Dialect, uuid: Uuid, due_at: DateTime<Utc>) -> Result<()> {
     let mut sql = Sql::new(dialect, "INSERT INTO \"attachment_leftovers\" (\"uuid\", \"due_at\") VALUES (");
     sql.bind(uuid).push(", ").bind(due_at).push(")");
     sql.run(connection).await.map(drop)
 }
 
 /// Takes a promise back in the transaction that makes the owner; `false` when it is too late for that.
-pub async fn adopt(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<bool> {
+pub async fn cancel(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<bool> {
     let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_leftovers\" WHERE \"uuid\" = ");
-    sql.bind(uuid).push(" AND \"due_at\" > ").bind(now + KEPT - ADOPTED);
+    sql.bind(uuid).push(" AND \"due_at\" > ").bind(now + DELETE_AFTER - ADOPTION_WINDOW);
     Ok(sql.run(connection).await? > 0)
 }
 
@@ -37,14 +37,14 @@ pub async fn due(connection: &Connection, dialect: Dialect, now: DateTime<Utc>, 
 }
 
 /// The files could not be deleted now.
-pub async fn put_off(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<()> {
+pub async fn postpone(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<()> {
     let mut sql = Sql::new(dialect, "UPDATE \"attachment_leftovers\" SET \"due_at\" = ");
-    sql.bind(now + AGAIN).push(" WHERE \"uuid\" = ").bind(uuid);
+    sql.bind(now + RETRY_DELAY).push(" WHERE \"uuid\" = ").bind(uuid);
     sql.run(connection).await.map(drop)
 }
 
 /// The files are gone, and so is the promise.
-pub async fn kept(connection: &Connection, dialect: Dialect, uuid: Uuid) -> Result<()> {
+pub async fn remove(connection: &Connection, dialect: Dialect, uuid: Uuid) -> Result<()> {
     let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_leftovers\" WHERE \"uuid\" = ");
     sql.bind(uuid);
     sql.run(connection).await.map(drop)

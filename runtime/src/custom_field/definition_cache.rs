@@ -10,9 +10,9 @@ use crate::resource::Resource;
 use crate::total;
 
 /// What is known of each entity type, by its plural name. It may have changed since, in this process or another: who uses
-/// it asks in the statement that decides, by [`write_text`] or, for the types alone, by [`write_changes`].
+/// it asks in the statement that decides, by [`write_definitions`] or, for the types alone, by [`write_changes`].
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct DefinitionCache {
     definitions: Mutex<HashMap<&'static str, Arc<Definitions>>>,
     types: Mutex<HashMap<&'static str, Arc<Types>>>,
 }
@@ -33,14 +33,14 @@ pub struct Types {
     pub changes: i64,
 }
 
-impl Known {
+impl DefinitionCache {
     /// The definitions as they were lately.
     pub async fn get(&self, connection: &Connection, entity_type: &'static str) -> Result<Arc<Definitions>> {
         if let Some(known) = lock(&self.definitions).get(entity_type) {
             return Ok(known.clone());
         }
         let mut sql = Sql::new(crate::db::Dialect::Postgres, "SELECT ");
-        write_text(&mut sql, entity_type);
+        write_definitions(&mut sql, entity_type);
         // The text first: what changes in between makes it the older of the two, and so another than the next one read.
         let row = sql.push(" AS \"text\"").clone().one(connection).await?;
         let text = row.map(|row| row.try_get("", "text")).transpose()?.unwrap_or_default();
@@ -50,7 +50,7 @@ impl Known {
     }
 
     /// Reads them anew the next time.
-    pub fn forget(&self, entity_type: &str) {
+    pub fn invalidate(&self, entity_type: &str) {
         lock(&self.definitions).remove(entity_type);
     }
 
@@ -60,7 +60,7 @@ impl Known {
     }
 
     /// Keeps types, unless those that are known were read later.
-    pub fn keep_types(&self, entity_type: &'static str, types: Arc<Types>) {
+    pub fn store_types(&self, entity_type: &'static str, types: Arc<Types>) {
         let mut known = lock(&self.types);
         if known.get(entity_type).is_none_or(|known| known.changes <= types.changes) {
             known.insert(entity_type, types);
@@ -73,7 +73,7 @@ fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Writes the rows of an entity type's definitions as one text, on PostgreSQL.
-pub fn write_text(sql: &mut Sql, entity_type: &str) {
+pub fn write_definitions(sql: &mut Sql, entity_type: &str) {
     sql.push(
         "(SELECT COALESCE(string_agg(f::text, ',' ORDER BY f.\"id\"), '') FROM \"custom_fields\" AS f \
          WHERE f.\"entity_type\" = ",
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn types_that_were_read_earlier_do_not_take_the_place_of_later_ones() {
-        let known = Known::default();
+        let known = DefinitionCache::default();
         for (changes, kept) in [(3, 3), (2, 3), (4, 4)] {
-            known.keep_types("products", Arc::new(Types { changes, ..Types::default() }));
+            known.store_types("products", Arc::new(Types { changes, ..Types::default() }));
             assert_eq!(known.types("products").map(|types| types.changes), Some(kept));
         }
     }

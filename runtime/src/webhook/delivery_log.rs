@@ -3,11 +3,11 @@
 use charter_macros::{Output, Resource};
 use sea_orm::entity::prelude::*;
 
-use super::exchange::{METHOD, headers};
-use super::manual;
+use super::transport::{METHOD, headers};
+use super::redelivery;
 use super::record::Delivery;
 use super::signature::TIMESTAMP;
-use super::wanted::{permission, sees};
+use super::subscriptions::{read_permission, may_see_sql};
 use crate::crud::{Context, Route};
 use crate::db::Sql;
 use crate::error::{Error, Result};
@@ -85,15 +85,15 @@ trait Behaviour {
 impl Behaviour for Entity {
     /// Makes one more attempt at the delivery, now.
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
-        need_sight(context, log).await?;
+        need_access(context, log).await?;
         let state = context.shared();
-        manual::resend(state, state.sender.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
+        redelivery::resend(state, state.webhook_transport.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
     }
 
     /// Answers what was sent. Events tell of records that whoever reads webhooks may have no ability to read: what it
     /// takes is the ability to subscribe to them.
     async fn request(context: &Context<'_>, log: &Model) -> Result<Sent> {
-        need_sight(context, log).await?;
+        need_access(context, log).await?;
         let mut sql =
             Sql::new(context.state().db.dialect(), "SELECT e.\"body\", e.\"trace\" FROM \"webhook_deliveries\" d ");
         sql.push("JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE d.\"uid\" = ").bind(log.delivery_id.as_str());
@@ -112,11 +112,11 @@ impl Behaviour for Entity {
 }
 
 /// Who may no longer see what an event tells of is not told again.
-async fn need_sight(context: &Context<'_>, log: &Model) -> Result<()> {
+async fn need_access(context: &Context<'_>, log: &Model) -> Result<()> {
     if context.caller().is_admin {
         return Ok(());
     }
-    if let Some(needed) = permission(context.catalog(), &log.event) {
+    if let Some(needed) = read_permission(context.catalog(), &log.event) {
         context.caller().need_permission(needed)?;
     }
     let dialect = context.state().db.dialect();
@@ -125,6 +125,6 @@ async fn need_sight(context: &Context<'_>, log: &Model) -> Result<()> {
         Sql::new(dialect, "SELECT 1 FROM \"webhook_deliveries\" d JOIN \"webhooks\" w ON w.\"id\" = d.\"webhook_id\" ");
     sql.push("JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE d.\"uid\" = ").bind(log.delivery_id.as_str());
     sql.push(" AND d.\"webhook_id\" = ").bind(log.webhook_id);
-    sql.push(" AND NOT (").push(&sees(context.catalog(), dialect)).push(")");
+    sql.push(" AND NOT (").push(&may_see_sql(context.catalog(), dialect)).push(")");
     sql.one(context.db()).await?.map_or(Ok(()), |_| Err(Error::AdministratorsOnly))
 }

@@ -17,7 +17,7 @@ pub const METHOD: Method = Method::POST;
 ///
 /// The engine holds no transaction while it waits, and waits for as long as it takes: whoever implements this bounds
 /// the whole exchange to 15 seconds, so that it ends well within the lease of the delivery.
-pub trait Exchange: std::fmt::Debug + Send + Sync + 'static {
+pub trait Transport: std::fmt::Debug + Send + Sync + 'static {
     fn send<'a>(&'a self, attempt: &'a Attempt) -> BoxFuture<'a, Outcome>;
 }
 

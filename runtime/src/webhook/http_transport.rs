@@ -9,92 +9,92 @@ use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response};
 use rustls::RootCertStore;
 
-use super::address::{Place, Policy, Refusal};
-use super::exchange::{Attempt, Exchange, METHOD, Outcome, headers};
-use super::name::{Lookup, NameProblem, Names, system_lookup};
+use super::url_policy::{Destination, UrlPolicy, Denial};
+use super::transport::{Attempt, Transport, METHOD, Outcome, headers};
+use super::dns::{Lookup, ResolveError, Resolver, system_lookup};
 use super::signature::Secrets;
 use crate::crud::BoxFuture;
 use crate::error::{Error, Result};
-use crate::tls;
+use crate::http_client;
 
 /// How long an exchange may take and how much of the answer is taken.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct TransportLimits {
     /// Looking up the host's addresses.
-    pub lookup: Duration,
+    pub resolve: Duration,
     /// Connecting, with the TLS handshake.
     pub connect: Duration,
     /// All of it, with the answer's body.
-    pub whole: Duration,
+    pub total: Duration,
     /// Bytes of the answer's body that are read before the connection is given up.
-    pub read: usize,
+    pub max_read_bytes: usize,
     /// Bytes of it that are kept.
-    pub kept: usize,
+    pub max_stored_bytes: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            lookup: Duration::from_secs(5),
+impl Default for TransportLimits {
+    fn default() -> TransportLimits {
+        TransportLimits {
+            resolve: Duration::from_secs(5),
             connect: Duration::from_secs(5),
-            whole: Duration::from_secs(15),
-            read: 16 * 1024,
-            kept: 2 * 1024,
+            total: Duration::from_secs(15),
+            max_read_bytes: 16 * 1024,
+            max_stored_bytes: 2 * 1024,
         }
     }
 }
 
 /// Sends deliveries. One for a process; its connections are kept for the next delivery to the same host.
 #[derive(Debug, Clone)]
-pub struct Sender {
+pub struct HttpTransport {
     client: Client,
-    policy: Policy,
-    names: Names,
-    limits: Limits,
+    policy: UrlPolicy,
+    resolver: Resolver,
+    limits: TransportLimits,
 }
 
 /// Receivers close connections that wait: Node's server after 5 s. One that is closed while a request is on its way
 /// would cost that attempt.
-const IDLE: Duration = Duration::from_secs(4);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Connections to one host that are kept for the next delivery.
-const IDLE_PER_HOST: usize = 4;
+const MAX_IDLE_PER_HOST: usize = 4;
 /// Characters of an error that are kept.
-const LONGEST_ERROR: usize = 200;
+const MAX_ERROR_CHARACTERS: usize = 200;
 
-impl Sender {
+impl HttpTransport {
     /// A sender that trusts the system's certificates, or those of the browsers where the system has none.
     ///
     /// # Errors
     /// When TLS cannot be set up.
-    pub fn new(policy: Policy) -> Result<Sender> {
-        Sender::with(policy, system_lookup(), Limits::default(), tls::authorities())
+    pub fn new(policy: UrlPolicy) -> Result<HttpTransport> {
+        HttpTransport::with(policy, system_lookup(), TransportLimits::default(), http_client::root_store())
     }
 
     /// A sender with other limits, other names and other authorities.
     ///
     /// # Errors
     /// When TLS cannot be set up.
-    pub fn with(policy: Policy, lookup: Lookup, limits: Limits, roots: Arc<RootCertStore>) -> Result<Sender> {
-        let names = Names::new(policy.clone(), lookup, limits.lookup);
-        let client = tls::client(roots)?
-            .dns_resolver(Arc::new(names.clone()))
+    pub fn with(policy: UrlPolicy, lookup: Lookup, limits: TransportLimits, roots: Arc<RootCertStore>) -> Result<HttpTransport> {
+        let resolver = Resolver::new(policy.clone(), lookup, limits.resolve);
+        let client = http_client::builder(roots)?
+            .dns_resolver(Arc::new(resolver.clone()))
             .connect_timeout(limits.connect)
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(IDLE_PER_HOST)
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
             .build();
-        Ok(Sender { client: client.map_err(Error::internal)?, policy, names, limits })
+        Ok(HttpTransport { client: client.map_err(Error::internal)?, policy, resolver, limits })
     }
 
     /// Where it may connect.
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &UrlPolicy {
         &self.policy
     }
 
-    async fn exchange(&self, attempt: &Attempt, outcome: &mut Outcome, body: &mut Vec<u8>) -> Result<(), String> {
-        let (url, place) = self.policy.judge(&attempt.url).map_err(|refusal| format!("the URL {}", refusal.text()))?;
-        if let Place::Name(name) = place {
+    async fn post(&self, attempt: &Attempt, outcome: &mut Outcome, body: &mut Vec<u8>) -> Result<(), String> {
+        let (url, destination) = self.policy.check(&attempt.url).map_err(|denial| format!("the URL {}", denial.message()))?;
+        if let Destination::HostName(name) = destination {
             // Looked up before, so that neither counts towards the other's limit.
-            self.names.permitted(&name).await.map_err(|problem| self.name_problem(problem))?;
+            self.resolver.resolve_allowed(&name).await.map_err(|problem| self.resolve_error_text(problem))?;
         }
         let secrets = Secrets::parse(&attempt.secret, attempt.previous_secret.as_deref());
         let secrets = secrets.ok_or("the secret cannot be read: rotate it")?;
@@ -105,12 +105,12 @@ impl Sender {
             request = request.header(name, value);
         }
         let sent = request.body(attempt.body.as_bytes().to_vec()).send().await;
-        let mut response = sent.map_err(|error| self.problem(&error))?;
+        let mut response = sent.map_err(|error| self.error_text(&error))?;
         outcome.status = Some(response.status().as_u16());
         outcome.retry_after = retry_after(&response, attempt.at);
-        while body.len() < self.limits.read {
-            match response.chunk().await.map_err(|error| self.problem(&error))? {
-                Some(chunk) => body.extend_from_slice(&chunk[..chunk.len().min(self.limits.read - body.len())]),
+        while body.len() < self.limits.max_read_bytes {
+            match response.chunk().await.map_err(|error| self.error_text(&error))? {
+                Some(chunk) => body.extend_from_slice(&chunk[..chunk.len().min(self.limits.max_read_bytes - body.len())]),
                 None => return Ok(()),
             }
         }
@@ -118,18 +118,18 @@ impl Sender {
         Ok(())
     }
 
-    fn name_problem(&self, problem: NameProblem) -> String {
+    fn resolve_error_text(&self, problem: ResolveError) -> String {
         match problem {
-            NameProblem::Unknown => "the host name could not be resolved".into(),
-            NameProblem::Slow => format!("the host name was not resolved within {} s", seconds(self.limits.lookup)),
-            NameProblem::Forbidden => format!("the URL {}", Refusal::Address.text()),
+            ResolveError::NotFound => "the host name could not be resolved".into(),
+            ResolveError::Timeout => format!("the host name was not resolved within {} s", seconds(self.limits.resolve)),
+            ResolveError::Forbidden => format!("the URL {}", Denial::Address.message()),
         }
     }
 
     /// What the owner of a webhook may know of a failed exchange: its cause, and no address.
-    fn problem(&self, error: &reqwest::Error) -> String {
+    fn error_text(&self, error: &reqwest::Error) -> String {
         let mut cause: &(dyn StdError + 'static) = error;
-        while let Some(inner) = inner(cause) {
+        while let Some(inner) = cause_of(cause) {
             cause = inner;
         }
         match cause.downcast_ref::<rustls::Error>() {
@@ -143,20 +143,20 @@ impl Sender {
     }
 }
 
-impl Exchange for Sender {
+impl Transport for HttpTransport {
     fn send<'a>(&'a self, attempt: &'a Attempt) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let begun = Instant::now();
             let mut outcome = Outcome::default();
             let mut body = Vec::new();
-            let ended = tokio::time::timeout(self.limits.whole, self.exchange(attempt, &mut outcome, &mut body)).await;
+            let ended = tokio::time::timeout(self.limits.total, self.post(attempt, &mut outcome, &mut body)).await;
             let problem = match ended {
                 Ok(Ok(())) => None,
                 Ok(Err(problem)) => Some(problem),
-                Err(_) => Some(format!("no whole answer within {} s", seconds(self.limits.whole))),
+                Err(_) => Some(format!("no whole answer within {} s", seconds(self.limits.total))),
             };
-            outcome.error = problem.map(|text| text.chars().take(LONGEST_ERROR).collect());
-            outcome.body = outcome.status.map(|_| readable(&body, self.limits.kept));
+            outcome.error = problem.map(|text| text.chars().take(MAX_ERROR_CHARACTERS).collect());
+            outcome.body = outcome.status.map(|_| body_text(&body, self.limits.max_stored_bytes));
             outcome.duration = begun.elapsed();
             outcome
         })
@@ -164,7 +164,7 @@ impl Exchange for Sender {
 }
 
 /// What caused an error. One of input and output that wraps another answers the cause of that one, and passes over it.
-fn inner<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError + 'static)> {
+fn cause_of<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError + 'static)> {
     match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
         None => error.source(),
@@ -176,12 +176,12 @@ fn seconds(duration: Duration) -> f64 {
     duration.as_secs_f64()
 }
 
-/// The beginning of a body as text of at most so many bytes, cut between characters, without what a database refuses.
-fn readable(body: &[u8], most: usize) -> String {
-    let mut text = String::from_utf8_lossy(&body[..body.len().min(most)]).replace('\0', "\u{fffd}");
-    if text.len() > most {
-        text.truncate(text.floor_char_boundary(most));
-    } else if body.len() > most {
+/// The beginning of a body as text of at max_bytes so many bytes, cut between characters, without what a database refuses.
+fn body_text(body: &[u8], max_bytes: usize) -> String {
+    let mut text = String::from_utf8_lossy(&body[..body.len().min(max_bytes)]).replace('\0', "\u{fffd}");
+    if text.len() > max_bytes {
+        text.truncate(text.floor_char_boundary(max_bytes));
+    } else if body.len() > max_bytes {
         // A character that the cut went through is left out.
         text.truncate(text.trim_end_matches('\u{fffd}').len());
     }
@@ -203,14 +203,14 @@ mod tests {
 
     #[test]
     fn a_body_is_cut_between_characters_and_holds_nothing_that_a_database_refuses() {
-        assert_eq!(readable(b"plain", 10), "plain");
-        assert_eq!(readable("aé".as_bytes(), 3), "aé");
-        assert_eq!(readable("aéé".as_bytes(), 4), "aé");
-        assert_eq!(readable(b"a\0b", 10), "a\u{fffd}b");
-        assert_eq!(readable(b"\xff", 10), "\u{fffd}");
-        for most in 0..20 {
-            assert!(readable(&[0xff; 40], most).len() <= most, "{most}");
-            assert!(readable("日本語日本語".as_bytes(), most).len() <= most, "{most}");
+        assert_eq!(body_text(b"plain", 10), "plain");
+        assert_eq!(body_text("aé".as_bytes(), 3), "aé");
+        assert_eq!(body_text("aéé".as_bytes(), 4), "aé");
+        assert_eq!(body_text(b"a\0b", 10), "a\u{fffd}b");
+        assert_eq!(body_text(b"\xff", 10), "\u{fffd}");
+        for max_bytes in 0..20 {
+            assert!(body_text(&[0xff; 40], max_bytes).len() <= max_bytes, "{max_bytes}");
+            assert!(body_text("日本語日本語".as_bytes(), max_bytes).len() <= max_bytes, "{max_bytes}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The engine of a process: one task that fans events out, claims what is due, and writes what attempts came to; and a
-//! task for each attempt.
+//! task for per_webhook attempt.
 //!
 //! An event that was committed in this process wakes it at once; it looks by itself often enough for those of others.
 
@@ -12,54 +12,54 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use super::cancellation::cancel_rest;
-use super::completion::{Finished, complete};
-use super::delivery::{self, Claim, Room, Turn};
-use super::exchange::{Exchange, Outcome};
+use super::results::{FinishedAttempt, record_results};
+use super::delivery::{self, Claim, ClaimLimits, AttemptKind};
+use super::transport::{Transport, Outcome};
 use super::retention;
 use crate::context::State;
 use crate::error::Result;
 use crate::lasting::kept;
 
 /// How often the engine looks for what other processes committed, what has become due, and what the dead left behind.
-const POLL: Duration = Duration::from_millis(250);
-/// Between two rounds: what comes meanwhile is one round's work, and not a transaction each.
-const GATHER: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// Between two rounds: what comes meanwhile is one run_once's work, and not a transaction per_webhook.
+const BATCH_WINDOW: Duration = Duration::from_millis(10);
 /// How long it waits after the database failed.
-pub(super) const BREATH: Duration = Duration::from_millis(500);
+pub(super) const ERROR_BACKOFF: Duration = Duration::from_millis(500);
 /// Attempts under way when the engine stops have so long to end. What has not ended then is attempted again by whoever
 /// takes the lease.
-const DRAIN: Duration = Duration::from_secs(18);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(18);
 /// Attempts at one webhook at a time while it is failing: one that answers nothing holds few slots.
-const FAILING: usize = 2;
+const FAILING_CONCURRENCY: usize = 2;
 
 /// A running engine.
 #[derive(Debug)]
-pub struct Engine {
+pub struct Dispatcher {
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Engine {
+impl Dispatcher {
     /// Begins to deliver, with at most so many attempts at a time; none is for processes that leave it to others.
-    pub fn start(state: Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Engine {
+    pub fn start(state: Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> Dispatcher {
         let (stop, stopped) = watch::channel(false);
         let (mut tasks, counted) = (Vec::new(), state.metrics.tasks.clone());
         if slots > 0 {
             let (state, stopped) = (state.clone(), stopped.clone());
             // Of what one that panicked had begun the leases end.
-            let run = move || Dispatcher::new(state.clone(), exchange.clone(), slots).run(stopped.clone());
+            let run = move || DispatchLoop::new(state.clone(), transport.clone(), slots).run(stopped.clone());
             tasks.push(tokio::spawn(kept(counted.clone(), "webhooks", run)));
         }
         // Events are written whoever delivers them.
         let run = move || retention::run(state.clone(), stopped.clone());
         tasks.push(tokio::spawn(kept(counted, "retention", run)));
-        Engine { stop, tasks }
+        Dispatcher { stop, tasks }
     }
 
     /// Claims nothing more, and waits for the attempts under way; not for a database that hangs.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
-        let until = Instant::now() + DRAIN + BREATH;
+        let until = Instant::now() + DRAIN_TIMEOUT + ERROR_BACKOFF;
         for mut task in self.tasks {
             if timeout_at(until, &mut task).await.is_err() {
                 tracing::warn!("webhooks: the database did not answer in time; what was begun will be made again");
@@ -70,180 +70,180 @@ impl Engine {
 }
 
 /// What the one task knows.
-struct Dispatcher {
+struct DispatchLoop {
     state: Arc<State>,
-    exchange: Arc<dyn Exchange>,
+    transport: Arc<dyn Transport>,
     /// The most attempts at a time; and at one webhook.
     slots: usize,
-    each: usize,
+    per_webhook: usize,
     /// Attempts that are running or whose end is not written yet: by webhook, in all, and retries alone.
     running: HashMap<i64, usize>,
     total: usize,
     retries: usize,
     /// Attempts that have ended come through here.
-    ended: mpsc::UnboundedSender<Finished>,
-    endings: mpsc::UnboundedReceiver<Finished>,
+    finished_sender: mpsc::UnboundedSender<FinishedAttempt>,
+    finished_receiver: mpsc::UnboundedReceiver<FinishedAttempt>,
     /// Ends that are not written yet.
-    unwritten: Vec<Finished>,
+    unrecorded: Vec<FinishedAttempt>,
     /// Whether more may be left to cancel of webhooks that were disabled.
-    cancels: bool,
+    cancels_pending: bool,
 }
 
 /// Why the task goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Woken {
+enum Wake {
     /// Something was written, or an attempt has ended.
     Work,
     Tick,
     Stop,
 }
 
-impl Dispatcher {
-    fn new(state: Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Dispatcher {
-        let each = state.config.webhook_endpoint_concurrency as usize;
-        let (ended, endings) = mpsc::unbounded_channel();
-        Dispatcher {
+impl DispatchLoop {
+    fn new(state: Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> DispatchLoop {
+        let per_webhook = state.config.webhook_endpoint_concurrency as usize;
+        let (finished_sender, finished_receiver) = mpsc::unbounded_channel();
+        DispatchLoop {
             state,
-            exchange,
+            transport,
             slots,
-            each,
+            per_webhook,
             running: HashMap::new(),
             total: 0,
             retries: 0,
-            ended,
-            endings,
-            unwritten: Vec::new(),
-            cancels: false,
+            finished_sender,
+            finished_receiver,
+            unrecorded: Vec::new(),
+            cancels_pending: false,
         }
     }
 
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
-        let mut ticks = interval(POLL);
+        let mut ticks = interval(POLL_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Whether events are known to wait.
         let mut more = false;
         loop {
-            let woken = tokio::select! {
+            let wake = tokio::select! {
                 // In an order in which none keeps those below it waiting: the clock does not always tick.
                 biased;
-                _ = stopped.wait_for(|stop| *stop) => Woken::Stop,
-                _ = ticks.tick() => Woken::Tick,
-                () = std::future::ready(()), if more => Woken::Work,
-                Some(finished) = self.endings.recv() => {
-                    self.unwritten.push(finished);
-                    Woken::Work
+                _ = stopped.wait_for(|stop| *stop) => Wake::Stop,
+                _ = ticks.tick() => Wake::Tick,
+                () = std::future::ready(()), if more => Wake::Work,
+                Some(finished) = self.finished_receiver.recv() => {
+                    self.unrecorded.push(finished);
+                    Wake::Work
                 }
-                () = self.state.db.announced() => Woken::Work,
+                () = self.state.db.announced() => Wake::Work,
             };
-            if woken == Woken::Stop {
+            if wake == Wake::Stop {
                 return self.drain().await;
             }
-            let pause = match self.go_on(woken).await {
+            let pause = match self.run_round(wake).await {
                 Ok(waiting) => {
                     more = waiting;
-                    GATHER
+                    BATCH_WINDOW
                 }
                 Err(error) => {
                     tracing::error!(%error, "webhooks: the database failed; trying again");
-                    BREATH
+                    ERROR_BACKOFF
                 }
             };
             sleep(pause).await;
         }
     }
 
-    /// Writes what has ended, makes the deliveries of some events, and begins what there is room for. Answers whether more
-    /// events wait. Each round does some of each, so that a backlog of one kind keeps none of the others waiting.
-    async fn go_on(&mut self, woken: Woken) -> Result<bool> {
+    /// Writes what has ended, makes the deliveries of some events, and begins what there is limits for. Answers whether more
+    /// events wait. Each run_once does some of per_webhook, so that a backlog of one kind keeps none of the others waiting.
+    async fn run_round(&mut self, wake: Wake) -> Result<bool> {
         // What is due already waits neither for what cannot be written nor for what cannot be fanned out.
-        let ends = self.write_ends().await;
+        let ends = self.record_finished().await;
         let freed = ends.as_ref().is_ok_and(|freed| *freed);
         let now = self.state.clock.now();
         let fanned_out = delivery::fan_out(&self.state, now).await;
-        let cancelled = match woken == Woken::Tick || self.cancels {
+        let cancelled = match wake == Wake::Tick || self.cancels_pending {
             true => cancel_rest(&self.state.db, now).await,
             false => Ok(false),
         };
-        self.cancels = cancelled.as_ref().is_ok_and(|more| *more);
+        self.cancels_pending = cancelled.as_ref().is_ok_and(|more| *more);
         let events = fanned_out.as_ref().map_or(0, |fanned_out| fanned_out.events);
         // What has just been made, what waited for a free slot, what has become due.
-        if events > 0 || freed || woken == Woken::Tick {
-            self.begin(Turn::First).await?;
+        if events > 0 || freed || wake == Wake::Tick {
+            self.start_attempts(AttemptKind::First).await?;
         }
-        if freed || woken == Woken::Tick {
-            self.begin(Turn::Retry).await?;
+        if freed || wake == Wake::Tick {
+            self.start_attempts(AttemptKind::Retry).await?;
         }
         ends?;
         cancelled?;
-        Ok(fanned_out?.is_full || self.cancels)
+        Ok(fanned_out?.may_have_more || self.cancels_pending)
     }
 
-    /// Claims as much as there is room for and begins its attempts.
-    async fn begin(&mut self, turn: Turn) -> Result<usize> {
+    /// Claims as much as there is limits for and begins its attempts.
+    async fn start_attempts(&mut self, kind: AttemptKind) -> Result<usize> {
         let free = self.slots.saturating_sub(self.total);
-        let slots = match turn {
-            Turn::First => free,
+        let slots = match kind {
+            AttemptKind::First => free,
             // Half of the slots are for first attempts alone.
-            Turn::Retry => free.min(self.slots.div_ceil(2).saturating_sub(self.retries)),
+            AttemptKind::Retry => free.min(self.slots.div_ceil(2).saturating_sub(self.retries)),
         };
-        let room = Room { slots, each: self.each, failing: FAILING.min(self.each), running: &self.running };
-        let claims = delivery::claim(&self.state.db, turn, &room, self.state.clock.now()).await?;
+        let limits = ClaimLimits { slots, per_webhook: self.per_webhook, per_failing_webhook: FAILING_CONCURRENCY.min(self.per_webhook), running: &self.running };
+        let claims = delivery::claim(&self.state.db, kind, &limits, self.state.clock.now()).await?;
         let begun = claims.len();
         for claim in claims {
-            self.attempt(claim, turn);
+            self.spawn_attempt(claim, kind);
         }
         Ok(begun)
     }
 
-    fn attempt(&mut self, claim: Claim, turn: Turn) {
+    fn spawn_attempt(&mut self, claim: Claim, kind: AttemptKind) {
         *self.running.entry(claim.webhook_id).or_default() += 1;
         self.total += 1;
-        self.retries += usize::from(turn == Turn::Retry);
-        let (state, exchange, ended) = (self.state.clone(), self.exchange.clone(), self.ended.clone());
+        self.retries += usize::from(kind == AttemptKind::Retry);
+        let (state, transport, sender) = (self.state.clone(), self.transport.clone(), self.finished_sender.clone());
         tokio::spawn(async move {
-            let finished = attempt(&state, exchange, claim).await;
-            let _ = ended.send(finished);
+            let finished = make_attempt(&state, transport, claim).await;
+            let _ = sender.send(finished);
         });
     }
 
     /// Takes what has ended meanwhile, so that it is written together.
     fn collect(&mut self) {
-        while let Ok(finished) = self.endings.try_recv() {
-            self.unwritten.push(finished);
+        while let Ok(finished) = self.finished_receiver.try_recv() {
+            self.unrecorded.push(finished);
         }
     }
 
     /// Writes what has ended, and answers whether others may have waited for the slots. What cannot be written of one webhook
     /// keeps nothing of another.
-    async fn write_ends(&mut self) -> Result<bool> {
+    async fn record_finished(&mut self) -> Result<bool> {
         self.collect();
-        let ended = std::mem::take(&mut self.unwritten);
-        let Err(error) = complete(&self.state.db, &ended).await else { return Ok(self.settle(ended)) };
-        let mut of_each: BTreeMap<i64, Vec<Finished>> = BTreeMap::new();
+        let ended = std::mem::take(&mut self.unrecorded);
+        let Err(error) = record_results(&self.state.db, &ended).await else { return Ok(self.release_slots(ended)) };
+        let mut of_each: BTreeMap<i64, Vec<FinishedAttempt>> = BTreeMap::new();
         for finished in ended {
             of_each.entry(finished.claim.webhook_id).or_default().push(finished);
         }
         let (alone, mut failures) = (of_each.len() == 1, 0);
         for ended in of_each.into_values() {
             // Where two fail it is the database.
-            if !alone && failures < 2 && complete(&self.state.db, &ended).await.is_ok() {
-                self.settle(ended);
+            if !alone && failures < 2 && record_results(&self.state.db, &ended).await.is_ok() {
+                self.release_slots(ended);
             } else {
                 failures += 1;
-                self.unwritten.extend(ended);
+                self.unrecorded.extend(ended);
             }
         }
         Err(error)
     }
 
     /// Gives back the slots of what was written, and answers whether others may have waited for them.
-    fn settle(&mut self, written: Vec<Finished>) -> bool {
+    fn release_slots(&mut self, written: Vec<FinishedAttempt>) -> bool {
         let mut freed = !written.is_empty() && self.total >= self.slots;
-        for Finished { claim, .. } in written {
+        for FinishedAttempt { claim, .. } in written {
             self.total -= 1;
             self.retries -= usize::from(claim.retries > 0);
             if let Some(count) = self.running.get_mut(&claim.webhook_id) {
-                freed |= *count >= if claim.is_slow() { FAILING.min(self.each) } else { self.each };
+                freed |= *count >= if claim.is_throttled() { FAILING_CONCURRENCY.min(self.per_webhook) } else { self.per_webhook };
                 *count -= 1;
                 if *count == 0 {
                     self.running.remove(&claim.webhook_id);
@@ -255,20 +255,20 @@ impl Dispatcher {
 
     /// Waits for what is under way, and writes it.
     async fn drain(mut self) {
-        let until = Instant::now() + DRAIN;
+        let until = Instant::now() + DRAIN_TIMEOUT;
         while self.total > 0 {
-            if self.unwritten.is_empty() {
-                match timeout_at(until, self.endings.recv()).await {
-                    Ok(Some(finished)) => self.unwritten.push(finished),
+            if self.unrecorded.is_empty() {
+                match timeout_at(until, self.finished_receiver.recv()).await {
+                    Ok(Some(finished)) => self.unrecorded.push(finished),
                     _ => break,
                 }
             }
-            if let Err(error) = self.write_ends().await {
+            if let Err(error) = self.record_finished().await {
                 tracing::error!(%error, "webhooks: the database failed while stopping");
-                if Instant::now() + BREATH > until {
+                if Instant::now() + ERROR_BACKOFF > until {
                     break;
                 }
-                sleep(BREATH).await;
+                sleep(ERROR_BACKOFF).await;
             }
         }
         if self.total > 0 {
@@ -278,30 +278,30 @@ impl Dispatcher {
 }
 
 /// Delivers what is new and what is due, once and without a task, and answers how many attempts were made. For tests
-/// that turn the clock.
+/// that kind the clock.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn round(state: &Arc<State>, exchange: Arc<dyn Exchange>, slots: usize) -> Result<usize> {
-    let mut dispatcher = Dispatcher::new(state.clone(), exchange, slots);
+pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> Result<usize> {
+    let mut dispatcher = DispatchLoop::new(state.clone(), transport, slots);
     while cancel_rest(&state.db, state.clock.now()).await? {}
-    while delivery::fan_out(state, state.clock.now()).await?.is_full {}
-    let made = dispatcher.begin(Turn::First).await? + dispatcher.begin(Turn::Retry).await?;
+    while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
+    let made = dispatcher.start_attempts(AttemptKind::First).await? + dispatcher.start_attempts(AttemptKind::Retry).await?;
     while dispatcher.total > 0 {
-        let ended = dispatcher.endings.recv().await;
-        dispatcher.unwritten.extend(ended);
-        dispatcher.write_ends().await?;
+        let ended = dispatcher.finished_receiver.recv().await;
+        dispatcher.unrecorded.extend(ended);
+        dispatcher.record_finished().await?;
     }
     Ok(made)
 }
 
 /// Makes one attempt and tells what came of it. A panic is an attempt that failed.
-pub(super) async fn attempt(state: &Arc<State>, exchange: Arc<dyn Exchange>, claim: Claim) -> Finished {
+pub(super) async fn make_attempt(state: &Arc<State>, transport: Arc<dyn Transport>, claim: Claim) -> FinishedAttempt {
     state.webhooks.begin(&claim);
     let attempt = claim.attempt.clone();
-    let sent = tokio::spawn(async move { exchange.send(&attempt).await }).await;
+    let sent = tokio::spawn(async move { transport.send(&attempt).await }).await;
     let outcome =
         sent.unwrap_or_else(|_| Outcome { error: Some("a fault of the sender".into()), ..Outcome::default() });
     state.webhooks.count(&outcome);
-    Finished { claim, outcome, at: state.clock.now() }
+    FinishedAttempt { claim, outcome, at: state.clock.now() }
 }

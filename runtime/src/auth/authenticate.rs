@@ -19,81 +19,81 @@ use crate::server::{Usage, origin};
 
 /// A revoked token stops on other nodes within this time; on the node that revoked it at once, and at once everywhere for
 /// what would outlast it.
-const REMEMBERED: Duration = Duration::from_secs(30);
+const CACHE_TTL: Duration = Duration::from_secs(30);
 /// `last_used_at` is written at most so often.
-const NOTED: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
+const LAST_USED_INTERVAL: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
 /// More tokens than this are not known at once.
-const MOST: usize = 10_000;
+const MAX_KNOWN_TOKENS: usize = 10_000;
 
 /// Cache of callers by the digests of their tokens, and of signed-in users.
 #[derive(Debug, Default)]
 pub struct TokenCache {
-    memory: Mutex<Memory>,
+    inner: Mutex<CacheState>,
     pub(super) sessions: SessionCache,
 }
 
 #[derive(Debug, Default)]
-struct Memory {
+struct CacheState {
     callers: TtlCache<[u8; 32], Arc<Principal>>,
     /// The tokens that were valid when they were last read, also after the callers were forgotten.
     known: HashSet<[u8; 32]>,
     /// The tokens that are being read for the first time, so that many requests at once read and count one once.
     first: HashMap<[u8; 32], Arc<tokio::sync::Mutex<()>>>,
-    /// Counts the times it was cleared: a caller that was read before is not remembered after.
+    /// Counts the times it was cleared: a caller that was read before is not cached after.
     cleared: u64,
 }
 
 impl TokenCache {
     /// Forgets everything: a token, a user or a role has changed.
     pub fn clear(&self) {
-        let mut memory = self.lock();
-        memory.callers.clear();
-        memory.cleared += 1;
+        let mut inner = self.lock();
+        inner.callers.clear();
+        inner.cleared += 1;
         self.sessions.clear();
     }
 
-    fn get(&self, digest: &[u8; 32], now: Instant) -> Remembered {
-        let memory = self.lock();
-        let fresh = memory.callers.get(digest, now);
-        Remembered { fresh, known: memory.known.contains(digest), cleared: memory.cleared }
+    fn get(&self, digest: &[u8; 32], now: Instant) -> CachedToken {
+        let inner = self.lock();
+        let principal = inner.callers.get(digest, now);
+        CachedToken { principal, known: inner.known.contains(digest), cleared: inner.cleared }
     }
 
     /// What those who read a token for the first time take turns at.
-    fn first(&self, digest: [u8; 32]) -> Arc<tokio::sync::Mutex<()>> {
-        let mut memory = self.lock();
+    fn lookup_lock(&self, digest: [u8; 32]) -> Arc<tokio::sync::Mutex<()>> {
+        let mut inner = self.lock();
         // Those that nobody waits for any more.
-        memory.first.retain(|_, turn| Arc::strong_count(turn) > 1);
-        memory.first.entry(digest).or_default().clone()
+        inner.first.retain(|_, lookup_lock| Arc::strong_count(lookup_lock) > 1);
+        inner.first.entry(digest).or_default().clone()
     }
 
     /// The token turned out not to be valid.
-    fn refuse(&self, digest: &[u8; 32]) {
-        let mut memory = self.lock();
-        memory.known.remove(digest);
-        memory.callers.remove(digest);
+    fn invalidate(&self, digest: &[u8; 32]) {
+        let mut inner = self.lock();
+        inner.known.remove(digest);
+        inner.callers.remove(digest);
     }
 
     fn put(&self, digest: [u8; 32], caller: &Arc<Principal>, until: Instant, cleared: u64) {
-        let mut memory = self.lock();
-        if memory.cleared != cleared {
+        let mut inner = self.lock();
+        if inner.cleared != cleared {
             return;
         }
-        if memory.known.len() >= MOST {
-            memory.known.clear();
+        if inner.known.len() >= MAX_KNOWN_TOKENS {
+            inner.known.clear();
         }
-        memory.known.insert(digest);
-        memory.callers.insert(digest, caller.clone(), until);
+        inner.known.insert(digest);
+        inner.callers.insert(digest, caller.clone(), until);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, CacheState> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is remembered of a token.
-struct Remembered {
+/// What is cached of a token.
+struct CachedToken {
     /// Its caller, if that need not be read again.
-    fresh: Option<Arc<Principal>>,
+    principal: Option<Arc<Principal>>,
     /// It was valid when it was last read.
     known: bool,
     cleared: u64,
@@ -105,11 +105,11 @@ struct Remembered {
 /// 401 without a token or with one that is unknown or expired; 403 when its user was deactivated; 429 when the token, or
 /// the address of a request without a valid one, has asked too often.
 pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<Arc<Principal>> {
-    identify(state, request, false).await
+    authenticate_with(state, request, false).await
 }
 
-/// The same; `anew`: whatever is remembered of the token.
-pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bool) -> Result<Arc<Principal>> {
+/// The same; `bypass_cache`: whatever is cached of the token.
+pub(crate) async fn authenticate_with(state: &Arc<State>, request: &mut Request, bypass_cache: bool) -> Result<Arc<Principal>> {
     // What the panel asks in this process. No client can send it.
     if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
         return Ok(caller.clone());
@@ -122,23 +122,23 @@ pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bo
         }
     };
     let digest = secret.digest();
-    let mut remembered = state.tokens.get(&digest, state.clock.instant());
-    let turn = (remembered.fresh.is_none() && !remembered.known).then(|| state.tokens.first(digest));
-    let _turn = match &turn {
-        Some(turn) => {
-            let turn = turn.lock().await;
-            remembered = state.tokens.get(&digest, state.clock.instant());
-            Some(turn)
+    let mut cached = state.tokens.get(&digest, state.clock.instant());
+    let lookup_lock = (cached.principal.is_none() && !cached.known).then(|| state.tokens.lookup_lock(digest));
+    let _guard = match &lookup_lock {
+        Some(lookup_lock) => {
+            let lookup_lock = lookup_lock.lock().await;
+            cached = state.tokens.get(&digest, state.clock.instant());
+            Some(lookup_lock)
         }
         None => None,
     };
-    let Remembered { fresh, known, cleared } = remembered;
-    let caller = match fresh.filter(|_| !anew) {
+    let CachedToken { principal, known, cleared } = cached;
+    let caller = match principal.filter(|_| !bypass_cache) {
         Some(caller) => caller,
         None => {
             let found = look_up(state, &secret).await;
             if matches!(found, Err(Error::InvalidToken)) {
-                state.tokens.refuse(&digest);
+                state.tokens.invalidate(&digest);
                 // A guess counts for its address, and only a guess: a valid token is not refused for what others of its
                 // address sent. The checksum of a token keeps most guesses from the database.
                 if !known {
@@ -169,12 +169,12 @@ fn count(usage: Option<Usage>, request: &mut Request) -> Result<()> {
 }
 
 fn secret(headers: &HeaderMap) -> Result<Secret> {
-    let sent = credentials(headers)?.ok_or(Error::Unauthenticated)?;
+    let sent = sent_token(headers)?.ok_or(Error::Unauthenticated)?;
     Secret::parse(sent).ok_or(Error::InvalidToken)
 }
 
 /// The token that was sent. A scheme other than `Bearer` is somebody else's, such as a proxy's.
-fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {
+fn sent_token(headers: &HeaderMap) -> Result<Option<&str>> {
     let read = |name: &str| -> Result<Option<&str>> {
         let Some(header) = headers.get(name) else { return Ok(None) };
         header.to_str().map(|text| Some(text.trim())).map_err(|_| Error::InvalidToken)
@@ -189,29 +189,29 @@ fn credentials(headers: &HeaderMap) -> Result<Option<&str>> {
     }
 }
 
-/// Reads the token, its user and the user's roles; answers how long they may be remembered.
+/// Reads the token, its user and the user's roles; answers how long they may be cached.
 async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>, Instant)> {
     let (db, begun) = (state.db.reader(), state.clock.instant());
     let found = token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())).one(db).await?;
     let token = found.ok_or(Error::InvalidToken)?;
     let now = state.clock.now();
-    let left = left(&token, now)?;
+    let remaining = remaining(&token, now)?;
     let (id, last_used_at) = (token.id, token.last_used_at);
     let caller = caller_of(state, token).await?;
-    if last_used_at.is_none_or(|at| now - at > NOTED) {
-        note_use(state.clone(), id);
+    if last_used_at.is_none_or(|at| now - at > LAST_USED_INTERVAL) {
+        record_use(state.clone(), id);
     }
-    Ok((Arc::new(caller), begun + left.min(REMEMBERED)))
+    Ok((Arc::new(caller), begun + remaining.min(CACHE_TTL)))
 }
 
-/// How long a token holds from now on, or may be remembered where it does not end.
+/// How long a token holds from now on, or may be cached where it does not end.
 ///
 /// # Errors
 /// [`Error::InvalidToken`] when it has expired.
-fn left(token: &token::Model, now: DateTime<Utc>) -> Result<Duration> {
+fn remaining(token: &token::Model, now: DateTime<Utc>) -> Result<Duration> {
     match token.expires_at {
         Some(at) => (at - now).to_std().map_err(|_| Error::InvalidToken),
-        None => Ok(REMEMBERED),
+        None => Ok(CACHE_TTL),
     }
 }
 
@@ -219,17 +219,17 @@ fn left(token: &token::Model, now: DateTime<Utc>) -> Result<Duration> {
 ///
 /// # Errors
 /// 401 when the token or the user is gone or the token has expired; 403 when the user was deactivated.
-pub(crate) async fn still(state: &Arc<State>, caller: &Principal) -> Result<Principal> {
+pub(crate) async fn revalidate(state: &Arc<State>, caller: &Principal) -> Result<Principal> {
     let db = state.db.reader();
     let now = match (caller.token_id, caller.user_id) {
         (Some(id), _) => {
             let token = token::Entity::find_by_id(id).one(db).await?.ok_or(Error::InvalidToken)?;
-            left(&token, state.clock.now())?;
+            remaining(&token, state.clock.now())?;
             caller_of(state, token).await?
         }
         (None, Some(id)) => {
             let user = user::Entity::find_by_id(id).one(db).await?.ok_or(Error::Unauthenticated)?;
-            Principal { abilities: caller.abilities.clone(), ..of_user(state, user).await? }
+            Principal { abilities: caller.abilities.clone(), ..load_principal(state, user).await? }
         }
         (None, None) => caller.clone(),
     };
@@ -246,12 +246,12 @@ pub async fn caller_of(state: &State, token: token::Model) -> Result<Principal> 
         token_id: Some(token.id),
         abilities: serde_json::from_value(token.abilities).map_err(Error::internal)?,
         expires_at: token.expires_at,
-        ..of_user(state, user).await?
+        ..load_principal(state, user).await?
     })
 }
 
 /// A user with the permissions of their roles, and as yet without an ability.
-pub(super) async fn of_user(state: &State, user: user::Model) -> Result<Principal> {
+pub(super) async fn load_principal(state: &State, user: user::Model) -> Result<Principal> {
     let role_ids: Vec<i64> = serde_json::from_value(user.role_ids).map_err(Error::internal)?;
     let roles = match role_ids.is_empty() {
         true => Vec::new(),
@@ -270,7 +270,7 @@ pub(super) async fn of_user(state: &State, user: user::Model) -> Result<Principa
 }
 
 /// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged.
-fn note_use(state: Arc<State>, id: i64) {
+fn record_use(state: Arc<State>, id: i64) {
     tokio::spawn(async move {
         // As it is shown, so that a filter by what is shown finds it.
         let now = state.clock.now().trunc_subsecs(0);

@@ -8,23 +8,23 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::address::Policy;
+use super::url_policy::UrlPolicy;
 
 /// Asks for the addresses of a name.
 pub type Lookup = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
 
 /// For so long an answer is used again: endpoints that get many deliveries would ask for each.
-const FRESH: Duration = Duration::from_secs(30);
+const CACHE_TTL: Duration = Duration::from_secs(30);
 /// So many names are remembered.
-const MOST_NAMES: usize = 4096;
+const MAX_CACHED_NAMES: usize = 4096;
 
 /// Why a name has no address to connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameProblem {
+pub enum ResolveError {
     /// The lookup failed, or found nothing.
-    Unknown,
+    NotFound,
     /// The lookup took longer than its limit.
-    Slow,
+    Timeout,
     /// One of its addresses is not permitted. A name with public and other addresses is refused as a whole: which of them
     /// a connection takes would be chance.
     Forbidden,
@@ -32,60 +32,60 @@ pub enum NameProblem {
 
 /// Looks up names, each at most once at a time.
 #[derive(Clone)]
-pub struct Names(Arc<Shared>);
+pub struct Resolver(Arc<Shared>);
 
 struct Shared {
-    policy: Policy,
+    policy: UrlPolicy,
     lookup: Lookup,
-    limit: Duration,
-    known: Mutex<HashMap<String, Known>>,
+    timeout: Duration,
+    cache: Mutex<HashMap<String, CachedLookup>>,
 }
 
 /// What is known of one name. Whoever holds the lock looks it up; the others wait for that answer.
-type Known = Arc<tokio::sync::Mutex<Option<(Instant, Vec<IpAddr>)>>>;
+type CachedLookup = Arc<tokio::sync::Mutex<Option<(Instant, Vec<IpAddr>)>>>;
 
-impl Names {
-    pub fn new(policy: Policy, lookup: Lookup, limit: Duration) -> Names {
-        Names(Arc::new(Shared { policy, lookup, limit, known: Mutex::default() }))
+impl Resolver {
+    pub fn new(policy: UrlPolicy, lookup: Lookup, timeout: Duration) -> Resolver {
+        Resolver(Arc::new(Shared { policy, lookup, timeout, cache: Mutex::default() }))
     }
 
     /// The addresses of a name, all of them permitted and at least one.
     ///
     /// # Errors
     /// When there is none, or one that is not permitted.
-    pub async fn permitted(&self, name: &str) -> Result<Vec<IpAddr>, NameProblem> {
-        if let Some(own) = self.0.policy.local(name) {
-            return if own.is_empty() { Err(NameProblem::Forbidden) } else { Ok(own) };
+    pub async fn resolve_allowed(&self, name: &str) -> Result<Vec<IpAddr>, ResolveError> {
+        if let Some(own) = self.0.policy.permitted_local_addresses(name) {
+            return if own.is_empty() { Err(ResolveError::Forbidden) } else { Ok(own) };
         }
-        let looked_up = tokio::time::timeout(self.0.limit, self.fresh(name)).await;
-        let addresses = looked_up.map_err(|_| NameProblem::Slow)??;
+        let looked_up = tokio::time::timeout(self.0.timeout, self.lookup_cached(name)).await;
+        let addresses = looked_up.map_err(|_| ResolveError::Timeout)??;
         match addresses.iter().all(|address| self.0.policy.permits(*address)) {
             true => Ok(addresses),
-            false => Err(NameProblem::Forbidden),
+            false => Err(ResolveError::Forbidden),
         }
     }
 
-    async fn fresh(&self, name: &str) -> Result<Vec<IpAddr>, NameProblem> {
-        let known = self.known(name);
-        let mut known = known.lock().await;
-        if let Some((at, addresses)) = &*known
-            && at.elapsed() < FRESH
+    async fn lookup_cached(&self, name: &str) -> Result<Vec<IpAddr>, ResolveError> {
+        let entry = self.entry(name);
+        let mut entry = entry.lock().await;
+        if let Some((at, addresses)) = &*entry
+            && at.elapsed() < CACHE_TTL
         {
             return Ok(addresses.clone());
         }
-        let addresses = (self.0.lookup)(name.to_string()).await.map_err(|_| NameProblem::Unknown)?;
+        let addresses = (self.0.lookup)(name.to_string()).await.map_err(|_| ResolveError::NotFound)?;
         if addresses.is_empty() {
-            return Err(NameProblem::Unknown);
+            return Err(ResolveError::NotFound);
         }
-        *known = Some((Instant::now(), addresses.clone()));
+        *entry = Some((Instant::now(), addresses.clone()));
         Ok(addresses)
     }
 
-    fn known(&self, name: &str) -> Known {
-        let mut all = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST_NAMES && !all.contains_key(name) {
+    fn entry(&self, name: &str) -> CachedLookup {
+        let mut all = self.0.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MAX_CACHED_NAMES && !all.contains_key(name) {
             // Those that are being looked up stay, or the same name would be asked for twice.
-            all.retain(|_, known| Arc::strong_count(known) > 1);
+            all.retain(|_, entry| Arc::strong_count(entry) > 1);
         }
         all.entry(name.to_string()).or_default().clone()
     }
@@ -98,11 +98,11 @@ pub fn system_lookup() -> Lookup {
     })
 }
 
-impl reqwest::dns::Resolve for Names {
+impl reqwest::dns::Resolve for Resolver {
     fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
-        let names = self.clone();
+        let resolver = self.clone();
         Box::pin(async move {
-            match names.permitted(name.as_str()).await {
+            match resolver.resolve_allowed(name.as_str()).await {
                 // The port of the URL takes the place of 0.
                 Ok(addresses) => {
                     let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
@@ -114,9 +114,9 @@ impl reqwest::dns::Resolve for Names {
     }
 }
 
-impl std::fmt::Debug for Names {
+impl std::fmt::Debug for Resolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Names").field("policy", &self.0.policy).finish_non_exhaustive()
+        f.debug_struct("Resolver").field("policy", &self.0.policy).finish_non_exhaustive()
     }
 }
 
@@ -142,49 +142,49 @@ mod tests {
     #[tokio::test]
     async fn many_who_ask_at_once_cost_one_lookup() {
         let calls = Arc::default();
-        let names = Names::new(Policy::default(), counting(&calls, &["8.8.8.8"]), Duration::from_secs(1));
+        let resolver = Resolver::new(UrlPolicy::default(), counting(&calls, &["8.8.8.8"]), Duration::from_secs(1));
         let asked: Vec<_> = (0..20)
-            .map(|_| names.clone())
-            .map(|n| tokio::spawn(async move { n.permitted("a.example").await }))
+            .map(|_| resolver.clone())
+            .map(|n| tokio::spawn(async move { n.resolve_allowed("a.example").await }))
             .collect();
         for answer in asked {
             assert_eq!(answer.await.unwrap(), Ok(vec!["8.8.8.8".parse().unwrap()]));
         }
-        names.permitted("b.example").await.unwrap();
+        resolver.resolve_allowed("b.example").await.unwrap();
         assert_eq!(calls.load(Ordering::SeqCst), 2);
     }
 
     #[tokio::test]
     async fn one_address_that_is_not_permitted_forbids_the_name() {
         for (addresses, expected) in [
-            (&["8.8.8.8", "10.0.0.1"][..], NameProblem::Forbidden),
-            (&["::1"], NameProblem::Forbidden),
-            (&[], NameProblem::Unknown),
+            (&["8.8.8.8", "10.0.0.1"][..], ResolveError::Forbidden),
+            (&["::1"], ResolveError::Forbidden),
+            (&[], ResolveError::NotFound),
         ] {
-            let names = Names::new(Policy::default(), counting(&Arc::default(), addresses), Duration::from_secs(1));
-            assert_eq!(names.permitted("a.example").await, Err(expected));
+            let resolver = Resolver::new(UrlPolicy::default(), counting(&Arc::default(), addresses), Duration::from_secs(1));
+            assert_eq!(resolver.resolve_allowed("a.example").await, Err(expected));
         }
     }
 
     #[tokio::test]
     async fn a_slow_lookup_is_given_up_and_the_next_may_succeed() {
         let calls = Arc::default();
-        let names = Names::new(Policy::default(), counting(&calls, &["8.8.8.8"]), Duration::from_millis(5));
-        assert_eq!(names.permitted("a.example").await, Err(NameProblem::Slow));
-        assert_eq!(names.permitted("a.example").await, Err(NameProblem::Slow));
+        let resolver = Resolver::new(UrlPolicy::default(), counting(&calls, &["8.8.8.8"]), Duration::from_millis(5));
+        assert_eq!(resolver.resolve_allowed("a.example").await, Err(ResolveError::Timeout));
+        assert_eq!(resolver.resolve_allowed("a.example").await, Err(ResolveError::Timeout));
         assert_eq!(calls.load(Ordering::SeqCst), 2);
     }
 
     #[tokio::test]
     async fn what_is_remembered_has_a_limit() {
-        let names = Names::new(
-            Policy::default(),
+        let resolver = Resolver::new(
+            UrlPolicy::default(),
             Arc::new(|_| Box::pin(async { Ok(vec!["8.8.8.8".parse().unwrap()]) })),
             Duration::from_secs(1),
         );
-        for number in 0..MOST_NAMES + 10 {
-            names.permitted(&format!("{number}.example")).await.unwrap();
+        for number in 0..MAX_CACHED_NAMES + 10 {
+            resolver.resolve_allowed(&format!("{number}.example")).await.unwrap();
         }
-        assert!(names.0.known.lock().unwrap().len() <= MOST_NAMES);
+        assert!(resolver.0.cache.lock().unwrap().len() <= MAX_CACHED_NAMES);
     }
 }

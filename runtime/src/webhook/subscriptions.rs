@@ -9,13 +9,13 @@ use crate::catalog::{Catalog, Entry};
 use crate::db::{Dialect, Sql};
 
 /// The permission that reading what an event tells needs, if it needs one.
-pub fn permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
+pub fn read_permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
     let tells = |entry: &&Entry| entry.written_events().iter().any(|known| known == event);
     catalog.entries().iter().find(tells)?.meta.read_permission
 }
 
 /// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that is told of it.
-pub fn insert_for(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>, manual: bool) -> Sql {
+pub fn insert_deliveries(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>, manual: bool) -> Sql {
     let columns = "\"uid\", \"webhook_id\", \"event_id\", \"manual\", \"due_at\", \"created_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) SELECT "));
     sql.push(match dialect {
@@ -23,22 +23,22 @@ pub fn insert_for(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>, manua
         Dialect::Sqlite => "'msg_' || lower(hex(randomblob(16)))",
     });
     sql.push(", w.\"id\", e.\"id\", ").bind(manual).push(", ").bind(now).push(", ").bind(now);
-    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(&wants(catalog, dialect));
+    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(&subscribes_sql(catalog, dialect));
     sql
 }
 
-/// Whether the webhook `w` is told of the event `e`: it asks for it, and its user may see what it tells of.
-pub fn wants(catalog: &Catalog, dialect: Dialect) -> String {
-    let asks = match dialect {
+/// Whether the webhook `w` is told of the event `e`: it subscribes for it, and its user may see what it tells of.
+pub fn subscribes_sql(catalog: &Catalog, dialect: Dialect) -> String {
+    let subscribes = match dialect {
         Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
         Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
     };
-    format!("{asks} AND {}", sees(catalog, dialect))
+    format!("{subscribes} AND {}", may_see_sql(catalog, dialect))
 }
 
 /// Whether the user of the webhook `w` may see, at this moment, what the event `e` tells of. Roles may have changed since the
 /// webhook was made, and `*` names what not everybody may read.
-pub fn sees(catalog: &Catalog, dialect: Dialect) -> String {
+pub fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
     let mut condition = String::from("1 = 1");
     for entry in catalog.entries() {
         let events: Vec<String> = entry.written_events().iter().map(|event| literal(event)).collect();
@@ -50,8 +50,8 @@ pub fn sees(catalog: &Catalog, dialect: Dialect) -> String {
             // Of which resource it is that an attachment hangs on an event does not tell.
             permissions.extend(catalog.attachables().filter_map(|target| target.meta.read_permission));
         }
-        let permissions = permissions.into_iter().map(|permission| given(dialect, &literal(permission)));
-        for needed in permissions.chain(entry.is_restricted.then(|| OWNS.to_string())) {
+        let permissions = permissions.into_iter().map(|permission| has_permission_sql(dialect, &literal(permission)));
+        for needed in permissions.chain(entry.is_restricted.then(|| OWNER_SQL.to_string())) {
             let _ = write!(condition, " AND (e.\"name\" NOT IN ({}) OR {needed})", events.join(", "));
         }
     }
@@ -60,11 +60,11 @@ pub fn sees(catalog: &Catalog, dialect: Dialect) -> String {
 
 /// Whether the event `e` tells of a record of the user of the webhook `w`, or of nobody's own, or that user is an
 /// administrator. Of an event from before there were owners of events that is not known.
-const OWNS: &str = "(COALESCE(e.\"owner_id\" IN (0, w.\"user_id\"), 1 = 0) OR \
+const OWNER_SQL: &str = "(COALESCE(e.\"owner_id\" IN (0, w.\"user_id\"), 1 = 0) OR \
     EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" AND u.\"is_admin\"))";
 
 /// Whether the user of the webhook `w` has a permission.
-fn given(dialect: Dialect, permission: &str) -> String {
+fn has_permission_sql(dialect: Dialect, permission: &str) -> String {
     let role = match dialect {
         Dialect::Postgres => {
             format!("r.\"permissions\" @> to_jsonb({permission}::text) AND u.\"role_ids\" @> to_jsonb(r.\"id\")")

@@ -10,15 +10,15 @@ use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
 use crate::record::{write_loose, write_text};
 
 /// What stands for a value that nobody may read.
-const SECRET: &str = "[secret]";
+const REDACTED: &str = "[secret]";
 
 /// Writes `{"base_currency":{"old":"GBP","new":"EUR"}}`. What is new has null for old. Secrets are only named, the
 /// server's own columns are not; of custom fields those stand that changed.
-pub fn write_difference(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
+pub fn write_diff(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
     out.push(b'{');
     let mut first = true;
     for (field, new) in
-        changes.iter().filter(|(field, _)| is_told(field) || (changes.before.is_some() && is_mark(field)))
+        changes.iter().filter(|(field, _)| is_audited(field) || (changes.before.is_some() && is_deletion_mark(field)))
     {
         let old = match &changes.before {
             Some(row) => stored(row, field)?,
@@ -28,7 +28,7 @@ pub fn write_difference(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
             out.push(b',');
         }
         let (old, new) = match field.kind {
-            Kind::CustomFields => differing(old.as_ref(), new),
+            Kind::CustomFields => changed_custom_fields(old.as_ref(), new),
             _ => (old, new.clone()),
         };
         write_text(out, field.name);
@@ -75,8 +75,8 @@ fn write_row(
     if let Some(id) = id {
         out.extend_from_slice(format!("\"id\":{id},").as_bytes());
     }
-    let told = |field: &&FieldMeta| is_told(field) && field.is_column() && field.name != "id" && field.name != set.by();
-    for (index, field) in set.fields().iter().filter(told).enumerate() {
+    let audited = |field: &&FieldMeta| is_audited(field) && field.is_column() && field.name != "id" && field.name != set.by();
+    for (index, field) in set.fields().iter().filter(audited).enumerate() {
         if index > 0 {
             out.push(b',');
         }
@@ -84,7 +84,7 @@ fn write_row(
         out.push(b':');
         write_side(out, field, value(field)?.as_ref());
     }
-    // Where it has no field that is told.
+    // Where it has no field that is audited.
     if out.last() == Some(&b',') {
         out.pop();
     }
@@ -96,7 +96,7 @@ fn write_row(
 pub fn write_removal(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) -> Result<()> {
     out.push(b'{');
     let mut first = true;
-    for field in meta.fields.iter().filter(|field| is_told(field) && field.name != "id") {
+    for field in meta.fields.iter().filter(|field| is_audited(field) && field.name != "id") {
         let Some(old) = stored(row, field)? else { continue };
         if !std::mem::take(&mut first) {
             out.push(b',');
@@ -111,25 +111,25 @@ pub fn write_removal(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) 
 }
 
 /// Every change sets `updated_at`, which says nothing; the server's own columns are nobody's.
-fn is_told(field: &FieldMeta) -> bool {
+fn is_audited(field: &FieldMeta) -> bool {
     field.access != Access::Internal && !matches!(field.name, "created_at" | "updated_at")
 }
 
 /// The one of the server's own columns that says what happened: that a deleted record came back.
-fn is_mark(field: &FieldMeta) -> bool {
+fn is_deletion_mark(field: &FieldMeta) -> bool {
     field.access == Access::Internal && field.name == "deleted_at"
 }
 
 fn write_side(out: &mut Vec<u8>, field: &FieldMeta, value: Option<&Value>) {
     match value {
-        Some(value) if field.access == Access::Secret && *value != value.as_null() => write_text(out, SECRET),
+        Some(value) if field.access == Access::Secret && *value != value.as_null() => write_text(out, REDACTED),
         Some(value) => write_loose(out, field, value),
         None => out.extend_from_slice(b"null"),
     }
 }
 
 /// Those custom fields that are not the same on both sides.
-fn differing(old: Option<&Value>, new: &Value) -> (Option<Value>, Value) {
+fn changed_custom_fields(old: Option<&Value>, new: &Value) -> (Option<Value>, Value) {
     let map = |value: Option<&Value>| match value {
         Some(Value::Json(Some(json))) => json.as_object().cloned().unwrap_or_default(),
         _ => Map::new(),

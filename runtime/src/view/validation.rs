@@ -9,24 +9,24 @@ use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Types};
 use crate::error::{Error, Result};
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::meta::Shown;
 use crate::query::{Planner, hint};
 
 /// The names that one resource has for its views.
-pub struct Names<'c> {
+pub struct ViewValidator<'c> {
     catalog: &'c Catalog,
     entry: &'c Entry,
     custom: Arc<Types>,
 }
 
-impl<'c> Names<'c> {
-    pub async fn of(context: &Context<'c>, entry: &'c Entry) -> Result<Names<'c>> {
+impl<'c> ViewValidator<'c> {
+    pub async fn of(context: &Context<'c>, entry: &'c Entry) -> Result<ViewValidator<'c>> {
         let custom = match entry.meta.custom_fields {
             true => custom_field::load_types(context, entry.meta.plural).await?,
             false => Arc::default(),
         };
-        Ok(Names { catalog: context.catalog(), entry, custom })
+        Ok(ViewValidator { catalog: context.catalog(), entry, custom })
     }
 
     fn planner(&self) -> Planner<'_> {
@@ -72,11 +72,11 @@ impl<'c> Names<'c> {
 }
 
 /// The saved views that name what is no more. Lists leave that out, so that nobody sees it in their answers.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let mut found = Vec::new();
     for view in Entity::find().all(context.db()).await? {
         for problem in problems(context, &view).await? {
-            found.push(Finding { kind: "custom_views", id: view.id, name: view.name.clone(), problem });
+            found.push(StaleReference { kind: "custom_views", id: view.id, name: view.name.clone(), problem });
         }
     }
     Ok(found)
@@ -86,14 +86,14 @@ async fn problems(context: &Context<'_>, view: &Model) -> Result<Vec<String>> {
     let Some(entry) = context.catalog().by_plural(&view.entity_type).filter(|entry| entry.is_listed()) else {
         return Ok(vec![format!("lists `{}`, which has no list", view.entity_type)]);
     };
-    let names = Names::of(context, entry).await?;
+    let validator = ViewValidator::of(context, entry).await?;
     let columns: Vec<String> = serde_json::from_value(view.columns.clone()).map_err(Error::internal)?;
     let filters: Vec<Filter> = serde_json::from_value(view.filters.clone()).map_err(Error::internal)?;
-    let mut problems: Vec<String> = columns.iter().filter_map(|column| names.column(column).err()).collect();
+    let mut problems: Vec<String> = columns.iter().filter_map(|column| validator.column(column).err()).collect();
     for filter in &filters {
         let asked = format!("{}_{}", filter.field, filter.predicate);
-        problems.extend(names.filter(filter).err().map(|problem| format!("filters by `{asked}`: {problem}")));
+        problems.extend(validator.filter(filter).err().map(|problem| format!("filters by `{asked}`: {problem}")));
     }
-    problems.extend(view.sort_column.as_ref().and_then(|column| names.sort_column(column).err()));
+    problems.extend(view.sort_column.as_ref().and_then(|column| validator.sort_column(column).err()));
     Ok(problems)
 }

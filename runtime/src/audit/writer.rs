@@ -3,7 +3,7 @@
 use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
-use super::difference::{write_difference, write_removal};
+use super::diff::{write_diff, write_removal};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::crud::Changes;
@@ -11,35 +11,35 @@ use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
 
 /// Enters a new or changed record.
-pub async fn changed(context: &Context<'_>, entry: &Entry, action: &str, id: i64, changes: &Changes) -> Result<()> {
-    let mut difference = Vec::with_capacity(512);
-    write_difference(&mut difference, changes)?;
-    enter(context, entry, action, id, difference).await
+pub async fn record_change(context: &Context<'_>, entry: &Entry, action: &str, id: i64, changes: &Changes) -> Result<()> {
+    let mut diff = Vec::with_capacity(512);
+    write_diff(&mut diff, changes)?;
+    insert(context, entry, action, id, diff).await
 }
 
 /// Enters a record that is gone, with the values that it had.
-pub async fn removed(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryResult) -> Result<()> {
-    let mut difference = Vec::with_capacity(1024);
-    write_removal(&mut difference, entry.meta, row)?;
-    enter(context, entry, "delete", id, difference).await
+pub async fn record_deletion(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryResult) -> Result<()> {
+    let mut diff = Vec::with_capacity(1024);
+    write_removal(&mut diff, entry.meta, row)?;
+    insert(context, entry, "delete", id, diff).await
 }
 
-async fn enter(context: &Context<'_>, entry: &Entry, action: &str, id: i64, difference: Vec<u8>) -> Result<()> {
+async fn insert(context: &Context<'_>, entry: &Entry, action: &str, id: i64, diff: Vec<u8>) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    let values = values(context, id, &difference).map(|(_, value)| Operand::Bound(value));
+    let values = entry_values(context, id, &diff).map(|(_, value)| Operand::Bound(value));
     write_insert(&mut sql, entry, action, values);
     sql.run(context.db()).await.map(drop)
 }
 
 /// What an entry says beside what happened to what, each with what it is called among other values: the record, who changed
-/// it and in which request, the difference, and when.
-pub fn values(context: &Context<'_>, id: i64, difference: &[u8]) -> [(&'static str, Value); 6] {
+/// it and in which request, the diff, and when.
+pub fn entry_values(context: &Context<'_>, id: i64, diff: &[u8]) -> [(&'static str, Value); 6] {
     [
         ("charter_record", id.into()),
         ("charter_user", context.caller().user_id.into()),
         ("charter_token", context.caller().token_id.into()),
         ("charter_request", context.request_id().map(str::to_string).into()),
-        ("charter_changes", String::from_utf8_lossy(difference).into_owned().into()),
+        ("charter_changes", String::from_utf8_lossy(diff).into_owned().into()),
         ("charter_entered_at", context.now().trunc_subsecs(0).into()),
     ]
 }

@@ -6,20 +6,20 @@ use chrono::{DateTime, Utc};
 use sea_orm::{EntityTrait, QuerySelect};
 use tokio::time::{Instant, sleep};
 
-use super::completion::complete;
-use super::delivery::{LEASE, MOST_DELIVERIES, claim_one, random};
-use super::engine::{self, BREATH};
-use super::exchange::{Exchange, Outcome};
+use super::results::record_results;
+use super::delivery::{LEASE, MAX_BATCH_DELIVERIES, claim_one, random_hex};
+use super::dispatcher::{self, ERROR_BACKOFF};
+use super::transport::{Transport, Outcome};
 use super::record;
-use super::wanted::{insert_for, wants};
+use super::subscriptions::{insert_deliveries, subscribes_sql};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
-use crate::event;
+use crate::outbox;
 use crate::trace::Trace;
 
 /// The event that a test sends. Nobody can subscribe to it, and `*` does not mean it.
-pub const TEST: &str = "webhook.test";
+pub const TEST_EVENT: &str = "webhook.test";
 
 /// Sends a test event to a webhook, active or not, and answers what came of it. It is attempted once.
 ///
@@ -27,7 +27,7 @@ pub const TEST: &str = "webhook.test";
 /// When the database fails, or the webhook is gone.
 pub async fn test(
     state: &Arc<State>,
-    exchange: Arc<dyn Exchange>,
+    transport: Arc<dyn Transport>,
     webhook_id: i64,
     trace: Option<Trace>,
 ) -> Result<Outcome> {
@@ -36,7 +36,7 @@ pub async fn test(
     lasting
         .to_the_end(async move {
             let delivery = insert_test(&state, webhook_id, trace).await?;
-            send(&state, exchange, delivery).await
+            send(&state, transport, delivery).await
         })
         .await
 }
@@ -48,18 +48,18 @@ async fn insert_test(state: &State, webhook_id: i64, trace: Option<Trace>) -> Re
     let transaction = state.db.begin().await?;
     let columns = "\"name\", \"body\", \"trace\", \"created_at\", \"fanned_out_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"events\" ({columns}) VALUES ("));
-    sql.bind(TEST).push(", ").bind(event::body(TEST, now, data.as_bytes()));
+    sql.bind(TEST_EVENT).push(", ").bind(outbox::body(TEST_EVENT, now, data.as_bytes()));
     sql.push(", ").bind(trace.map(|trace| trace.to_string()));
     sql.push(", ").bind(now).push(", ").bind(now).push(") RETURNING \"id\"");
-    let event = id(sql, &transaction).await?;
+    let event = inserted_id(sql, &transaction).await?;
     // It is as if it had failed, so that nobody but the test attempts it.
     let columns =
         "\"uid\", \"webhook_id\", \"event_id\", \"status\", \"manual\", \"due_at\", \"finished_at\", \"created_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) VALUES ("));
-    sql.bind(format!("msg_{}", random()?)).push(", ").bind(webhook_id).push(", ").bind(event);
+    sql.bind(format!("msg_{}", random_hex()?)).push(", ").bind(webhook_id).push(", ").bind(event);
     sql.push(", 'failed', ").bind(true).push(", ").bind(now).push(", ").bind(now).push(", ").bind(now);
     sql.push(") RETURNING \"id\"");
-    let delivery = id(sql, &transaction).await?;
+    let delivery = inserted_id(sql, &transaction).await?;
     transaction.commit().await?;
     Ok(delivery)
 }
@@ -69,28 +69,28 @@ async fn insert_test(state: &State, webhook_id: i64, trace: Option<Trace>) -> Re
 ///
 /// # Errors
 /// [`Error::NotFound`] when it is no longer kept; [`Error::Conflict`] while another attempt at it is running.
-pub async fn resend(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id: i64, uid: &str) -> Result<Outcome> {
+pub async fn resend(state: &Arc<State>, transport: Arc<dyn Transport>, webhook_id: i64, uid: &str) -> Result<Outcome> {
     let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\" FROM \"webhook_deliveries\" WHERE \"uid\" = ");
     sql.bind(uid).push(" AND \"webhook_id\" = ").bind(webhook_id);
     let row = sql.one(state.db.reader()).await?.ok_or(Error::NotFound)?;
-    send(state, exchange, row.try_get("", "id")?).await
+    send(state, transport, row.try_get("", "id")?).await
 }
 
-async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) -> Result<Outcome> {
+async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) -> Result<Outcome> {
     let (state, lasting) = (state.clone(), state.lasting.clone());
     // A client that goes away leaves no claim at which nobody works, and does not keep the attempt from being logged.
     lasting
         .to_the_end(async move {
             let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
             let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
-            let finished = engine::attempt(&state, exchange, claim).await;
+            let finished = dispatcher::make_attempt(&state, transport, claim).await;
             let until = Instant::now() + LEASE.to_std().unwrap_or_default();
             loop {
-                match complete(&state.db, std::slice::from_ref(&finished)).await {
+                match record_results(&state.db, std::slice::from_ref(&finished)).await {
                     // It was made, and every attempt is logged.
                     Err(error) if Instant::now() < until => {
                         tracing::error!(%error, "webhooks: an attempt is not written; trying again");
-                        sleep(BREATH).await;
+                        sleep(ERROR_BACKOFF).await;
                     }
                     done => return done.map(|()| finished.outcome),
                 }
@@ -112,7 +112,7 @@ pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) 
             let mut all = 0;
             let mut after = Some(0);
             while let Some(id) = after {
-                let some = Portion { webhook_id, since, after: id, last: last(&state, since, id).await? };
+                let some = EventRange { webhook_id, since, after: id, last: range_end(&state, since, id).await? };
                 all += some.queue(&state).await?;
                 after = some.last;
             }
@@ -122,22 +122,22 @@ pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) 
 }
 
 /// The last of the next events that one transaction works through; nothing where these are all.
-async fn last(state: &State, since: DateTime<Utc>, after: i64) -> Result<Option<i64>> {
+async fn range_end(state: &State, since: DateTime<Utc>, after: i64) -> Result<Option<i64>> {
     let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\" FROM \"events\" WHERE \"id\" > ");
     sql.bind(after).push(" AND \"created_at\" >= ").bind(since);
-    sql.push(&format!(" ORDER BY \"id\" LIMIT 1 OFFSET {}", MOST_DELIVERIES - 1));
+    sql.push(&format!(" ORDER BY \"id\" LIMIT 1 OFFSET {}", MAX_BATCH_DELIVERIES - 1));
     Ok(sql.one(state.db.reader()).await?.map(|row| row.try_get("", "id")).transpose()?)
 }
 
 /// Some of the events since then: those behind one, up to another.
-struct Portion {
+struct EventRange {
     webhook_id: i64,
     since: DateTime<Utc>,
     after: i64,
     last: Option<i64>,
 }
 
-impl Portion {
+impl EventRange {
     async fn queue(&self, state: &State) -> Result<u64> {
         let (catalog, now, dialect) = (&state.catalog, state.clock.now(), state.db.dialect());
         let transaction = state.db.begin().await?;
@@ -153,13 +153,13 @@ impl Portion {
         sql.bind(true).push(", \"finished_at\" = NULL, \"due_at\" = ").bind(now);
         sql.push(" WHERE \"status\" IN ('failed', 'cancelled') AND \"webhook_id\" = ").bind(self.webhook_id);
         sql.push(" AND \"event_id\" IN (SELECT e.\"id\" FROM \"events\" e JOIN \"webhooks\" w ON ");
-        sql.push(&wants(catalog, dialect)).push(" WHERE w.\"id\" = ").bind(self.webhook_id);
-        self.write_events(&mut sql);
+        sql.push(&subscribes_sql(catalog, dialect)).push(" WHERE w.\"id\" = ").bind(self.webhook_id);
+        self.write_range(&mut sql);
         let again = sql.push(")").clone().run(&transaction).await?;
-        let mut sql = insert_for(catalog, dialect, now, true);
+        let mut sql = insert_deliveries(catalog, dialect, now, true);
         sql.push(" WHERE w.\"is_active\" AND w.\"id\" = ").bind(self.webhook_id);
         sql.push(" AND e.\"fanned_out_at\" IS NOT NULL AND e.\"created_at\" >= w.\"created_at\"");
-        self.write_events(&mut sql);
+        self.write_range(&mut sql);
         sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
         let missed = sql.run(&transaction).await?;
         transaction.commit().await?;
@@ -167,8 +167,8 @@ impl Portion {
     }
 
     /// That the event `e` is one of them.
-    fn write_events(&self, sql: &mut Sql) {
-        sql.push(" AND e.\"name\" <> ").bind(TEST).push(" AND e.\"created_at\" >= ").bind(self.since);
+    fn write_range(&self, sql: &mut Sql) {
+        sql.push(" AND e.\"name\" <> ").bind(TEST_EVENT).push(" AND e.\"created_at\" >= ").bind(self.since);
         sql.push(" AND e.\"id\" > ").bind(self.after);
         if let Some(last) = self.last {
             sql.push(" AND e.\"id\" <= ").bind(last);
@@ -176,7 +176,7 @@ impl Portion {
     }
 }
 
-async fn id(sql: Sql, transaction: &Connection) -> Result<i64> {
+async fn inserted_id(sql: Sql, transaction: &Connection) -> Result<i64> {
     let row = sql.one(transaction).await?.ok_or_else(|| Error::internal("the insert returned no row"))?;
     Ok(row.try_get("", "id")?)
 }

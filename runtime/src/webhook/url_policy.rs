@@ -7,11 +7,11 @@ use url::{Host, Url};
 use crate::network::{Network, is_local_name};
 
 /// The longest URL of a webhook, in characters.
-pub const LONGEST_URL: usize = 2048;
+pub const MAX_URL_CHARACTERS: usize = 2048;
 
 /// What the operator allows: `CHARTER_WEBHOOK_ALLOW_HTTP` and `CHARTER_WEBHOOK_ALLOW_NETWORKS`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Policy {
+pub struct UrlPolicy {
     pub allow_http: bool,
     /// Networks that are not public and may be reached all the same.
     pub networks: Vec<Network>,
@@ -19,16 +19,16 @@ pub struct Policy {
 
 /// Where a URL leads, before any name is looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// These addresses, which the policy permits.
     Addresses(Vec<IpAddr>),
     /// A name, whose addresses are still to be looked up and judged.
-    Name(String),
+    HostName(String),
 }
 
 /// Why a URL is refused, as its owner is told: it completes "the url ...".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Denial {
     NotAUrl,
     TooLong,
     Scheme,
@@ -37,68 +37,68 @@ pub enum Refusal {
     Address,
 }
 
-impl Refusal {
-    pub fn text(self) -> &'static str {
+impl Denial {
+    pub fn message(self) -> &'static str {
         match self {
-            Refusal::NotAUrl => "must be an absolute URL such as https://example.com/hooks",
-            Refusal::TooLong => "must have at most 2048 characters",
-            Refusal::Scheme => "must begin with https://",
-            Refusal::Credentials => "must not hold a user name or a password",
-            Refusal::Port => "names a port that belongs to another service",
-            Refusal::Address => "leads to an address that is not public",
+            Denial::NotAUrl => "must be an absolute URL such as https://example.com/hooks",
+            Denial::TooLong => "must have at most 2048 characters",
+            Denial::Scheme => "must begin with https://",
+            Denial::Credentials => "must not hold a user name or a password",
+            Denial::Port => "names a port that belongs to another service",
+            Denial::Address => "leads to an address that is not public",
         }
     }
 }
 
-impl Policy {
+impl UrlPolicy {
     /// Reads a URL as browsers do, so that each spelling of an address is known for what it is, and judges all of it
     /// but the addresses of a name.
     ///
     /// # Errors
     /// The first reason against it.
-    pub fn judge(&self, url: &str) -> Result<(Url, Place), Refusal> {
-        if url.chars().count() > LONGEST_URL {
-            return Err(Refusal::TooLong);
+    pub fn check(&self, url: &str) -> Result<(Url, Destination), Denial> {
+        if url.chars().count() > MAX_URL_CHARACTERS {
+            return Err(Denial::TooLong);
         }
         // What the reader of URLs would drop without a word was not meant.
         if url.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
-            return Err(Refusal::NotAUrl);
+            return Err(Denial::NotAUrl);
         }
-        let parsed = Url::parse(url).map_err(|_| Refusal::NotAUrl)?;
+        let parsed = Url::parse(url).map_err(|_| Denial::NotAUrl)?;
         match parsed.scheme() {
             "https" => {}
             "http" if self.allow_http => {}
-            _ => return Err(Refusal::Scheme),
+            _ => return Err(Denial::Scheme),
         }
         if !parsed.username().is_empty() || parsed.password().is_some() || authority(url).contains('@') {
-            return Err(Refusal::Credentials);
+            return Err(Denial::Credentials);
         }
-        if parsed.port().is_some_and(|port| port == 0 || OTHER_SERVICES.contains(&port)) {
-            return Err(Refusal::Port);
+        if parsed.port().is_some_and(|port| port == 0 || BLOCKED_PORTS.contains(&port)) {
+            return Err(Denial::Port);
         }
-        let place = match parsed.host() {
-            Some(Host::Ipv4(address)) => self.permitted(&[address.into()])?,
-            Some(Host::Ipv6(address)) => self.permitted(&[address.into()])?,
-            Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => return Err(Refusal::NotAUrl),
-            Some(Host::Domain(name)) => match self.local(name) {
-                Some(permitted) if permitted.is_empty() => return Err(Refusal::Address),
-                Some(permitted) => Place::Addresses(permitted),
-                None => Place::Name(name.to_string()),
+        let destination = match parsed.host() {
+            Some(Host::Ipv4(address)) => self.check_addresses(&[address.into()])?,
+            Some(Host::Ipv6(address)) => self.check_addresses(&[address.into()])?,
+            Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => return Err(Denial::NotAUrl),
+            Some(Host::Domain(name)) => match self.permitted_local_addresses(name) {
+                Some(addresses) if permitted.is_empty() => return Err(Denial::Address),
+                Some(addresses) => Destination::Addresses(addresses),
+                None => Destination::HostName(name.to_string()),
             },
-            None => return Err(Refusal::NotAUrl),
+            None => return Err(Denial::NotAUrl),
         };
-        Ok((parsed, place))
+        Ok((parsed, destination))
     }
 
-    fn permitted(&self, addresses: &[IpAddr]) -> Result<Place, Refusal> {
+    fn check_addresses(&self, addresses: &[IpAddr]) -> Result<Destination, Denial> {
         match addresses.iter().all(|address| self.permits(*address)) {
-            true => Ok(Place::Addresses(addresses.to_vec())),
-            false => Err(Refusal::Address),
+            true => Ok(Destination::Addresses(addresses.to_vec())),
+            false => Err(Denial::Address),
         }
     }
 
     /// The permitted ones of this machine's own addresses, when the name means this machine, whatever a name server says.
-    pub fn local(&self, name: &str) -> Option<Vec<IpAddr>> {
+    pub fn permitted_local_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
         let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
         is_local_name(name).then(|| own.into_iter().filter(|address| self.permits(*address)).collect())
     }
@@ -112,7 +112,7 @@ impl Policy {
 
 /// The ports that the fetch standard closes to browsers, because a server of another protocol that listens there might
 /// take a request for its own commands (<https://fetch.spec.whatwg.org/#port-blocking>).
-const OTHER_SERVICES: &[u16] = &[
+const BLOCKED_PORTS: &[u16] = &[
     1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
     111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
     540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
@@ -177,8 +177,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    fn policy(networks: &[&str]) -> Policy {
-        Policy { allow_http: false, networks: networks.iter().map(|n| n.parse().unwrap()).collect() }
+    fn policy(networks: &[&str]) -> UrlPolicy {
+        UrlPolicy { allow_http: false, networks: networks.iter().map(|n| n.parse().unwrap()).collect() }
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
             ("100::1", false),
         ];
         for (text, public) in edges {
-            assert_eq!(Policy::default().permits(text.parse().unwrap()), public, "{text}");
+            assert_eq!(UrlPolicy::default().permits(text.parse().unwrap()), public, "{text}");
         }
     }
 
@@ -264,15 +264,15 @@ mod tests {
         for url in
             ["https://127.0.0.1/", "https://2130706433/", "https://localhost:9000/x", "https://[::ffff:127.0.0.1]/"]
         {
-            let (_, place) = policy.judge(url).unwrap();
-            let Place::Addresses(addresses) = place else { panic!("{url} is a name") };
+            let (_, destination) = policy.check(url).unwrap();
+            let Destination::Addresses(addresses) = destination else { panic!("{url} is a name") };
             assert!(
                 addresses.iter().all(|address| address.to_canonical() == Ipv4Addr::LOCALHOST),
                 "{url}: {addresses:?}"
             );
         }
-        assert_eq!(policy.judge("https://10.0.0.1/").unwrap_err(), Refusal::Address);
-        assert_eq!(policy.judge("http://127.0.0.1/").unwrap_err(), Refusal::Scheme);
+        assert_eq!(policy.check("https://10.0.0.1/").unwrap_err(), Denial::Address);
+        assert_eq!(policy.check("http://127.0.0.1/").unwrap_err(), Denial::Scheme);
     }
 
     #[test]
@@ -287,10 +287,10 @@ mod tests {
             "https://xn--mnchen-3ya.example/",
             "https://münchen.example/",
         ] {
-            assert!(Policy::default().judge(url).is_ok(), "{url}");
+            assert!(UrlPolicy::default().check(url).is_ok(), "{url}");
         }
-        let long = format!("https://example.com/{}", "x".repeat(LONGEST_URL));
-        assert!(Policy::default().judge(&long[..LONGEST_URL]).is_ok());
-        assert_eq!(Policy::default().judge(&long[..=LONGEST_URL]).unwrap_err(), Refusal::TooLong);
+        let long = format!("https://example.com/{}", "x".repeat(MAX_URL_CHARACTERS));
+        assert!(UrlPolicy::default().check(&long[..MAX_URL_CHARACTERS]).is_ok());
+        assert_eq!(UrlPolicy::default().check(&long[..=MAX_URL_CHARACTERS]).unwrap_err(), Denial::TooLong);
     }
 }

@@ -8,7 +8,7 @@ use crate::config::Problems;
 
 /// Where the files of attachments are, when it is not the data folder.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Location {
+pub struct S3Config {
     pub bucket: String,
     /// What the name of every object begins with, without a slash at either end; empty for nothing.
     pub prefix: String,
@@ -20,17 +20,17 @@ pub struct Location {
     pub secret_key: String,
 }
 
-impl fmt::Debug for Location {
+impl fmt::Debug for S3Config {
     /// Without the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "s3://{}/{} at {}", self.bucket, self.prefix, self.endpoint.as_deref().unwrap_or("Amazon"))
     }
 }
 
-impl Location {
+impl S3Config {
     /// Reads the settings that begin with `storage`; `value` answers what one of them is set to. No problem repeats a
     /// value, which may hold a secret in the wrong place.
-    pub fn read(value: &dyn Fn(&str) -> Option<String>, problems: &mut Problems<'_>) -> Option<Location> {
+    pub fn from_settings(value: &dyn Fn(&str) -> Option<String>, problems: &mut Problems<'_>) -> Option<S3Config> {
         let Some(storage) = value("storage") else {
             for flag in ["storage-endpoint", "storage-access-key", "storage-secret-key"] {
                 if value(flag).is_some() {
@@ -71,7 +71,7 @@ impl Location {
             key.unwrap_or_default()
         };
         let (access_key, secret_key) = (key("storage-access-key"), key("storage-secret-key"));
-        Some(Location { bucket: bucket.into(), prefix: prefix.into(), endpoint, region, access_key, secret_key })
+        Some(S3Config { bucket: bucket.into(), prefix: prefix.into(), endpoint, region, access_key, secret_key })
     }
 
     /// Where its links lead, unless that is Amazon's: the bucket is a folder of the endpoint, and no host of its own.
@@ -104,14 +104,14 @@ fn is_endpoint(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(settings: &[(&str, &str)]) -> (Option<Location>, String) {
+    fn read(settings: &[(&str, &str)]) -> (Option<S3Config>, String) {
         let value = |flag: &str| settings.iter().find(|(name, _)| *name == flag).map(|(_, value)| value.to_string());
         let mut problems = Problems::default();
-        let location = Location::read(&value, &mut problems);
-        (location, problems.into_result().err().unwrap_or_default())
+        let config = S3Config::from_settings(&value, &mut problems);
+        (config, problems.into_result().err().unwrap_or_default())
     }
 
-    fn keyed(storage: &str, more: &[(&str, &str)]) -> (Option<Location>, String) {
+    fn keyed(storage: &str, more: &[(&str, &str)]) -> (Option<S3Config>, String) {
         let keys = [("storage", storage), ("storage-access-key", "AKIA"), ("storage-secret-key", "hush/+=")];
         read(&[more, &keys].concat())
     }
@@ -119,19 +119,19 @@ mod tests {
     #[test]
     fn a_bucket_is_read_with_its_prefix_and_its_service() {
         assert_eq!(read(&[]), (None, String::new()));
-        let (location, problems) = keyed("s3://files/", &[("storage-region", "eu-central-1")]);
-        let location = location.unwrap();
-        assert_eq!((problems.as_str(), &*location.bucket, &*location.prefix), ("", "files", ""));
-        assert_eq!((location.origin(), location.endpoint, &*location.region), (None, None, "eu-central-1"));
-        let (location, problems) =
+        let (config, problems) = keyed("s3://files/", &[("storage-region", "eu-central-1")]);
+        let config = config.unwrap();
+        assert_eq!((problems.as_str(), &*config.bucket, &*config.prefix), ("", "files", ""));
+        assert_eq!((config.origin(), config.endpoint, &*config.region), (None, None, "eu-central-1"));
+        let (config, problems) =
             keyed("s3://my.files-1/of/charter/", &[("storage-endpoint", "http://10.0.0.7:9000/")]);
-        let location = location.unwrap();
-        assert_eq!((problems.as_str(), &*location.bucket, &*location.prefix), ("", "my.files-1", "of/charter"));
-        assert_eq!(location.endpoint.as_deref(), Some("http://10.0.0.7:9000"));
-        assert_eq!(location.origin().as_deref(), Some("http://10.0.0.7:9000"));
-        let (below, _) = keyed("s3://files", &[("storage-endpoint", "HTTP://Store.example:80/s3/")]);
-        assert_eq!(below.unwrap().origin().as_deref(), Some("http://store.example"));
-        let told = format!("{location:?}");
+        let config = config.unwrap();
+        assert_eq!((problems.as_str(), &*config.bucket, &*config.prefix), ("", "my.files-1", "of/charter"));
+        assert_eq!(config.endpoint.as_deref(), Some("http://10.0.0.7:9000"));
+        assert_eq!(config.origin().as_deref(), Some("http://10.0.0.7:9000"));
+        let (config, _) = keyed("s3://files", &[("storage-endpoint", "HTTP://Store.example:80/s3/")]);
+        assert_eq!(config.unwrap().origin().as_deref(), Some("http://store.example"));
+        let told = format!("{config:?}");
         assert!(told.contains("my.files-1") && !told.contains("hush") && !told.contains("AKIA"), "{told}");
     }
 
@@ -166,8 +166,8 @@ mod tests {
             "CHARTER_STORAGE_ACCESS_KEY must have visible ASCII characters alone\n\
              CHARTER_STORAGE_SECRET_KEY must be set, because CHARTER_STORAGE names a bucket"
         );
-        let (location, problems) = read(&[("storage-secret-key", "hush")]);
+        let (config, problems) = read(&[("storage-secret-key", "hush")]);
         let expected = "CHARTER_STORAGE_SECRET_KEY is set, but CHARTER_STORAGE names no bucket";
-        assert_eq!((location, problems.as_str()), (None, expected));
+        assert_eq!((config, problems.as_str()), (None, expected));
     }
 }

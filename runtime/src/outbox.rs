@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::audit::write_difference;
+use crate::audit::write_diff;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::crud::{Audience, Changes, audience, wrap};
@@ -13,7 +13,7 @@ use crate::meta::TimestampForm;
 use crate::record::{write_text, write_timestamp};
 
 /// The most bytes that a body has.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// Emits a change as `<name>.<what>`, and as what a behaviour added.
 pub async fn emit_all(
@@ -44,9 +44,9 @@ pub fn data(entry: &Entry, changes: &Changes, record: &[u8]) -> Result<Vec<u8>> 
     if !entry.meta.singleton {
         return Ok(wrap(entry.meta.name, record));
     }
-    let mut difference = Vec::with_capacity(256);
-    write_difference(&mut difference, changes)?;
-    Ok(wrap("changes", &difference))
+    let mut diff = Vec::with_capacity(256);
+    write_diff(&mut diff, changes)?;
+    Ok(wrap("changes", &diff))
 }
 
 /// Writes `<name>.<what>` with its data, a JSON object, of a resource that declares events.
@@ -99,7 +99,7 @@ pub fn write_insert(sql: &mut Sql, name: String, values: [Operand<'_>; 4]) {
 /// it: who is told fetches the rest.
 pub fn body(name: &str, at: DateTime<Utc>, data: &[u8]) -> String {
     let whole = write(name, at, data, b"");
-    let bytes = if whole.len() <= MOST_BYTES { whole } else { write(name, at, &ids(data), b",\"truncated\":true") };
+    let bytes = if whole.len() <= MAX_BODY_BYTES { whole } else { write(name, at, &only_ids(data), b",\"truncated\":true") };
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -117,7 +117,7 @@ fn write(name: &str, at: DateTime<Utc>, data: &[u8], more: &[u8]) -> Vec<u8> {
 }
 
 /// `{"note":{"id":1,"text":"..."}}` as `{"note":{"id":1}}`.
-fn ids(data: &[u8]) -> Vec<u8> {
+fn only_ids(data: &[u8]) -> Vec<u8> {
     let whole: Map<String, Value> = serde_json::from_slice(data).unwrap_or_default();
     let left = |record: &Value| record.get("id").map(|id| ("id".to_string(), id.clone())).into_iter().collect();
     let short: Map<String, Value> =
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_body_of_256_kib_is_sent_whole_and_a_longer_one_without_its_data() {
-        let fits = MOST_BYTES - AROUND - r#"{"note":{"id":7,"user_id":3,"text":""}}"#.len();
+        let fits = MAX_BODY_BYTES - AROUND - r#"{"note":{"id":7,"user_id":3,"text":""}}"#.len();
         assert_eq!(body_with(fits).len(), 256 * 1024);
         let expected = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":{"note":{"id":7}},"truncated":true}"#;
         assert_eq!(body_with(fits + 1), expected);

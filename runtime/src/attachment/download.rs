@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use sea_orm::entity::prelude::*;
 
-use super::presentation::Presentation;
+use super::content_headers::ContentHeaders;
 use super::storage::Part;
 use super::{access, link, record};
 use crate::auth::Principal;
@@ -16,12 +16,12 @@ use crate::error::{Error, Result};
 
 /// A file that a link names.
 #[derive(Debug)]
-pub struct Delivery {
+pub struct Download {
     part: Part,
     uuid: Uuid,
     /// Its length in bytes.
     pub size: u64,
-    pub presentation: Presentation,
+    pub content_headers: ContentHeaders,
     /// The header `ETag`: the bytes under one UUID never change.
     pub tag: String,
 }
@@ -30,7 +30,7 @@ pub struct Delivery {
 ///
 /// # Errors
 /// [`Error::LinkInvalid`] or [`Error::LinkExpired`]; [`Error::NotFound`] when the attachment is gone, or what it hangs on.
-pub async fn find(state: &Arc<State>, target: &str) -> Result<Delivery> {
+pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download> {
     state.attachments.check_link(target, state.clock.now())?;
     let path = target.split('?').next().unwrap_or_default();
     let path = path.strip_prefix(link::PATH).and_then(|path| path.strip_prefix('/')).unwrap_or_default();
@@ -42,23 +42,23 @@ pub async fn find(state: &Arc<State>, target: &str) -> Result<Delivery> {
     let found = record::Entity::find().filter(record::Column::Uuid.eq(uuid)).one(context.db()).await?;
     let attachment = found.ok_or(Error::NotFound)?;
     let on = access::attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
-    if !access::is_there(&context, on, attachment.attachable_id, false).await? {
+    if !access::target_exists(&context, on, attachment.attachable_id, false).await? {
         return Err(Error::NotFound);
     }
     let media_type = match part {
         Part::File => attachment.mime_type,
         Part::Thumb => attachment.thumb_type.ok_or(Error::NotFound)?,
     };
-    Ok(Delivery {
+    Ok(Download {
         part,
         uuid,
         size: state.attachments.size(part, uuid).await?,
-        presentation: Presentation::of(part, &media_type, &attachment.original_name),
+        content_headers: ContentHeaders::of(part, &media_type, &attachment.original_name),
         tag: format!("\"{uuid}-{}\"", part.name()),
     })
 }
 
-impl Delivery {
+impl Download {
     /// The bytes, or some of them, as they come from storage.
     pub async fn read(
         &self,
