@@ -1,4 +1,4 @@
-//! This server as a client: whom it trusts when it connects to others, and what it never does there.
+//! HTTP client for outgoing requests: TLS roots and safe defaults.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,8 +7,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::error::{Error, Result};
 
-/// The system's authorities, or those of the browsers where the system has none; as they were when they were first asked
-/// for.
+/// The system's root certificates, or Mozilla's if the system has none, loaded once.
 pub fn root_store() -> Arc<RootCertStore> {
     static ROOTS: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
         let mut roots = RootCertStore::empty();
@@ -21,11 +20,11 @@ pub fn root_store() -> Arc<RootCertStore> {
     ROOTS.clone()
 }
 
-/// What every client of this server is: it trusts these authorities, goes by no proxy, and does nothing that it is not told
-/// to. Over HTTP/2 the other end could send megabytes before they are refused.
+/// Builder of all HTTP clients of this server: no proxy, no redirects, no retries, no `Referer`. HTTP/1.1 only, because
+/// an HTTP/2 peer could send megabytes before they are refused.
 ///
 /// # Errors
-/// When TLS cannot be set up.
+/// If TLS cannot be set up.
 pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
     Ok(Client::builder()
         .tls_backend_preconfigured(tls_config(roots)?)
@@ -37,10 +36,10 @@ pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
         .http1_only())
 }
 
-/// What TLS needs that trusts these authorities.
+/// TLS configuration with these root certificates.
 ///
 /// # Errors
-/// When TLS cannot be set up.
+/// If TLS cannot be set up.
 fn tls_config(roots: Arc<RootCertStore>) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();

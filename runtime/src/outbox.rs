@@ -1,4 +1,4 @@
-//! Events into the outbox: in the transaction of the change that causes them, so that neither is without the other.
+//! Transactional outbox: events are inserted in the transaction of the change that causes them.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
@@ -12,10 +12,10 @@ use crate::error::Result;
 use crate::meta::TimestampForm;
 use crate::record::{write_text, write_timestamp};
 
-/// The most bytes that a body has.
+/// Maximum size of an event body.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// Emits a change as `<name>.<what>`, and as what a behaviour added.
+/// Emits the event `<name>.<what>` of a change, and those that its hooks have added.
 pub async fn emit_all(
     context: &Context<'_>,
     entry: &Entry,
@@ -38,8 +38,8 @@ pub async fn emit_all(
     Ok(())
 }
 
-/// The data of a change: the record under its singular key; of a singleton, whose record says little,
-/// `{"changes": {"base_currency": {"old": "GBP", "new": "EUR"}}}`.
+/// Data of a change: the record under its singular name, or for a singleton the diff, `{"changes": {"base_currency":
+/// {"old": "GBP", "new": "EUR"}}}`.
 pub fn data(entry: &Entry, changes: &Changes, record: &[u8]) -> Result<Vec<u8>> {
     if !entry.meta.singleton {
         return Ok(wrap(entry.meta.name, record));
@@ -49,7 +49,7 @@ pub fn data(entry: &Entry, changes: &Changes, record: &[u8]) -> Result<Vec<u8>> 
     Ok(wrap("changes", &diff))
 }
 
-/// Writes `<name>.<what>` with its data, a JSON object, of a resource that declares events.
+/// Inserts the event `<name>.<what>` of a resource that declares events; `data` is a JSON object.
 pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8], audience: Audience) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
     let name = name(entry, what);
@@ -62,21 +62,21 @@ pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8],
     Ok(())
 }
 
-/// `product.updated`
+/// Name of an event, such as `product.updated`.
 pub fn name(entry: &Entry, what: &str) -> String {
     format!("{}.{what}", entry.meta.name)
 }
 
-/// The trace of the request that causes an event, as the column `trace` has it.
+/// Trace of the request that causes an event, for the column `trace`.
 pub fn trace_text(context: &Context<'_>) -> Option<String> {
     context.trace().map(|trace| trace.to_string())
 }
 
-/// Writes `INSERT INTO "events" (...) SELECT ...`, behind which a `FROM` may follow; with the body, the owner, the time and
-/// the trace.
+/// Writes `INSERT INTO "events" (...) SELECT ...`, which a `FROM` clause may follow, with operands for body, owner,
+/// time and trace.
 ///
-/// The body is serialised once and never again, so that every delivery sends and signs the same bytes. Where no webhook is
-/// active there is nobody to tell, and the event does not wait to be fanned out.
+/// The body is serialized once, which makes every delivery send and sign the same bytes. Without an active webhook, the
+/// event is marked as fanned out.
 pub fn write_insert(sql: &mut Sql, name: String, values: [Operand<'_>; 4]) {
     let [body, owner, at, trace] = values;
     let columns = "\"name\", \"body\", \"owner_id\", \"created_at\", \"trace\", \"fanned_out_at\"";
@@ -93,10 +93,9 @@ pub fn write_insert(sql: &mut Sql, name: String, values: [Operand<'_>; 4]) {
     sql.push(", CASE WHEN NOT EXISTS (SELECT 1 FROM \"webhooks\" WHERE \"is_active\") THEN ").operand(at).push(" END");
 }
 
-/// The body of an event, with its data as a JSON object.
+/// Body of an event; `data` is a JSON object.
 ///
-/// Of data that would make it longer than 256 KiB only the `id` of each record is left, and `"truncated": true` stands beside
-/// it: who is told fetches the rest.
+/// If the body exceeds 256 KiB, the data is reduced to the `id` of each record and `"truncated": true` is added.
 pub fn body(name: &str, at: DateTime<Utc>, data: &[u8]) -> String {
     let whole = write(name, at, data, b"");
     let bytes = if whole.len() <= MAX_BODY_BYTES { whole } else { write(name, at, &only_ids(data), b",\"truncated\":true") };
@@ -116,7 +115,7 @@ fn write(name: &str, at: DateTime<Utc>, data: &[u8], more: &[u8]) -> Vec<u8> {
     body
 }
 
-/// `{"note":{"id":1,"text":"..."}}` as `{"note":{"id":1}}`.
+/// Reduces `{"note":{"id":1,"text":"..."}}` to `{"note":{"id":1}}`.
 fn only_ids(data: &[u8]) -> Vec<u8> {
     let whole: Map<String, Value> = serde_json::from_slice(data).unwrap_or_default();
     let left = |record: &Value| record.get("id").map(|id| ("id".to_string(), id.clone())).into_iter().collect();
@@ -129,7 +128,7 @@ fn only_ids(data: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The bytes around the data of this event.
+    /// Body without data, to compute the overhead.
     const AROUND: usize = r#"{"event":"note.created","timestamp":"2026-03-21T10:05:09.070Z","data":}"#.len();
 
     fn body_with(text: usize) -> String {

@@ -1,13 +1,14 @@
-//! What the database holds and the application does not know any more: a saved view of a field that is gone, say.
+//! Stale references: records that name something the application no longer has, such as a saved view of a removed
+//! field.
 
-/// A record that names what is no more.
+/// A record with a stale reference.
 #[derive(Debug)]
 pub struct StaleReference {
-    /// Of which resource it is, by the plural: `custom_views`.
+    /// Plural name of its resource, such as `custom_views`.
     pub kind: &'static str,
     pub id: i64,
-    /// What people call the record.
+    /// Display name of the record.
     pub name: String,
-    /// A clause whose subject is the record.
+    /// The problem, as the predicate of a sentence about the record.
     pub problem: String,
 }

@@ -1,20 +1,20 @@
-//! Trace Context (W3C): the `traceparent` of a request, and the one of a delivery that the request caused.
+//! W3C Trace Context: `traceparent` of requests, and of the deliveries that they cause.
 //!
-//! The server starts no trace and records no spans. It reads the id of a trace that its client takes part in, writes it into
-//! log lines, and hands it on with the deliveries of webhooks.
+//! The server starts no traces and records no spans. It reads the trace id of a request, adds it to log lines, and
+//! continues the trace in webhook deliveries.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-/// The header, in a request and in a delivery.
+/// Header of requests and deliveries.
 pub const TRACEPARENT: &str = "traceparent";
 
-/// The flags that are handed on: sampled, and random-trace-id of level 2. Others are to be cleared (section 3.4).
+/// Flags that are passed on: sampled, and random-trace-id of level 2. The others must be cleared (section 3.4).
 const FLAGS: u8 = 0b11;
 
-/// The trace that a request belongs to, and whether it is sampled. Its text is that of the column `events.trace`.
+/// Trace of a request and whether it is sampled. Its text form is stored in the column `events.trace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trace {
     id: u128,
@@ -22,14 +22,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads the header of a request (section 3.2). A value that is not well-formed starts no trace and is no error, and
-    /// neither is more than one value.
+    /// Parses the header of a request (section 3.2). A malformed value, or more than one, is ignored.
     pub fn read<'v>(mut values: impl Iterator<Item = &'v [u8]>) -> Option<Trace> {
         let value = std::str::from_utf8(values.next()?).ok()?;
         if values.next().is_some() {
             return None;
         }
-        // `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; a later version may say more behind another dash.
+        // `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; later versions may append more fields.
         let mut parts = value.splitn(5, '-');
         let version = hex(parts.next()?, 2)?;
         let (id, parent, flags) = (hex(parts.next()?, 32)?, hex(parts.next()?, 16)?, hex(parts.next()?, 2)?);
@@ -40,13 +39,13 @@ impl Trace {
         Some(Trace { id, flags: flags as u8 & FLAGS })
     }
 
-    /// The id of the trace: 32 hexadecimal digits.
+    /// Trace id as 32 hexadecimal digits.
     pub fn id(&self) -> String {
         format!("{:032x}", self.id)
     }
 
-    /// The header of an attempt at a delivery. Its parent-id is of this attempt alone, and the same whenever it is asked for,
-    /// because the log shows what an attempt sent.
+    /// The header of an attempt. Its parent-id is derived from delivery and attempt, because the delivery log shows it
+    /// again.
     pub fn of_attempt(&self, delivery: &str, attempt: u32) -> String {
         let digest = Sha256::digest(format!("{delivery}/{attempt}"));
         let parent = digest.iter().take(8).fold(0, |parent: u64, byte| parent << 8 | u64::from(*byte));
@@ -70,7 +69,7 @@ impl FromStr for Trace {
     }
 }
 
-/// A number of so many digits in lower case, as the specification has them.
+/// Parses `digits` lower-case hexadecimal digits.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     u128::from_str_radix(text, 16).ok().filter(|_| is_hex)

@@ -1,19 +1,19 @@
-//! How a file goes out: the two headers that say what it is, and whether it is shown in place or saved.
+//! Response headers of a file: `Content-Type` and `Content-Disposition`.
 
 use super::storage::Part;
 use super::{file_name, media_type};
 
-/// What an answer with a file says of it, whoever sends that answer.
+/// The headers that describe a file, in responses of this server and of an S3 service.
 #[derive(Debug)]
 pub struct ContentHeaders {
     /// The header `Content-Type`.
     pub media_type: String,
-    /// The header `Content-Disposition`: `inline` for what can run no script, whatever is in it.
+    /// The header `Content-Disposition`: `inline` only for types that cannot run a script.
     pub disposition: String,
 }
 
 impl ContentHeaders {
-    /// Of what was uploaded under this name, or of its thumbnail, whose type is another.
+    /// Headers of an uploaded file, or of its thumbnail, which may have another type.
     pub fn of(part: Part, media_type: &str, original_name: &str) -> ContentHeaders {
         let name = match part {
             Part::File => original_name.to_string(),

@@ -1,4 +1,4 @@
-//! A stored file on its way out, to whoever has a link to it.
+//! Download of a stored file by its signed link.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
 
-/// A file that a link names.
+/// A file that a link refers to.
 #[derive(Debug)]
 pub struct Download {
     part: Part,
     uuid: Uuid,
-    /// Its length in bytes.
+    /// Size in bytes.
     pub size: u64,
     pub content_headers: ContentHeaders,
-    /// The header `ETag`: the bytes under one UUID never change.
+    /// The header `ETag`. The bytes under a UUID never change.
     pub tag: String,
 }
 
-/// Finds the file of a link, given as the path and query string that were sent.
+/// Finds the file of a link, given by the path and query string of the request.
 ///
 /// # Errors
-/// [`Error::LinkInvalid`] or [`Error::LinkExpired`]; [`Error::NotFound`] when the attachment is gone, or what it hangs on.
+/// [`Error::LinkInvalid`] or [`Error::LinkExpired`]; [`Error::NotFound`] if the attachment or its record is deleted.
 pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download> {
     state.attachments.check_link(target, state.clock.now())?;
     let path = target.split('?').next().unwrap_or_default();
@@ -59,7 +59,7 @@ pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download>
 }
 
 impl Download {
-    /// The bytes, or some of them, as they come from storage.
+    /// Streams the file, or a range of its bytes, from storage.
     pub async fn read(
         &self,
         state: &State,

@@ -1,4 +1,4 @@
-//! The sweeper: deletes files whose attachment is gone or never came to be, and uploads that a crash left behind.
+//! Garbage collection of attachment files: deletes files without an attachment and uploads that a crash left behind.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
 
-/// It looks so often, and whenever something was deleted.
+/// Interval between two runs. A deletion starts one at once.
 const INTERVAL: Duration = Duration::from_secs(600);
-/// So many files are deleted before it looks again.
+/// Number of files per query.
 const BATCH_FILES: u32 = 100;
 
-/// Sweeps at once and then for as long as the server runs. A failure is logged and tried again the next time.
+/// Runs at once and then periodically while the server runs. Errors are logged and retried in the next run.
 pub async fn run_garbage_collection(state: Arc<State>) {
     if state.attachments.check_bucket().await.is_err() {
         tracing::error!(storage = ?state.config.storage, "attachments cannot be stored: look at the settings");
@@ -25,14 +25,14 @@ pub async fn run_garbage_collection(state: Arc<State>) {
         if let Err(error) = collected {
             tracing::warn!(%error, "sweeping attachments failed");
         }
-        let _ = tokio::time::timeout(INTERVAL, state.attachments.collector_woken()).await;
+        let _ = tokio::time::timeout(INTERVAL, state.attachments.wait_for_wake()).await;
     }
 }
 
-/// Sweeps what is due now.
+/// Deletes everything that is due now.
 ///
 /// # Errors
-/// When the database cannot be reached. What the storage does not delete is logged, and due again later.
+/// If the database fails. A file that storage cannot delete is logged and postponed.
 pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
     let now = state.clock.now();
     let spool = state.attachments.spool().to_path_buf();
@@ -42,7 +42,7 @@ pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
     let transaction = state.db.begin().await?;
     access::delete_orphans(&Context::new(state, &operator, &transaction)).await?;
     transaction.commit().await?;
-    // What was just forgotten is due too.
+    // Includes the orphans, which were scheduled just now.
     let now = state.clock.now();
     loop {
         let due = pending_deletion::due(state.db.reader(), dialect, now, BATCH_FILES).await?;
@@ -51,7 +51,7 @@ pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
             let transaction = state.db.begin().await?;
             match deleted {
                 Ok(()) => pending_deletion::remove(&transaction, dialect, *uuid).await?,
-                // The others need not wait for it.
+                // Does not stop the others.
                 Err(error) => {
                     tracing::warn!(%error, %uuid, "a file was not deleted");
                     pending_deletion::postpone(&transaction, dialect, *uuid, now).await?;
@@ -65,7 +65,7 @@ pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
     }
 }
 
-/// Deletes received files to which nothing was added for an hour: the process that received them is gone.
+/// Deletes spooled files that were not written to for an hour: the process that received them has ended.
 fn delete_abandoned(spool: &Path, now: SystemTime) {
     let Ok(files) = std::fs::read_dir(spool) else { return };
     let kept = pending_deletion::DELETE_AFTER.to_std().unwrap_or_default();

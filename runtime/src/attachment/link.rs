@@ -1,4 +1,4 @@
-//! Signed links to stored files: who has one needs no token, for an hour, for that file and that purpose alone.
+//! Signed links to stored files, valid for one hour and one file without a token.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use hmac::{Hmac, Mac};
@@ -9,17 +9,17 @@ use super::storage::Part;
 use crate::error::{Error, Result};
 use crate::crypto::hmac::{hmac, keyed};
 
-/// How long a link works (the specification, "Limits").
+/// Lifetime of a link (the specification, "Limits").
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);
 
-/// Where links lead: outside `/api/v1`, where every path wants a token.
+/// Path of links, outside `/api/v1`, where every path needs a token.
 pub const PATH: &str = "/files";
 
-/// What stands between what is signed and the signature.
+/// Separator between the signed text and the signature.
 const SIGNATURE: &str = "&signature=";
 const EXPIRES: &str = "?expires=";
 
-/// Makes and checks links.
+/// Creates and verifies links.
 pub struct Signer(Hmac<Sha256>);
 
 impl std::fmt::Debug for Signer {
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// The key of links is made of the server's secret key and serves for nothing else.
+    /// Derives the signing key from the server's secret key, for this purpose only.
     pub fn new(secret_key: &str) -> Signer {
         Signer(keyed(&hmac(secret_key.as_bytes(), b"charter: links to attachments")))
     }
@@ -45,19 +45,18 @@ impl Signer {
         link
     }
 
-    /// Checks path and query string as they were sent, every byte of them. The comparison takes the same time wherever
-    /// they differ.
+    /// Verifies the path and query string exactly as they were sent, in constant time.
     ///
     /// # Errors
-    /// [`Error::LinkInvalid`] when anything was changed; [`Error::LinkExpired`] after its hour.
+    /// [`Error::LinkInvalid`] if anything was changed; [`Error::LinkExpired`] after one hour.
     pub fn check(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
         let (signed, signature) = target.rsplit_once(SIGNATURE).ok_or(Error::LinkInvalid)?;
-        // In the one form in which they are written.
+        // Only lower-case digits are valid, because links are written with them.
         let digits = Some(signature).filter(|digits| !digits.bytes().any(|digit| digit.is_ascii_uppercase()));
         let signature = digits.and_then(|digits| hex::decode(digits).ok()).ok_or(Error::LinkInvalid)?;
         let mac = self.0.clone().chain_update(signed.as_bytes());
         mac.verify_slice(&signature).map_err(|_| Error::LinkInvalid)?;
-        // What is signed is as it was written.
+        // The signature is valid: the text is as this server wrote it.
         let expires = signed.rsplit_once(EXPIRES).and_then(|(_, time)| time.parse::<i64>().ok());
         if expires.ok_or(Error::LinkInvalid)? <= now.timestamp() {
             return Err(Error::LinkExpired);

@@ -1,7 +1,7 @@
-//! Files attached to records: uploaded, described, listed below the record that they hang on, and gone with it.
+//! Attachments: files uploaded to a record, listed below it and deleted with it.
 //!
-//! The bytes are in a [`Storage`], under the attachment's UUID; a row of `attachments` owns them. Whatever is in storage
-//! without an owner stands in `attachment_leftovers` since before its first byte, so that [`sweep`] finds it.
+//! A row of `attachments` owns the bytes in [`Storage`] under its UUID. A file without such a row has a row in
+//! `attachment_leftovers` from before its first byte, by which [`collect_garbage`] finds it.
 
 mod access;
 mod s3;
@@ -29,5 +29,5 @@ pub use record::route;
 pub use storage::{Part, Storage};
 pub use garbage_collection::{collect_garbage, run_garbage_collection};
 
-/// The largest file: 20 MB in the specification, which are 20 × 1024 × 1024 bytes.
+/// Maximum file size: 20 MB in the specification, read as 20 × 1024 × 1024 bytes.
 pub const MAX_FILE_BYTES: u64 = 20 << 20;

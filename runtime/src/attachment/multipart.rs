@@ -1,4 +1,4 @@
-//! A multipart body as it arrives: the file to disk, the fields, each short, to memory.
+//! Streaming reader of `multipart/form-data`: the file goes to disk, the fields to memory.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,42 +19,42 @@ use super::{MAX_FILE_BYTES, Storage, file_name};
 use crate::crud::Upload;
 use crate::error::{Error, FieldErrors, Result};
 
-/// A field has at most so many bytes: more than the longest text that any of them may hold.
+/// Maximum size of a field, above the longest text that any field accepts.
 const MAX_FIELD_BYTES: usize = 16 << 10;
-/// So many parts, and so many bytes field_bytes the file, are read at most.
+/// Maximum number of parts, and of bytes in all fields together.
 const MAX_PARTS: usize = 64;
 const MAX_TOTAL_FIELD_BYTES: u64 = 1 << 20;
-/// So much is read at most for the headers of one part. The last chunk may bring more than they need.
+/// Maximum size of the headers of one part. The last chunk may exceed it.
 const MAX_HEADER_BYTES: usize = 64 << 10;
-/// The reader of parts is given so much at a time, which it copies.
+/// Bytes passed to the parser at a time, which copies them.
 const CHUNK_BYTES: usize = 32 << 10;
-/// A body is read for so long at most.
+/// Maximum duration of an upload.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// What an upload brought.
+/// Fields and file of an upload.
 #[derive(Debug, Default)]
 pub struct UploadForm {
     pub fields: Vec<(String, String)>,
     pub file: Option<ReceivedFile>,
-    /// What was wrong with the parts themselves.
+    /// Errors in the parts themselves.
     pub errors: FieldErrors,
 }
 
-/// A file that has arrived whole.
+/// A file that was received completely.
 #[derive(Debug)]
 pub struct ReceivedFile {
     pub name: String,
     pub spool: Spool,
-    /// The SHA-256 of its bytes, when it was asked for.
+    /// SHA-256 of the bytes, if requested.
     pub digest: Option<Vec<u8>>,
 }
 
-/// Reads a body to its end. Parts may come in any order, under their names or as `attachment[name]`. The digest of the
-/// file costs time, and is made for those who need it.
+/// Reads a body to its end. Parts may come in any order, named `name` or `attachment[name]`. The digest of the file is
+/// computed only on request, because it costs time.
 ///
 /// # Errors
-/// [`Error::UnsupportedMediaType`] when it is no form; [`Error::PayloadTooLarge`] as soon as the file is over its limit;
-/// [`Error::Malformed`] when the body breaks off, or brings nothing for as long as `idle_timeout`.
+/// [`Error::UnsupportedMediaType`] for another media type; [`Error::PayloadTooLarge`] as soon as the file exceeds its
+/// limit; [`Error::Malformed`] if the body ends early, or if no bytes arrive for `idle_timeout`.
 pub async fn read(storage: &Storage, upload: Upload<'_>, idle_timeout: Duration, digest: bool) -> Result<UploadForm> {
     let boundary = multer::parse_boundary(&upload.content_type).map_err(|error| match error {
         multer::Error::NoBoundary => Error::Malformed("The Content-Type names no boundary.".into()),
@@ -106,14 +106,14 @@ pub async fn read(storage: &Storage, upload: Upload<'_>, idle_timeout: Duration,
     Ok(form)
 }
 
-/// The parts of a body, and what is left of the limits that they share.
+/// The parts of a body and the limits that they share.
 struct Parts<'u> {
     multipart: Multipart<'u>,
-    /// How many bytes may be read before the next part, or the next chunk of one, is handed out.
+    /// Bytes that may be read before the next part, or the next chunk of a part, is returned.
     budget: Arc<AtomicUsize>,
     idle_timeout: Duration,
     deadline: Instant,
-    /// Bytes read field_bytes the file.
+    /// Bytes of all fields so far.
     field_bytes: u64,
 }
 
@@ -130,7 +130,7 @@ impl<'u> Parts<'u> {
         timeout_at(deadline, part.chunk()).await.map_err(|_| stopped())?.map_err(malformed)
     }
 
-    /// Receives the file; `None` for what a browser sends when no file was chosen.
+    /// Receives the file; `None` if the browser sent an empty part because no file was selected.
     async fn file(&mut self, storage: &Storage, part: &mut Field<'u>, digest: bool) -> Result<Option<ReceivedFile>> {
         let given = part.file_name().map(str::to_string);
         let mut digest = digest.then(Sha256::new);
@@ -150,7 +150,7 @@ impl<'u> Parts<'u> {
         Ok((!unchosen).then_some(ReceivedFile { name, spool, digest }))
     }
 
-    /// Reads a field; `None` when it is longer than any may be.
+    /// Reads a field; `None` if it exceeds [`MAX_FIELD_BYTES`].
     async fn text(&mut self, part: &mut Field<'u>) -> Result<Option<Vec<u8>>> {
         let mut text = Vec::new();
         let mut fits = true;
@@ -168,11 +168,11 @@ impl<'u> Parts<'u> {
     }
 }
 
-/// The body, one chunk at a time: the reader of parts takes all that is there and keeps it, so it is given no more than
-/// it can use. And no more than there is budget for: it would look for the end of a part's headers for ever.
+/// Body that passes one small chunk at a time: the parser buffers everything that is available, and searches for the
+/// end of a part's headers without a limit.
 struct PacedBody<'u> {
     body: BoxStream<'u, std::io::Result<Bytes>>,
-    /// What has arrived and was not given yet.
+    /// Received bytes that were not passed on yet.
     rest: Bytes,
     budget: Arc<AtomicUsize>,
     rested: bool,
@@ -180,8 +180,8 @@ struct PacedBody<'u> {
     permits: Arc<Semaphore>,
 }
 
-/// Who has taken bytes from its connection and not yet written them has a permit. There are few, and who waits for its
-/// client has none: what many uploads hold at once is what their connections hold.
+/// Permit to hold received bytes that are not written yet, which bounds the memory of all uploads together. An upload
+/// that waits for its client holds none.
 enum BufferPermit {
     None,
     Waiting(BoxFuture<'static, Result<OwnedSemaphorePermit, AcquireError>>),
@@ -211,7 +211,7 @@ impl Stream for PacedBody<'_> {
             return Poll::Pending;
         }
         if self.rest.is_empty() {
-            // What was given before has been written. Others come first.
+            // The previous bytes are written. Release the permit to let others go first.
             if let BufferPermit::Taken(_) = self.permit {
                 self.permit = BufferPermit::None;
             }

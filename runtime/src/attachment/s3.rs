@@ -1,7 +1,7 @@
-//! A bucket of an S3-compatible service: what is in it by `object_store`, files sent to it from the disk.
+//! Client of an S3-compatible service: `object_store` for most requests, and uploads streamed from disk.
 //!
-//! A file goes in one PUT, which either stores all of it or nothing: there are no parts that a failure could leave
-//! behind. It is read from the disk as it is sent, where `object_store` would hold it in memory.
+//! A file is uploaded with a single PUT, which stores all of it or nothing and leaves no parts behind. It is streamed,
+//! while `object_store` would hold it in memory.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,23 +26,23 @@ use super::spool::io_error;
 use crate::error::{Error, Result, chain};
 use crate::http_client;
 
-/// So many files are sent at once. Those that wait are on the disk.
+/// Maximum number of concurrent uploads. The others wait on disk.
 const MAX_CONCURRENT_UPLOADS: usize = 8;
-/// So much of a file is in memory.
+/// Bytes of a file in memory per upload.
 const CHUNK_BYTES: usize = 64 << 10;
-/// How often sending is tried, and how long it waits in between.
+/// Number of tries, and the pause between them.
 const MAX_TRIES: u32 = 3;
 const RETRY_DELAY: Duration = Duration::from_millis(250);
-/// An answer begins, and goes on, within this time.
+/// Time to the first byte of a response, and between two reads.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
-/// A file is sent within that time and a second more for each of these, which any line between servers can do.
+/// Slowest upload rate allowed after [`RESPONSE_TIMEOUT`].
 const MIN_BYTES_PER_SECOND: u64 = 64 << 10;
-/// Sending ends within this time, waiting for others included: before the promise to delete the file comes due.
+/// Timeout of an upload including the wait for a permit: it ends before the scheduled deletion of the file is due.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(20 * 60);
-/// So much of an error is read, for the log.
+/// Bytes of an error response that are read for the log.
 const MAX_ERROR_BYTES: usize = 4 << 10;
 
-/// A bucket, ready for use.
+/// An opened bucket.
 pub struct Bucket {
     objects: AmazonS3,
     client: Client,
@@ -50,13 +50,13 @@ pub struct Bucket {
 }
 
 impl std::fmt::Debug for Bucket {
-    /// Without the key.
+    /// Omits the key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.objects)
     }
 }
 
-/// Gives `object_store` the client that this server has already.
+/// Makes `object_store` use the server's own HTTP client.
 #[derive(Debug)]
 struct Connector(Client);
 
@@ -66,7 +66,7 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Why a file was not stored, and whether trying again could help.
+/// Reason why a PUT failed, and whether a retry could succeed.
 struct PutError {
     text: String,
     is_transient: bool,
@@ -74,7 +74,7 @@ struct PutError {
 
 impl Bucket {
     /// # Errors
-    /// When TLS cannot be set up.
+    /// If TLS cannot be set up.
     pub fn open(config: &S3Config) -> Result<Bucket> {
         let backoff = BackoffConfig { init_backoff: RETRY_DELAY, max_backoff: Duration::from_secs(2), base: 2.0 };
         let retry = RetryConfig { backoff, max_retries: MAX_TRIES as usize - 1, retry_timeout: RESPONSE_TIMEOUT };
@@ -84,7 +84,7 @@ impl Bucket {
             .with_region(&config.region)
             .with_access_key_id(&config.access_key)
             .with_secret_access_key(&config.secret_key)
-            // Not every service deletes several at once.
+            // Some services do not support deleting several objects at once.
             .with_disable_bulk_delete(true)
             .with_retry(retry)
             .with_http_connector(Connector(answering));
@@ -99,10 +99,10 @@ impl Bucket {
         &self.objects
     }
 
-    /// Stores a file of the disk, of so many bytes.
+    /// Uploads a file of `size` bytes from disk.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the service did not take it; the log has why.
+    /// [`Error::Unavailable`] if the service did not accept it; the reason is logged.
     pub async fn send(&self, file: PathBuf, to: &Path, size: u64) -> Result<()> {
         let sent = tokio::time::timeout(UPLOAD_TIMEOUT, async {
             let _permit = self.sending.acquire().await.map_err(Error::internal)?;
@@ -119,7 +119,7 @@ impl Bucket {
         sent.await.unwrap_or_else(|_| Err(storage_unavailable("others were sent for too long")))
     }
 
-    /// One try. The length is said before the first byte, so that a connection that breaks stores nothing.
+    /// One try. `Content-Length` is sent first, which makes a broken connection store nothing.
     async fn put(&self, file: &std::path::Path, to: &Path, size: u64) -> Result<Result<(), PutError>> {
         let within = RESPONSE_TIMEOUT + Duration::from_secs(size / MIN_BYTES_PER_SECOND);
         let url = self.objects.signed_url(Method::PUT, to, within + RESPONSE_TIMEOUT).await.map_err(Error::internal)?;
@@ -132,16 +132,16 @@ impl Bucket {
                 let is_transient = status.is_server_error() || matches!(status.as_u16(), 408 | 429);
                 PutError { text: format!("{status}: {}", error_body(answer).await), is_transient }
             }
-            // The URL is signed. What took too long once would again.
+            // The URL contains a signature. A timeout is not retried, because it would happen again.
             Err(error) => PutError { is_transient: !error.is_timeout(), text: chain(&error.without_url()) },
         };
         Ok(Err(error))
     }
 
-    /// A link to an object, which the service itself answers.
+    /// A presigned link to an object, served by the service itself.
     ///
     /// # Errors
-    /// Never: the key was read when the bucket was opened.
+    /// Never: the key was checked when the bucket was opened.
     pub async fn link(&self, to: &Path, headers: ContentHeaders) -> Result<String> {
         let lifetime = LIFETIME.to_std().map_err(Error::internal)?;
         let options = SignedUrlOptions::new().with_query([
@@ -154,19 +154,19 @@ impl Bucket {
     }
 }
 
-/// The log learns why, the client that it may come again.
+/// Logs the reason and returns an error that tells the client to retry.
 pub fn storage_unavailable(error: &str) -> Error {
     let error: String = error.chars().take(500).collect();
     tracing::warn!(error, "attachment storage failed");
     Error::Unavailable("The file storage cannot be reached. Try again in a moment.".into())
 }
 
-/// A client without limits of time.
+/// HTTP client without a total timeout.
 fn client() -> Result<ClientBuilder> {
     Ok(http_client::builder(http_client::root_store())?.connect_timeout(Duration::from_secs(5)))
 }
 
-/// A file, a piece at a time.
+/// Streams a file in chunks.
 fn chunks(file: File) -> impl Stream<Item = std::io::Result<Bytes>> {
     stream::try_unfold(file, async |mut file| {
         let mut piece = vec![0; CHUNK_BYTES];
@@ -176,7 +176,7 @@ fn chunks(file: File) -> impl Stream<Item = std::io::Result<Bytes>> {
     })
 }
 
-/// What an error says of itself, cut.
+/// The beginning of an error response.
 async fn error_body(mut answer: Response) -> String {
     let mut text = Vec::new();
     while let Ok(Some(bytes)) = answer.chunk().await {

@@ -1,4 +1,4 @@
-//! The bucket that the settings name: read, judged, and told without its secret.
+//! Configuration of S3 storage, validated, and shown without its secret.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use url::Url;
 
 use crate::config::Problems;
 
-/// Where the files of attachments are, when it is not the data folder.
+/// Bucket for attachment files, in place of the data folder.
 #[derive(Clone, PartialEq, Eq)]
 pub struct S3Config {
     pub bucket: String,
-    /// What the name of every object begins with, without a slash at either end; empty for nothing.
+    /// Prefix of all object names, without slashes at either end; may be empty.
     pub prefix: String,
-    /// The address of the service without a slash at its end; Amazon's when there is none.
+    /// URL of the service without a trailing slash; `None` for Amazon.
     pub endpoint: Option<String>,
     pub region: String,
-    /// The id of a key, which stands in every link.
+    /// Access key ID, which is visible in every link.
     pub access_key: String,
     pub secret_key: String,
 }
 
 impl fmt::Debug for S3Config {
-    /// Without the secret.
+    /// Omits the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "s3://{}/{} at {}", self.bucket, self.prefix, self.endpoint.as_deref().unwrap_or("Amazon"))
     }
 }
 
 impl S3Config {
-    /// Reads the settings that begin with `storage`; `value` answers what one of them is set to. No problem repeats a
-    /// value, which may hold a secret in the wrong place.
+    /// Reads the settings that begin with `storage`; `value` returns the value of a setting. Error messages never
+    /// repeat a value, which may be a misplaced secret.
     pub fn from_settings(value: &dyn Fn(&str) -> Option<String>, problems: &mut Problems<'_>) -> Option<S3Config> {
         let Some(storage) = value("storage") else {
             for flag in ["storage-endpoint", "storage-access-key", "storage-secret-key"] {
@@ -62,7 +62,7 @@ impl S3Config {
                     let storage = problems.named("storage");
                     problems.add(flag, format!("must be set, because {storage} names a bucket"));
                 }
-                // It goes into headers.
+                // The keys are sent in headers.
                 Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => {
                     problems.add(flag, "must have visible ASCII characters alone");
                 }
@@ -74,20 +74,20 @@ impl S3Config {
         Some(S3Config { bucket: bucket.into(), prefix: prefix.into(), endpoint, region, access_key, secret_key })
     }
 
-    /// Where its links lead, unless that is Amazon's: the bucket is a folder of the endpoint, and no host of its own.
+    /// Origin of links, except for Amazon. Links are path-style: the bucket is part of the path.
     pub fn origin(&self) -> Option<String> {
         let endpoint = Url::parse(self.endpoint.as_deref()?).ok()?;
         Some(endpoint.origin().ascii_serialization())
     }
 }
 
-/// Amazon's rules, and what other services allow beside them.
+/// Amazon's rules and the additional characters that other services allow.
 fn is_bucket(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (3..=63).contains(&name.len()) && name.bytes().all(plain) && !name.starts_with('.') && !name.contains("..")
 }
 
-/// Segments that mean the same in every client.
+/// Allows only segments that every client reads the same way.
 fn is_prefix(prefix: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let fits = |part: &str| !part.is_empty() && !matches!(part, "." | "..") && part.bytes().all(plain);

@@ -1,4 +1,4 @@
-//! Small pictures of uploaded images, made without being overwhelmed by the large ones.
+//! Thumbnails of uploaded images, created within limits on pixels and memory.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor};
@@ -10,38 +10,38 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use super::media_type::IMAGES;
 
-/// Width and height are at most so many pixels.
+/// Maximum width and height of a thumbnail.
 const MAX_SIDE_PIXELS: u32 = 256;
-/// An image of more pixels is refused: a small file can claim any number of them.
+/// Images with more pixels are rejected: a small file can declare any number of them.
 pub const MAX_PIXELS: u64 = 100_000_000;
-/// An image that needs more bytes to be decoded has no thumbnail.
+/// An image that needs more memory to decode gets no thumbnail.
 const MAX_DECODE_BYTES: u64 = 96 << 20;
-/// Of a photograph nobody sees the difference to more.
+/// Higher values make no visible difference in photographs.
 const JPEG_QUALITY: u8 = 80;
 
-/// A small picture.
+/// An encoded thumbnail.
 #[derive(Debug)]
 pub struct Thumb {
     pub bytes: Bytes,
     pub media_type: &'static str,
 }
 
-/// What there is to say of a file.
+/// Result of inspecting a file.
 #[derive(Debug)]
 pub enum ImageInspection {
-    /// No image of a known kind, or one that cannot be read.
+    /// Not a supported image, or unreadable.
     NotAnImage,
     Thumbnail(Thumb),
-    /// More pixels than are taken.
+    /// Exceeds [`MAX_PIXELS`]: width and height.
     TooLarge(u32, u32),
 }
 
-/// Looks at a file of this type. It is read as it is decoded, and takes memory and time: run it where it may, one at a
-/// time.
+/// Inspects an image of this type and creates its thumbnail. It blocks and needs memory: run one at a time on a
+/// blocking thread.
 pub fn inspect(path: &Path, media_type: &str) -> ImageInspection {
     let Some(format) = format(media_type) else { return ImageInspection::NotAnImage };
     let open = || File::open(path).map(|file| ImageReader::with_format(BufReader::new(file), format)).ok();
-    // The size stands in the head: nothing is decoded for it.
+    // The dimensions are in the header; nothing is decoded yet.
     let Some(Ok((width, height))) = open().map(|mut reader| {
         reader.limits(limits());
         reader.into_dimensions()
@@ -77,7 +77,7 @@ fn shrink(mut reader: ImageReader<BufReader<File>>) -> image::ImageResult<Thumb>
     }
     let orientation = decoder.orientation()?;
     let image = DynamicImage::from_decoder(decoder)?;
-    // Enlarging what is small would show nothing more.
+    // Small images are not enlarged.
     let mut small = match image.width() <= MAX_SIDE_PIXELS && image.height() <= MAX_SIDE_PIXELS {
         true => image,
         false => image.thumbnail(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS),

@@ -1,8 +1,8 @@
-//! A new attachment: `POST /attachments`.
+//! Upload of a new attachment: `POST /attachments`.
 //!
-//! The file is received first, with no transaction open, whoever sends it and however slowly. Then everything is
-//! valid. Then the transaction to delete the file is written, the file goes into storage, and one transaction makes the
-//! attachment and takes the transaction back. Wherever that ends, the file has an owner or will be deleted.
+//! The file is received without an open transaction, however slow the client is, and then validated. Then a deletion of
+//! the file is scheduled, the file is stored, and one transaction creates the attachment and cancels the deletion.
+//! After a failure at any step, the file either has an attachment or will be deleted.
 
 use sea_orm::Value;
 use serde_json::Map;
@@ -20,8 +20,8 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{Key, Execution};
 use crate::resource::Resource as _;
 
-/// Creates an attachment, and answers what creating a record does. A second upload with the same key is received whole
-/// before anybody can tell that it is the same.
+/// Creates an attachment and returns its reply. A repeated upload with the same idempotency key is received completely
+/// before it can be recognized.
 pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>, mut key: Option<Key>) -> BoxFuture<'a, Result<Execution>> {
     Box::pin(async move {
         let state = context.state();
@@ -38,8 +38,8 @@ pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>, mut key: Option<
     })
 }
 
-/// What makes two uploads the same: names and values, and the file's bytes. The order of the parts and the boundary
-/// between them do not count: a client that sends a multipart again makes another.
+/// Adds names, values and file content to the fingerprint of the request. The order of parts and the boundary are left
+/// out, because a client that resends a form may change them.
 fn add_fingerprint(key: &mut Key, form: &UploadForm) {
     let mut fields: Vec<&(String, String)> = form.fields.iter().collect();
     fields.sort_by_key(|(name, _)| name);
@@ -53,7 +53,7 @@ fn add_fingerprint(key: &mut Key, form: &UploadForm) {
     }
 }
 
-/// An upload in which nothing is wrong.
+/// A validated upload.
 struct ValidUpload<'c> {
     changes: Changes,
     target: &'c Entry,
@@ -63,7 +63,7 @@ struct ValidUpload<'c> {
     thumb: Option<Thumb>,
 }
 
-/// Looks at everything, and tells every problem.
+/// Validates the form and reports all problems at once.
 async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) -> Result<ValidUpload<'c>> {
     let mut fields = Map::new();
     for (name, text) in form.fields {
@@ -104,7 +104,7 @@ async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) ->
     }
 }
 
-/// What it is to hang on, which the caller must be allowed to write, and see.
+/// The record to attach to, which the caller must see and be allowed to write.
 async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Option<(&'c Entry, i64)>> {
     let known = |errors: &FieldErrors, name: &str| errors.contains(name);
     let mut found = None;
@@ -137,7 +137,7 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
     Ok(Some((target, id)))
 }
 
-/// Stores the file, and then the attachment that owns it.
+/// Stores the file, then creates the attachment.
 async fn store(context: &Context<'_>, entry: &Entry, valid: ValidUpload<'_>, mut key: Option<Key>) -> Result<Execution> {
     let ValidUpload { mut changes, target, target_id, uuid, file, thumb } = valid;
     let state = context.state();
@@ -155,7 +155,7 @@ async fn store(context: &Context<'_>, entry: &Entry, valid: ValidUpload<'_>, mut
         if let Some(key) = &mut key
             && let Some(reply) = key.claim(&context_in).await?
         {
-            // Another with this key was faster. Its file stands, and this one goes.
+            // A concurrent request with the same key was faster. Its file stays and this one is deleted.
             return Ok((None, reply));
         }
         if !access::target_exists(&context_in, target, target_id, true).await? {
@@ -174,11 +174,11 @@ async fn store(context: &Context<'_>, entry: &Entry, valid: ValidUpload<'_>, mut
     };
     let prepared = prepared.await;
     if let Ok((Some(transaction), reply)) = prepared {
-        // Whether a commit that fails was carried out, nobody knows; the transaction does, and stands or not.
+        // If the commit fails with an unknown result, the scheduled deletion has the same fate as the attachment.
         transaction.commit(context).await?;
         return Ok(Execution::Fresh(reply));
     }
-    // Nothing committed is an owner: what is not deleted now is deleted when its time has come.
+    // No attachment was committed. A file that cannot be deleted now is deleted when its deletion is due.
     if let Err(error) = state.attachments.delete(uuid).await {
         tracing::warn!(%error, "a file without an attachment is deleted later");
     }

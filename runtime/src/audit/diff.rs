@@ -1,4 +1,4 @@
-//! What a change comes to: the fields that it changed with their old and new values, in the API's own shape.
+//! Diff of a change for the audit log: changed fields with old and new values, as the API shows them.
 
 use sea_orm::{QueryResult, Value};
 use serde_json::Map;
@@ -9,11 +9,11 @@ use crate::error::Result;
 use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
 use crate::record::{write_loose, write_text};
 
-/// What stands for a value that nobody may read.
+/// Placeholder for the values of secret fields.
 const REDACTED: &str = "[secret]";
 
-/// Writes `{"base_currency":{"old":"GBP","new":"EUR"}}`. What is new has null for old. Secrets are only named, the
-/// server's own columns are not; of custom fields those stand that changed.
+/// Writes `{"base_currency":{"old":"GBP","new":"EUR"}}`. The old value of a new record is null. Values of secret fields
+/// are redacted, internal columns are omitted, and of custom fields only the changed ones are written.
 pub fn write_diff(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
     out.push(b'{');
     let mut first = true;
@@ -48,8 +48,8 @@ pub fn write_diff(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
     Ok(())
 }
 
-/// Writes `"guests":{"old":[{"id":1,"member_id":2}],"new":[{"id":1,"member_id":3},{"member_id":2}]}`: all embedded records of
-/// one field before and after. A new one has no id yet.
+/// Writes `"guests":{"old":[{"id":1,"member_id":2}],"new":[{"id":1,"member_id":3},{"member_id":2}]}`: all embedded
+/// records of a field before and after the change. A new one has no id yet.
 fn write_embedded(out: &mut Vec<u8>, set: &EmbeddedSet) -> Result<()> {
     write_text(out, set.field().name);
     out.extend_from_slice(b":{\"old\":[");
@@ -84,7 +84,7 @@ fn write_row(
         out.push(b':');
         write_side(out, field, value(field)?.as_ref());
     }
-    // Where it has no field that is audited.
+    // The record has no audited field.
     if out.last() == Some(&b',') {
         out.pop();
     }
@@ -92,7 +92,7 @@ fn write_row(
     Ok(())
 }
 
-/// Writes `{"base_currency":{"old":"EUR","new":null}}` for a record that is gone, with every value that it had.
+/// Writes `{"base_currency":{"old":"EUR","new":null}}` for a deleted record, with all of its values.
 pub fn write_removal(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) -> Result<()> {
     out.push(b'{');
     let mut first = true;
@@ -110,12 +110,12 @@ pub fn write_removal(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) 
     Ok(())
 }
 
-/// Every change sets `updated_at`, which says nothing; the server's own columns are nobody's.
+/// Omits internal columns, and `updated_at`, which every change sets.
 fn is_audited(field: &FieldMeta) -> bool {
     field.access != Access::Internal && !matches!(field.name, "created_at" | "updated_at")
 }
 
-/// The one of the server's own columns that says what happened: that a deleted record came back.
+/// The only internal column in the audit log: it shows that a record was restored.
 fn is_deletion_mark(field: &FieldMeta) -> bool {
     field.access == Access::Internal && field.name == "deleted_at"
 }
@@ -128,7 +128,7 @@ fn write_side(out: &mut Vec<u8>, field: &FieldMeta, value: Option<&Value>) {
     }
 }
 
-/// Those custom fields that are not the same on both sides.
+/// The custom fields that differ between both sides.
 fn changed_custom_fields(old: Option<&Value>, new: &Value) -> (Option<Value>, Value) {
     let map = |value: Option<&Value>| match value {
         Some(Value::Json(Some(json))) => json.as_object().cloned().unwrap_or_default(),

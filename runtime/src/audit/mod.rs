@@ -1,4 +1,4 @@
-//! The audit trail: who changed what, when, with which token, from which value to which.
+//! Audit log: each change with its user, token, time, and old and new values.
 
 mod diff;
 mod entry;

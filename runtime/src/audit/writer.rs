@@ -1,4 +1,4 @@
-//! Entries into the trail: in the transaction of the change that they tell of.
+//! Writer of audit log entries, in the transaction of the change.
 
 use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
@@ -10,14 +10,14 @@ use crate::crud::Changes;
 use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
 
-/// Enters a new or changed record.
+/// Inserts an entry for a created or updated record.
 pub async fn record_change(context: &Context<'_>, entry: &Entry, action: &str, id: i64, changes: &Changes) -> Result<()> {
     let mut diff = Vec::with_capacity(512);
     write_diff(&mut diff, changes)?;
     insert(context, entry, action, id, diff).await
 }
 
-/// Enters a record that is gone, with the values that it had.
+/// Inserts an entry for a deleted record, with its last values.
 pub async fn record_deletion(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryResult) -> Result<()> {
     let mut diff = Vec::with_capacity(1024);
     write_removal(&mut diff, entry.meta, row)?;
@@ -31,8 +31,8 @@ async fn insert(context: &Context<'_>, entry: &Entry, action: &str, id: i64, dif
     sql.run(context.db()).await.map(drop)
 }
 
-/// What an entry says beside what happened to what, each with what it is called among other values: the record, who changed
-/// it and in which request, the diff, and when.
+/// Values of an entry besides action and resource, each with its column name in a batch statement: record, user, token,
+/// request, diff and time.
 pub fn entry_values(context: &Context<'_>, id: i64, diff: &[u8]) -> [(&'static str, Value); 6] {
     [
         ("charter_record", id.into()),
@@ -44,8 +44,8 @@ pub fn entry_values(context: &Context<'_>, id: i64, diff: &[u8]) -> [(&'static s
     ]
 }
 
-/// Writes `INSERT INTO "audit_entries" (...) SELECT ...`, behind which a `FROM` may follow; with what stands for each of
-/// [`values`].
+/// Writes `INSERT INTO "audit_entries" (...) SELECT ...`, which a `FROM` clause may follow. `values` has an operand for
+/// each of [`entry_values`].
 pub fn write_insert(sql: &mut Sql, entry: &Entry, action: &str, values: [Operand<'_>; 6]) {
     sql.push(
         "INSERT INTO \"audit_entries\" (\"action\", \"entity_type\", \"record_id\", \"user_id\", \"token_id\", \
@@ -56,6 +56,6 @@ pub fn write_insert(sql: &mut Sql, entry: &Entry, action: &str, values: [Operand
     for operand in [record, user, token, request, changes] {
         sql.push(", ").operand(operand);
     }
-    // It is JSON already, and need not be read to be written.
+    // Already JSON text: the cast avoids parsing it here.
     sql.push(if sql.dialect == Dialect::Postgres { "::text::jsonb, " } else { ", " }).operand(at);
 }

@@ -1,4 +1,4 @@
-//! From a request's headers to its caller, with a cache of recently seen tokens.
+//! Authentication of requests by token, with a cache of recently used tokens.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,15 +17,15 @@ use crate::error::{Error, Result};
 use crate::header;
 use crate::server::{Usage, origin};
 
-/// A revoked token stops on other nodes within this time; on the node that revoked it at once, and at once everywhere for
-/// what would outlast it.
+/// How long a token is cached. A revoked token is rejected at once on the node that revoked it and within this time on
+/// others, where writes that grant access bypass the cache.
 const CACHE_TTL: Duration = Duration::from_secs(30);
-/// `last_used_at` is written at most so often.
+/// Minimum interval between two writes of `last_used_at`.
 const LAST_USED_INTERVAL: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
-/// More tokens than this are not known at once.
+/// Maximum number of tokens known to be valid.
 const MAX_KNOWN_TOKENS: usize = 10_000;
 
-/// Cache of callers by the digests of their tokens, and of signed-in users.
+/// Cache of callers by the digest of their token, and of signed-in users.
 #[derive(Debug, Default)]
 pub struct TokenCache {
     inner: Mutex<CacheState>,
@@ -35,16 +35,16 @@ pub struct TokenCache {
 #[derive(Debug, Default)]
 struct CacheState {
     callers: TtlCache<[u8; 32], Arc<Principal>>,
-    /// The tokens that were valid when they were last read, also after the callers were forgotten.
+    /// Tokens that were valid at their last lookup, including evicted ones.
     known: HashSet<[u8; 32]>,
-    /// The tokens that are being read for the first time, so that many requests at once read and count one once.
+    /// Locks of first lookups: concurrent requests with a new token share one lookup and count one invalid token once.
     first: HashMap<[u8; 32], Arc<tokio::sync::Mutex<()>>>,
-    /// Counts the times it was cleared: a caller that was read before is not cached after.
+    /// Number of times the cache was cleared. A lookup that started before is not stored after.
     cleared: u64,
 }
 
 impl TokenCache {
-    /// Forgets everything: a token, a user or a role has changed.
+    /// Clears the cache, because a token, a user or a role has changed.
     pub fn clear(&self) {
         let mut inner = self.lock();
         inner.callers.clear();
@@ -58,15 +58,15 @@ impl TokenCache {
         CachedToken { principal, known: inner.known.contains(digest), cleared: inner.cleared }
     }
 
-    /// What those who read a token for the first time take turns at.
+    /// Lock for the first lookup of a token.
     fn lookup_lock(&self, digest: [u8; 32]) -> Arc<tokio::sync::Mutex<()>> {
         let mut inner = self.lock();
-        // Those that nobody waits for any more.
+        // Removes locks that no request waits for.
         inner.first.retain(|_, lookup_lock| Arc::strong_count(lookup_lock) > 1);
         inner.first.entry(digest).or_default().clone()
     }
 
-    /// The token turned out not to be valid.
+    /// Removes a token that is invalid.
     fn invalidate(&self, digest: &[u8; 32]) {
         let mut inner = self.lock();
         inner.known.remove(digest);
@@ -90,27 +90,27 @@ impl TokenCache {
     }
 }
 
-/// What is cached of a token.
+/// Cache entry of a token.
 struct CachedToken {
-    /// Its caller, if that need not be read again.
+    /// Its caller, unless expired.
     principal: Option<Arc<Principal>>,
-    /// It was valid when it was last read.
+    /// The token was valid at its last lookup.
     known: bool,
     cleared: u64,
 }
 
-/// The caller of a request: `Authorization: Bearer <token>`, or `X-AUTH-TOKEN: <token>` as older clients send it.
+/// Authenticates a request by `Authorization: Bearer <token>` or `X-AUTH-TOKEN: <token>`.
 ///
 /// # Errors
-/// 401 without a token or with one that is unknown or expired; 403 when its user was deactivated; 429 when the token, or
-/// the address of a request without a valid one, has asked too often.
+/// 401 if the token is missing, unknown or expired; 403 if its user is deactivated; 429 if the token, or the client
+/// address of requests without a valid token, exceeds its rate limit.
 pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<Arc<Principal>> {
     authenticate_with(state, request, false).await
 }
 
-/// The same; `bypass_cache`: whatever is cached of the token.
+/// Authenticates a request; `bypass_cache` looks the token up in the database.
 pub(crate) async fn authenticate_with(state: &Arc<State>, request: &mut Request, bypass_cache: bool) -> Result<Arc<Principal>> {
-    // What the panel asks in this process. No client can send it.
+    // Set by the panel for requests within this process. Clients cannot set it.
     if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
         return Ok(caller.clone());
     }
@@ -139,8 +139,8 @@ pub(crate) async fn authenticate_with(state: &Arc<State>, request: &mut Request,
             let found = look_up(state, &secret).await;
             if matches!(found, Err(Error::InvalidToken)) {
                 state.tokens.invalidate(&digest);
-                // A guess counts for its address, and only a guess: a valid token is not refused for what others of its
-                // address sent. The checksum of a token keeps most guesses from the database.
+                // An invalid token counts against the client address, and a valid one does not: other clients of that
+                // address cannot block it. The checksum keeps most guesses away from the database.
                 if !known {
                     count_anonymous(state, request)?;
                 }
@@ -154,13 +154,13 @@ pub(crate) async fn authenticate_with(state: &Arc<State>, request: &mut Request,
     if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
 }
 
-/// Counts a request without a valid token for its address.
+/// Counts a request without a valid token against its client address.
 fn count_anonymous(state: &State, request: &mut Request) -> Result<()> {
     let address = origin(request, &state.config.trusted_proxies);
     count(state.anonymous_rate.count(address), request)
 }
 
-/// Leaves with the request how its caller stands, for the headers of the answer.
+/// Stores the rate limit usage in the request, for the response headers.
 fn count(usage: Option<Usage>, request: &mut Request) -> Result<()> {
     request.extensions_mut().remove::<Usage>();
     let Some(usage) = usage else { return Ok(()) };
@@ -173,7 +173,7 @@ fn secret(headers: &HeaderMap) -> Result<Secret> {
     Secret::parse(sent).ok_or(Error::InvalidToken)
 }
 
-/// The token that was sent. A scheme other than `Bearer` is somebody else's, such as a proxy's.
+/// The token of a request. Schemes other than `Bearer` are ignored, because they may be meant for a proxy.
 fn sent_token(headers: &HeaderMap) -> Result<Option<&str>> {
     let read = |name: &str| -> Result<Option<&str>> {
         let Some(header) = headers.get(name) else { return Ok(None) };
@@ -189,7 +189,7 @@ fn sent_token(headers: &HeaderMap) -> Result<Option<&str>> {
     }
 }
 
-/// Reads the token, its user and the user's roles; answers how long they may be cached.
+/// Loads a token with its user and roles. Returns how long they may be cached.
 async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>, Instant)> {
     let (db, begun) = (state.db.reader(), state.clock.instant());
     let found = token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())).one(db).await?;
@@ -204,10 +204,10 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
     Ok((Arc::new(caller), begun + remaining.min(CACHE_TTL)))
 }
 
-/// How long a token holds from now on, or may be cached where it does not end.
+/// Remaining lifetime of a token, or [`CACHE_TTL`] if it does not expire.
 ///
 /// # Errors
-/// [`Error::InvalidToken`] when it has expired.
+/// [`Error::InvalidToken`] if it has expired.
 fn remaining(token: &token::Model, now: DateTime<Utc>) -> Result<Duration> {
     match token.expires_at {
         Some(at) => (at - now).to_std().map_err(|_| Error::InvalidToken),
@@ -215,10 +215,10 @@ fn remaining(token: &token::Model, now: DateTime<Utc>) -> Result<Duration> {
     }
 }
 
-/// Whom a caller speaks for by now: the body of a request may take long, and a session may have been read before.
+/// Loads the current rights of a caller: receiving the body may have taken long, and a cached session may be outdated.
 ///
 /// # Errors
-/// 401 when the token or the user is gone or the token has expired; 403 when the user was deactivated.
+/// 401 if the token or user is deleted or the token has expired; 403 if the user is deactivated.
 pub(crate) async fn revalidate(state: &Arc<State>, caller: &Principal) -> Result<Principal> {
     let db = state.db.reader();
     let now = match (caller.token_id, caller.user_id) {
@@ -236,10 +236,10 @@ pub(crate) async fn revalidate(state: &Arc<State>, caller: &Principal) -> Result
     if now.is_active { Ok(now) } else { Err(Error::UserDeactivated) }
 }
 
-/// Whom a token speaks for, whether or not it has expired.
+/// Loads the caller of a token, even if the token has expired.
 ///
 /// # Errors
-/// [`Error::InvalidToken`] when its user is gone.
+/// [`Error::InvalidToken`] if its user is deleted.
 pub async fn caller_of(state: &State, token: token::Model) -> Result<Principal> {
     let user = user::Entity::find_by_id(token.user_id).one(state.db.reader()).await?.ok_or(Error::InvalidToken)?;
     Ok(Principal {
@@ -250,7 +250,7 @@ pub async fn caller_of(state: &State, token: token::Model) -> Result<Principal> 
     })
 }
 
-/// A user with the permissions of their roles, and as yet without an ability.
+/// Loads a user's role permissions; the abilities stay empty.
 pub(super) async fn load_principal(state: &State, user: user::Model) -> Result<Principal> {
     let role_ids: Vec<i64> = serde_json::from_value(user.role_ids).map_err(Error::internal)?;
     let roles = match role_ids.is_empty() {
@@ -269,10 +269,10 @@ pub(super) async fn load_principal(state: &State, user: user::Model) -> Result<P
     })
 }
 
-/// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged.
+/// Writes `last_used_at` in the background. A failure is only logged.
 fn record_use(state: Arc<State>, id: i64) {
     tokio::spawn(async move {
-        // As it is shown, so that a filter by what is shown finds it.
+        // In whole seconds, as the API shows it, which makes filters by a shown value match.
         let now = state.clock.now().trunc_subsecs(0);
         let noted = token::Entity::update_many()
             .col_expr(token::Column::LastUsedAt, Expr::value(now))

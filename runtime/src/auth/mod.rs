@@ -1,4 +1,4 @@
-//! Who is asking, and what they may: tokens, sessions, users, roles, abilities and permissions.
+//! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
 pub mod invitation;
 mod authenticate;
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::stale_reference::StaleReference;
 
-/// The tokens and roles that grant what is no more.
+/// Tokens and roles that grant abilities or permissions which no longer exist.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let mut found = token::stale_references(context).await?;
     found.extend(role::stale_references(context).await?);

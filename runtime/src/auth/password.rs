@@ -1,4 +1,4 @@
-//! Passwords for the panel: kept as Argon2id hashes, compared at a cost that does not tell whether there is one.
+//! Passwords for the panel: Argon2id hashes, verified in a time that does not reveal whether the user exists.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -13,21 +13,20 @@ use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
 use crate::lasting::apart;
 
-/// The fewest and the most characters. Length alone makes a password hard to guess (NIST SP 800-63B, 3.1.1.2); nothing
-/// else is asked of it.
+/// Minimum and maximum length in characters. There are no composition rules (NIST SP 800-63B, section 3.1.1.2).
 pub const LENGTH: std::ops::RangeInclusive<usize> = 12..=200;
 
-/// A hash takes 19 MiB and some 20 ms of a core: no more than this at once.
+/// Limits concurrent hashes: each needs 19 MiB and about 20 ms of CPU time.
 static HASH_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
-/// A user's password, as its hash. To compare one takes a while, in which another may be set: what follows from one that
-/// fitted holds while its hash is the user's. It has no `Debug`, so that no log prints it.
+/// Hash of a user's password. The password may change while it is verified: actions after a successful verification
+/// check that this hash is still stored. It has no `Debug`, which keeps it out of logs.
 pub struct Password {
     pub user_id: i64,
     pub(super) hash: String,
 }
 
-/// Sets the password of a user, and ends every session of theirs.
+/// Sets the password of a user and ends all of their sessions.
 ///
 /// # Errors
 /// Those of [`prepare`].
@@ -38,8 +37,8 @@ pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()>
     session::commit(state, transaction).await
 }
 
-/// Changes a password that fitted, ends every session of the user, and begins one: its secret. Nothing when the password is
-/// not theirs any more.
+/// Replaces a verified password, ends all sessions of the user, and starts a new one; returns its secret. Returns
+/// `None` if the old password is no longer valid.
 ///
 /// # Errors
 /// Those of [`prepare`].
@@ -54,19 +53,19 @@ pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Resul
     Ok(Some(secret))
 }
 
-/// What is to be the password of a user.
+/// Validates and hashes a new password.
 ///
 /// # Errors
-/// 422 under `password` when it is too short or too long, or is the user's own name or address; [`Error::NotFound`]
-/// when there is no such user.
+/// 422 under `password` if it is too short or too long, or equals the user's name or email address; [`Error::NotFound`]
+/// if there is no such user.
 pub async fn prepare(state: &State, user_id: i64, password: &str) -> Result<Password> {
     let user = user::Entity::find_by_id(user_id).one(state.db.reader()).await?.ok_or(Error::NotFound)?;
     check(password, &user)?;
     Ok(Password { user_id, hash: hash(password.to_string()).await? })
 }
 
-/// Keeps the password, if need be only in place of that one, and ends every session and every link of the user, in a
-/// transaction that [`session::commit`] is to commit. Answers whether it was kept.
+/// Stores the password, with `old` only in its place, and ends all sessions and invitations of the user, in a
+/// transaction that [`session::commit`] must commit. Returns whether it was stored.
 pub(super) async fn store(
     state: &State,
     transaction: &Connection,
@@ -90,10 +89,10 @@ pub(super) async fn store(
     Ok(true)
 }
 
-/// The password of the active user with this address, when it fits. Costs the same whether or not there is one.
+/// Verifies the password of the active user with this email address. It takes the same time if there is no such user.
 ///
 /// # Errors
-/// When the database fails, or a stored hash cannot be read.
+/// If the database fails or a stored hash is malformed.
 pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<Password>> {
     let mut sql = Sql::new(
         state.db.dialect(),
@@ -132,7 +131,7 @@ fn check(password: &str, user: &user::Model) -> Result<()> {
     Err(Error::invalid("password", problem))
 }
 
-/// The hash of a password that nobody has, to be compared with in place of one that is not there.
+/// Hash of a random password, verified in place of a missing one.
 async fn dummy_hash() -> Result<&'static str> {
     static HASH: OnceLock<String> = OnceLock::new();
     match HASH.get() {

@@ -51,7 +51,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// Nobody keeps a role that is gone: no user, and no saved view.
+    /// Removes the deleted role from users and saved views.
     async fn after_delete(context: &Context<'_>, role: &Model) -> Result<()> {
         let of_roles = |field: &&FieldMeta| matches!(field.kind, Kind::RefList { resource: "role" });
         for entry in context.catalog().entries() {
@@ -77,7 +77,7 @@ impl Behaviour for Entity {
     }
 }
 
-/// The roles that permit what no endpoint asks for any more.
+/// Roles with permissions that no endpoint needs.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().permissions();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The secret of a token: `chr_`, 32 random base62 characters, and 6 more that are their CRC-32.
+//! Token secrets: `chr_`, 32 random base62 characters, and the CRC-32 of both in 6 characters.
 
 use sha2::{Digest, Sha256};
 
@@ -9,11 +9,11 @@ const RANDOM_CHARACTERS: usize = 32;
 const CHECKSUM_CHARACTERS: usize = 6;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A token as it is shown once. It has no `Debug`, so that no log prints it.
+/// A token as text, shown once. It has no `Debug`, which keeps it out of logs.
 pub struct Secret(String);
 
 impl Secret {
-    /// Makes a new one from the operating system's randomness.
+    /// Generates a token from the operating system's random source.
     pub fn generate() -> Result<Secret> {
         let mut text = format!("{PREFIX}{}", random_base62(RANDOM_CHARACTERS)?);
         let check = checksum(&text);
@@ -21,7 +21,7 @@ impl Secret {
         Ok(Secret(text))
     }
 
-    /// Reads what a client sent; `None` when it cannot be a token, which spares the database a look.
+    /// Parses a token; `None` if it is malformed, which saves a database query.
     pub fn parse(text: &str) -> Option<Secret> {
         let well_formed = text.len() == PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS
             && text.starts_with(PREFIX)
@@ -30,12 +30,12 @@ impl Secret {
             .then(|| Secret(text.to_string()))
     }
 
-    /// The text, to show it once.
+    /// The token as text.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is stored, and looked up.
+    /// SHA-256, stored in place of the token.
     pub fn digest(&self) -> [u8; 32] {
         digest(&self.0)
     }
@@ -46,13 +46,13 @@ impl Secret {
     }
 }
 
-/// So many random base62 characters from the operating system.
+/// `length` random base62 characters from the operating system's random source.
 pub(crate) fn random_base62(length: usize) -> Result<String> {
     let mut text = String::with_capacity(length);
     while text.len() < length {
         let mut bytes = [0_u8; RANDOM_CHARACTERS];
         getrandom::fill(&mut bytes).map_err(Error::internal)?;
-        // 248 is the largest multiple of 62 in a byte: what is above would favour some characters.
+        // 248 is the largest multiple of 62 in a byte: greater values would bias the result.
         for byte in bytes.into_iter().filter(|byte| *byte < 248) {
             if text.len() < length {
                 text.push(char::from(ALPHABET[usize::from(byte % 62)]));
@@ -62,12 +62,12 @@ pub(crate) fn random_base62(length: usize) -> Result<String> {
     Ok(text)
 }
 
-/// The SHA-256 of a secret.
+/// SHA-256 of a secret.
 pub(super) fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// The CRC-32 of the text so far, in six base62 digits.
+/// CRC-32 of the text in six base62 digits.
 fn checksum(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes());
     let mut digits = [0_u8; CHECKSUM_CHARACTERS];

@@ -1,4 +1,4 @@
-//! Who is signed in to the panel: a secret in a cookie, whose digest is stored, and which is changed every hour.
+//! Panel sessions: a secret in a cookie, stored as a digest and rotated every hour.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,24 +16,25 @@ use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
 
 const SECRET_CHARACTERS: usize = 43;
-/// A session ends when it was not used for so long, and at last.
+/// A session ends after this time without use, and at the latest after [`MAX_LIFETIME`].
 const IDLE_TIMEOUT: TimeDelta = TimeDelta::hours(12);
 const MAX_LIFETIME: TimeDelta = TimeDelta::days(30);
-/// The secret is changed so often; the one before it holds so long, for requests that were under way, and until the new one
-/// is used: the answer that tells it may be lost.
+/// Interval between rotations of the secret. The previous secret stays valid for the grace period, for requests in
+/// progress, and until the new one is used, because its response may be lost.
 const ROTATION_INTERVAL: TimeDelta = TimeDelta::hours(1);
 const ROTATION_GRACE: TimeDelta = TimeDelta::minutes(1);
-/// Its use is noted at most so often.
+/// Minimum interval between two writes of `last_used_at`.
 const LAST_USED_INTERVAL: TimeDelta = TimeDelta::minutes(5);
-/// What was read of it holds so long, on other nodes too; on the node that ends it, it ends at once.
+/// How long a session is cached. A session that ends is rejected at once on the node that ended it and within this time
+/// on others.
 const CACHE_TTL: Duration = Duration::from_secs(30);
-/// A request waits so long for its secret to be changed, and goes on with the one that it has.
+/// Maximum time that a request waits for a rotation. After it, the request continues with its current secret.
 const ROTATION_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A user in a browser.
+/// A user who is signed in to the panel.
 #[derive(Debug)]
 pub struct SignedIn {
-    /// May everything that the user's permissions allow.
+    /// Has the ability `*`: the user's permissions alone decide.
     pub principal: Arc<Principal>,
     pub name: String,
     pub email: String,
@@ -42,21 +43,21 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// What the session is known by for as long as it lasts, whatever its secret is by now.
+    /// Identifies the session over its lifetime, across rotations of its secret.
     pub fn session_key(&self) -> String {
         format!("{} {}", self.id, self.created_at.timestamp_micros())
     }
 }
 
-/// What a cookie leads to.
+/// The session of a cookie.
 #[derive(Debug)]
 pub struct Found {
     pub user: Arc<SignedIn>,
-    /// The secret that takes the place of the one that was sent.
+    /// New secret that replaces the one of the cookie.
     pub renewed: Option<String>,
 }
 
-/// Cache of signed-in users by the digests of their sessions.
+/// Cache of signed-in users by the digest of their secret.
 #[derive(Debug, Default)]
 pub struct SessionCache(Mutex<CacheState>);
 
@@ -91,11 +92,11 @@ impl SessionCache {
     }
 }
 
-/// Begins a session by a password that fitted: its secret. Nothing when the password is not the user's any more, or the user
-/// was deactivated meanwhile.
+/// Starts a session after a successful verification and returns its secret. Returns `None` if the password has been
+/// changed or the user deactivated in the meantime.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn begin(state: &State, password: &Password) -> Result<Option<String>> {
     let transaction = state.db.begin().await?;
     let secret = insert(state, &transaction, password).await?;
@@ -103,10 +104,10 @@ pub async fn begin(state: &State, password: &Password) -> Result<Option<String>>
     Ok(secret)
 }
 
-/// The same in a transaction. Those of the user that are over are removed.
+/// Starts a session in a transaction and deletes expired sessions of the user.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub(super) async fn insert(state: &State, transaction: &Connection, password: &Password) -> Result<Option<String>> {
     let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random_base62(SECRET_CHARACTERS)?);
     let mut over = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
@@ -122,18 +123,18 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
     sql.push(" FROM \"users\" u JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ");
     sql.bind(password.user_id).push(" AND p.\"hash\" = ").bind(password.hash.as_str());
     sql.push(" AND u.\"is_active\" = ").bind(true);
-    // Who sets another password or deactivates the user is waited for, or ends this session as every other.
+    // Waits for a transaction that changes the password or deactivates the user, or is seen by it and ended.
     if dialect == Dialect::Postgres {
         sql.push(" FOR SHARE");
     }
     Ok((sql.run(transaction).await? == 1).then_some(secret))
 }
 
-/// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated. `bypass_cache`: whatever
-/// is remembered of it.
+/// Finds the user of a secret; `None` if the session has ended or expired, or the user is deleted or deactivated.
+/// `bypass_cache` looks the session up in the database.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<Found>> {
     let key = digest(secret);
     let begun = state.clock.instant();
@@ -144,7 +145,7 @@ pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Resul
     let Some(row) = read(state, &hex::encode(key)).await? else { return Ok(None) };
     let now = state.clock.now();
     let over = now - row.last_used_at > IDLE_TIMEOUT || now - row.created_at > MAX_LIFETIME;
-    // Who comes with a secret whose successor is in use has it from somebody else, or from a request that was under way.
+    // A previous secret after the new one is in use, and after the grace period, may be stolen.
     let age = now - row.rotated_at;
     if over || (row.is_previous && row.is_seen() && age > ROTATION_GRACE) {
         return Ok(None);
@@ -157,7 +158,7 @@ pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Resul
     let principal = Principal { abilities: vec!["*".into()], ..load_principal(state, model).await? };
     let user =
         Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id, created_at: row.created_at });
-    // The answer that told the successor of a previous one was lost.
+    // A previous secret after the grace period means that the response with the new one was lost: rotate again.
     let renewed = match age > if row.is_previous { ROTATION_GRACE } else { ROTATION_INTERVAL } {
         true => rotate(state, &row, &hex::encode(key), now).await,
         false => None,
@@ -175,7 +176,7 @@ pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Resul
 /// Ends a session.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"id\" = ");
     sql.bind(user.id);
@@ -184,26 +185,26 @@ pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
     commit(state, transaction).await
 }
 
-/// Commits what ends sessions, and forgets what was remembered of them. A client that goes away meanwhile stops neither.
+/// Commits a transaction that ends sessions, and clears the cache, both even if the client disconnects.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub(super) async fn commit(state: &Arc<State>, transaction: Connection) -> Result<()> {
     let (state, lasting) = (state.clone(), state.lasting.clone());
     lasting
         .to_the_end(async move {
             let committed = transaction.commit().await;
-            // Also when the word of it was lost: it may stand.
+            // Even after an error, because the commit may have succeeded.
             state.tokens.clear();
             committed
         })
         .await
 }
 
-/// Ends every session of a user.
+/// Ends all sessions of a user.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn end_all(state: &State, connection: &Connection, user_id: i64) -> Result<()> {
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
     sql.bind(user_id);
@@ -221,7 +222,7 @@ struct Row {
 }
 
 impl Row {
-    /// Whether the secret that is in force was used, so that it has arrived.
+    /// Reports whether the current secret has been used, which means that it reached the browser.
     fn is_seen(&self) -> bool {
         self.last_used_at > self.rotated_at
     }
@@ -247,8 +248,8 @@ async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
     }))
 }
 
-/// Changes the secret in the place of the one that was sent; nothing when another request has just done so, or when it
-/// cannot be done now: who only reads needs nobody who writes. Left in the middle it is as when the answer is lost.
+/// Rotates the secret. Returns `None` if a concurrent request has rotated it, or if the rotation fails or times out,
+/// because reads must not depend on writes. An interrupted rotation is handled like a lost response.
 async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Option<String> {
     let rotated = tokio::time::timeout(ROTATION_TIMEOUT, try_rotate(state, row, sent, now)).await;
     rotated.unwrap_or_else(|_| Err(Error::too_long())).unwrap_or_else(|error| {
@@ -267,8 +268,8 @@ async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) ->
     Ok((changed == 1).then_some(secret))
 }
 
-/// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged. Of a secret that another
-/// request has changed meanwhile it says nothing: the new one may not have arrived.
+/// Writes `last_used_at` in the background. A failure is only logged. The digest in the condition excludes a secret
+/// that was rotated in the meantime, because the new one may not have reached the browser.
 fn record_use(state: Arc<State>, row: Row, now: DateTime<Utc>) {
     tokio::spawn(async move {
         let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
@@ -279,7 +280,7 @@ fn record_use(state: Arc<State>, row: Row, now: DateTime<Utc>) {
     });
 }
 
-/// Runs one statement in a transaction of its own, and answers how many rows it changed.
+/// Runs one statement in its own transaction and returns the number of changed rows.
 async fn write(state: &State, sql: Sql) -> Result<u64> {
     let transaction = state.db.begin().await?;
     let changed = sql.run(&transaction).await?;

@@ -1,4 +1,4 @@
-//! Tokens as records: named, bound to a user, limited to abilities; the secret itself is shown once.
+//! The token resource: named, bound to a user and limited to abilities; the secret is shown once.
 
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
@@ -65,7 +65,7 @@ impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let caller = context.caller();
         if let Some(before) = &draft.before {
-            // Whoever changes a token could use it: it must not be stronger than the caller's own.
+            // A caller who changes a token may also use it: it must not have more abilities than the caller's own.
             for ability in abilities(Some(&before.abilities)) {
                 caller.need_ability(&ability)?;
             }
@@ -101,7 +101,7 @@ impl Behaviour for Entity {
     }
 }
 
-/// Whether a token is new, or will hold longer or do more than before.
+/// Reports whether a token is new, or gets more abilities or another expiry.
 fn grants(draft: &Draft<Entity>) -> bool {
     let Some(before) = &draft.before else { return true };
     let held = abilities(Some(&before.abilities));
@@ -110,7 +110,7 @@ fn grants(draft: &Draft<Entity>) -> bool {
     does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
 }
 
-/// A token grants known abilities only, and only those that the caller's own token grants_ability.
+/// Checks that the abilities exist and that the caller's own token has them.
 fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
     let Some(given) = draft.model.abilities.try_as_ref() else { return };
     let given = abilities(Some(given));
@@ -135,7 +135,7 @@ fn abilities(list: Option<&Json>) -> Vec<String> {
     list.and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default()
 }
 
-/// The tokens that grant an ability that no endpoint needs any more.
+/// Tokens with abilities that no endpoint needs.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().abilities();
     let mut found = Vec::new();

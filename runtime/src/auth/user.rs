@@ -1,4 +1,4 @@
-//! Users: whom tokens speak for.
+//! The user resource: accounts that tokens and sessions authenticate.
 
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
@@ -78,7 +78,7 @@ impl Behaviour for Entity {
         if is != was && !context.caller().is_admin {
             draft.error("is_admin", "is changed by administrators only");
         } else if is && !was {
-            // Of an administrator's tokens only one for everything makes another's as strong.
+            // Only a token with the ability `*` may create an administrator.
             context.caller().need_ability("*")?;
         }
         if let Some(before) = &draft.before {
@@ -97,13 +97,13 @@ impl Behaviour for Entity {
         let email = email(draft);
         if let Some(before) = &draft.before {
             let deactivated = before.is_active && !is_active(draft, before);
-            // Who has the old inbox has no way in.
+            // An invitation sent to the old email address must not work.
             if deactivated || email.as_ref().is_some_and(|email| before.email != *email) {
                 invitation::end(context.state().db.dialect(), context.db(), before.id).await?;
             }
             if deactivated {
                 session::end_all(context.state(), context.db(), before.id).await?;
-                // Also when a plain update does it.
+                // Emitted for a plain update, too.
                 draft.emit(Event::Deactivated);
             }
         }
@@ -133,14 +133,14 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// Stops the user's tokens: they answer 403 from then on.
+    /// Deactivates the user: requests with their tokens get 403.
     async fn deactivate(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         draft.model.is_active = Set(false);
         Ok(())
     }
 
-    /// Whoever has the link has all that the user may: what only administrators give to others, and only by a token for
-    /// everything.
+    /// Creates an invitation. Its holder gets all rights of the user, which is why it needs an administrator and the
+    /// ability `*`.
     async fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         context.caller().need_ability("*")?;
         if !context.caller().is_admin {
@@ -158,7 +158,7 @@ impl Behaviour for Entity {
     }
 }
 
-/// The address in its one spelling, so that it is unique whatever its case.
+/// The email address in lower case, which makes it unique regardless of case.
 fn email(draft: &Draft<Entity>) -> Option<String> {
     draft.model.email.try_as_ref().map(|email| email.to_lowercase())
 }
@@ -167,8 +167,8 @@ fn is_active(draft: &Draft<Entity>, before: &Model) -> bool {
     draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active)
 }
 
-/// Whether no other active administrator would be left. One is asked after the other, so that of two that go at once the
-/// second sees the first gone. Not by locking them all: each of the two has locked one already.
+/// Reports whether no other active administrator would be left. The advisory lock serializes concurrent checks; locking
+/// all administrators would deadlock, because each request has locked one already.
 async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
     Lock::Admins.hold(context.db()).await?;
     let admins = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true));

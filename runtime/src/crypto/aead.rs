@@ -1,4 +1,5 @@
-//! Secrets that an answer shows, kept for its repetition: ciphertext under a key that is not in the database.
+//! Authenticated encryption of stored secrets (XChaCha20-Poly1305) under the server's secret key, which is not in the
+//! database.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
@@ -8,11 +9,11 @@ use crate::crypto::hmac::hmac;
 
 const NONCE_BYTES: usize = 24;
 
-/// Seals text with XChaCha20-Poly1305 and answers it in hexadecimal. `purpose` is part of the key: what was ciphertext for
-/// one purpose cannot be opened for another.
+/// Encrypts a text and returns nonce and ciphertext in hexadecimal. The key is derived for `purpose`: a text encrypted
+/// for one purpose cannot be decrypted for another.
 ///
 /// # Errors
-/// When the operating system has no randomness.
+/// If the operating system's random source fails.
 pub fn encrypt(secret_key: &str, purpose: &str, text: &str) -> Result<String> {
     let mut nonce = [0_u8; NONCE_BYTES];
     getrandom::fill(&mut nonce).map_err(Error::internal)?;
@@ -22,7 +23,7 @@ pub fn encrypt(secret_key: &str, purpose: &str, text: &str) -> Result<String> {
     Ok(hex::encode(nonce) + &hex::encode(ciphertext))
 }
 
-/// Opens what [`encrypt`] made; `None` when it was ciphertext under another key or for another purpose, or was changed.
+/// Decrypts the result of [`encrypt`]; `None` if the key or the purpose differs or the text was changed.
 pub fn decrypt(secret_key: &str, purpose: &str, ciphertext: &str) -> Option<String> {
     let bytes = hex::decode(ciphertext).ok().filter(|bytes| bytes.len() > NONCE_BYTES)?;
     let (nonce, ciphertext) = bytes.split_at(NONCE_BYTES);
@@ -32,7 +33,7 @@ pub fn decrypt(secret_key: &str, purpose: &str, ciphertext: &str) -> Option<Stri
     String::from_utf8(text).ok()
 }
 
-/// The key for a purpose is HMAC-SHA-256 of the purpose under the secret key.
+/// Derives the key as HMAC-SHA-256 of the purpose.
 fn cipher(secret_key: &str, purpose: &str) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(&hmac(secret_key.as_bytes(), purpose.as_bytes()).into())
 }

@@ -1,13 +1,13 @@
-//! HMAC-SHA-256, under keys of any length.
+//! HMAC-SHA-256 with keys of any length.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// The bytes of a block of SHA-256.
+/// Block size of SHA-256.
 const BLOCK_BYTES: usize = 64;
 
-/// What authenticates messages under a key. The key fills a block, hashed first where it is longer than one (RFC 2104,
-/// section 2). The library does the same behind an error that never comes, for which there would have to be another key.
+/// HMAC with a key that is padded to a block, or hashed first if it is longer (RFC 2104, section 2). The constructor of
+/// the `hmac` crate for such keys returns a `Result` that never fails.
 pub fn keyed(key: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; BLOCK_BYTES];
     match block.get_mut(..key.len()) {

@@ -1,4 +1,4 @@
-//! Cryptographic primitives under the server's secret key: authenticated encryption and HMAC.
+//! Cryptography: authenticated encryption and HMAC.
 
 pub mod aead;
 pub mod hmac;

@@ -1,4 +1,4 @@
-//! The definition of a custom field: a record of its own, with the rules that its type implies.
+//! The custom field resource: definitions of custom fields and their validation.
 
 use std::collections::HashSet;
 
@@ -50,13 +50,13 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// So many records of one entity type may have.
+/// Maximum number of custom fields per resource.
 const MAX_FIELDS_PER_ENTITY: u64 = 100;
 
-/// What the names of negated predicates begin with: `q[cf.x_not_eq]` asks about `x`.
+/// Prefix of negated predicates: `q[cf.x_not_eq]` is a condition on `x`.
 const NEGATION: &str = "_not";
 
-/// What the rest of the runtime needs of a definition.
+/// A definition as the rest of the runtime uses it.
 #[derive(Debug, Clone)]
 pub struct Definition {
     pub name: String,
@@ -66,7 +66,7 @@ pub struct Definition {
     pub required: bool,
 }
 
-/// The definitions of an entity type, by name.
+/// Loads the definitions of an entity type.
 pub async fn load(connection: &Connection, entity_type: &str) -> Result<Vec<Definition>> {
     let models = Entity::find().filter(Column::EntityType.eq(entity_type)).order_by_id_asc().all(connection).await?;
     Ok(models.into_iter().map(Definition::from).collect())
@@ -89,7 +89,7 @@ pub fn route() -> Route {
     crate::route!(Entity, Rules, hooks(check, before_save, after_commit), actions())
 }
 
-/// The rules of a definition.
+/// Hooks of the resource.
 trait Rules {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
@@ -135,27 +135,27 @@ impl Rules for Entity {
         if draft.model.label.is_not_set()
             && let Some(name) = draft.model.name.try_as_ref()
         {
-            // `max_power` is labelled `Max power`.
+            // The default label of `max_power` is `Max power`.
             let spaced = name.replace('_', " ");
             draft.model.label = Set(spaced[..1].to_ascii_uppercase() + &spaced[1..]);
         }
         Ok(())
     }
 
-    /// Its indexes are made, or dropped, beside the requests.
+    /// Creates or drops the indexes in the background.
     async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
         context.state().custom_fields_changed.tell();
         Ok(())
     }
 }
 
-/// What the other definitions of its entity type leave to a new one.
+/// Validates a new definition against those that exist for its entity type.
 async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
     let Some(entity_type) = draft.model.entity_type.try_as_ref() else { return Ok(()) };
-    // One is made after the other, so that of two that go at once the second sees the first.
+    // Serializes concurrent creations, which makes both checks exact.
     Lock::Fields.hold(context.db()).await?;
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
-    // Each has indexes, which every write keeps and PostgreSQL locks with their table.
+    // Limited because each has indexes, which every write maintains and PostgreSQL locks with the table.
     if others.clone().count(context.db()).await? >= MAX_FIELDS_PER_ENTITY {
         draft.error("entity_type", format!("has {MAX_FIELDS_PER_ENTITY} custom fields, and can have no more"));
     }
@@ -169,7 +169,7 @@ async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) 
     Ok(())
 }
 
-/// The definitions whose entity type has no custom fields any more.
+/// Definitions whose resource no longer has custom fields.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let has = |plural: &str| context.catalog().by_plural(plural).is_some_and(|entry| entry.meta.custom_fields);
     let definitions = Entity::find().all(context.db()).await?.into_iter();

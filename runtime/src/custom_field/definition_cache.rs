@@ -1,4 +1,4 @@
-//! The definitions as this process last read them, and what tells a statement whether they are still the same.
+//! Cache of custom field definitions, validated by the statements that use them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::resource::Resource;
 use crate::total;
 
-/// What is known of each entity type, by its plural name. It may have changed since, in this process or another: who uses
-/// it asks in the statement that decides, by [`write_definitions`] or, for the types alone, by [`write_changes`].
+/// Cached definitions by entity type. They may be outdated: a statement that depends on them compares them with the
+/// database, by [`write_definitions`] or, for types only, by [`write_changes`].
 #[derive(Debug, Default)]
 pub struct DefinitionCache {
     definitions: Mutex<HashMap<&'static str, Arc<Definitions>>>,
@@ -21,27 +21,27 @@ pub struct DefinitionCache {
 #[derive(Debug)]
 pub struct Definitions {
     pub list: Vec<Definition>,
-    /// The rows that they are read from.
+    /// The rows as text, for comparison.
     pub text: String,
 }
 
-/// The types alone, for planning a request.
+/// Types of the custom fields, for planning a request.
 #[derive(Debug, Default)]
 pub struct Types {
     pub of: CustomFieldTypes,
-    /// How often any definition had changed then, as [`write_changes`] writes it.
+    /// Version of all definitions when they were read, from [`write_changes`].
     pub changes: i64,
 }
 
 impl DefinitionCache {
-    /// The definitions as they were lately.
+    /// Returns the cached definitions, or loads them.
     pub async fn get(&self, connection: &Connection, entity_type: &'static str) -> Result<Arc<Definitions>> {
         if let Some(known) = lock(&self.definitions).get(entity_type) {
             return Ok(known.clone());
         }
         let mut sql = Sql::new(crate::db::Dialect::Postgres, "SELECT ");
         write_definitions(&mut sql, entity_type);
-        // The text first: what changes in between makes it the older of the two, and so another than the next one read.
+        // Read the text first: after a concurrent change it is older than the list, and the comparison fails safely.
         let row = sql.push(" AS \"text\"").clone().one(connection).await?;
         let text = row.map(|row| row.try_get("", "text")).transpose()?.unwrap_or_default();
         let known = Arc::new(Definitions { list: load(connection, entity_type).await?, text });
@@ -49,17 +49,17 @@ impl DefinitionCache {
         Ok(known)
     }
 
-    /// Reads them anew the next time.
+    /// Removes an entry, which the next [`DefinitionCache::get`] loads again.
     pub fn invalidate(&self, entity_type: &str) {
         lock(&self.definitions).remove(entity_type);
     }
 
-    /// The types as they lately were, where they were read.
+    /// The cached types, if any.
     pub fn types(&self, entity_type: &str) -> Option<Arc<Types>> {
         lock(&self.types).get(entity_type).cloned()
     }
 
-    /// Keeps types, unless those that are known were read later.
+    /// Stores types unless newer ones are cached.
     pub fn store_types(&self, entity_type: &'static str, types: Arc<Types>) {
         let mut known = lock(&self.types);
         if known.get(entity_type).is_none_or(|known| known.changes <= types.changes) {
@@ -72,7 +72,7 @@ fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes the rows of an entity type's definitions as one text, on PostgreSQL.
+/// Writes a subquery that returns the rows of an entity type's definitions as text, on PostgreSQL.
 pub fn write_definitions(sql: &mut Sql, entity_type: &str) {
     sql.push(
         "(SELECT COALESCE(string_agg(f::text, ',' ORDER BY f.\"id\"), '') FROM \"custom_fields\" AS f \
@@ -81,12 +81,12 @@ pub fn write_definitions(sql: &mut Sql, entity_type: &str) {
     sql.bind(entity_type).push(")");
 }
 
-/// Writes how often any definition has changed: a statement that was planned with types tells by it whether they are still those.
+/// Writes a subquery that returns the version of all definitions, which a statement planned with cached types compares.
 pub fn write_changes(sql: &mut Sql) {
     total::write_changes(sql, &[table()]);
 }
 
-/// The table of the definitions.
+/// Table of the definitions.
 pub fn table() -> &'static str {
     Entity::meta().table
 }

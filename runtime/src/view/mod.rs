@@ -1,4 +1,4 @@
-//! Saved views: a list's columns, filters and order under a name, applied by `view_id`.
+//! Saved views: columns, filters and sort order of a list under a name, applied by `view_id`.
 
 mod apply;
 mod version;

@@ -1,4 +1,4 @@
-//! A saved view as a record: who sees it, and what it may name.
+//! The saved view resource: visibility, validation and cloning of views.
 
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
@@ -69,20 +69,20 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// One filter of a view, as it is sent and stored.
+/// One filter of a view, as sent and as stored.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
     pub field: String,
     pub predicate: String,
-    /// A scalar, or a list for `in` and `not_in`; absent for the predicates that say all by themselves.
+    /// A scalar, or a list for `in` and `not_in`; absent for predicates without a value.
     #[serde(default)]
     pub value: Json,
     #[serde(default)]
     pub logic: Logic,
 }
 
-/// The JSON Schema of the filters. What a value may be depends on the predicate.
+/// JSON Schema of the filters. The type of `value` depends on the predicate.
 pub(crate) fn filters() -> Json {
     let text = json!({ "type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS });
     let listed = json!({ "type": "string", "pattern": "^[^,]+(,[^,]+)*$" });
@@ -137,7 +137,7 @@ pub(crate) fn filters() -> Json {
     })
 }
 
-/// How a filter joins those before it. On the first only the negation counts.
+/// How a filter is combined with those before it. For the first filter, only the negation counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Option<String>")]
 pub enum Logic {
@@ -148,7 +148,7 @@ pub enum Logic {
     Nor,
 }
 
-/// A word in any case, as everywhere; null is as if it were left out.
+/// Case-insensitive; null is the default.
 impl TryFrom<Option<String>> for Logic {
     type Error = &'static str;
 
@@ -164,14 +164,14 @@ impl TryFrom<Option<String>> for Logic {
 }
 
 impl Filter {
-    /// The filter as the `q` parameter that would mean the same.
+    /// The equivalent `q` parameter.
     pub fn term(&self) -> Result<Term, String> {
         let predicate = Predicate::from_name(&self.predicate).ok_or_else(|| {
             format!("names an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names()))
         })?;
         let values = match &self.value {
             Json::Array(list) => Values::Repeated(list.iter().map(text).collect::<Result<_, _>>()?),
-            // `present`, `null` and their kin need no value to be affirmed.
+            // Predicates such as `present` and `null` default to true.
             Json::Null if predicate.is_switch() => Values::One("true".into()),
             value => Values::One(text(value)?),
         };
@@ -210,12 +210,12 @@ trait Behaviour {
 }
 
 impl Behaviour for Entity {
-    /// An administrator reaches every view by its id; others those of their list.
+    /// Scope by id: administrators see all views, others those of their list.
     fn scope(context: &Context<'_>) -> Option<Condition> {
         if context.caller().is_admin { None } else { Self::list_scope(context) }
     }
 
-    /// The caller's own views, the shared ones of the caller's roles, and all system views.
+    /// Scope of lists: own views, shared views of the caller's roles, and system views.
     fn list_scope(context: &Context<'_>) -> Option<Condition> {
         let meta = Entity::meta();
         let own = Condition::equals(field(meta, "user_id"), context.caller().user_id.unwrap_or(0));
@@ -225,7 +225,7 @@ impl Behaviour for Entity {
         Some(own.or(system).or(shared))
     }
 
-    /// Its creator and administrators alone change or delete a view, administrators alone one of the system's.
+    /// Only the creator and administrators may change or delete a view; system views are for administrators alone.
     async fn guard(context: &Context<'_>, view: &Model) -> Result<()> {
         let caller = context.caller();
         let own = Some(view.user_id) == caller.user_id && view.visibility != "system";
@@ -243,7 +243,7 @@ impl Behaviour for Entity {
             draft.error("visibility", "is system for administrators only");
         }
         let before = draft.before.as_ref();
-        // What a view has it keeps, also when a field that it validator has gone since.
+        // Unchanged values are not checked, because a field that they name may have been removed since.
         let has_columns = before.is_some_and(|view| draft.model.columns.try_as_ref() == Some(&view.columns));
         let has_filters = before.is_some_and(|view| draft.model.filters.try_as_ref() == Some(&view.filters));
         let has_sort = before.is_some_and(|view| draft.model.sort_column.try_as_ref() == Some(&view.sort_column));
@@ -277,7 +277,7 @@ impl Behaviour for Entity {
                 Err(problem) => draft.error("filters", format!("{problem} (filter {})", index + 1)),
             }
         }
-        // No list could be asked with it.
+        // A list request rejects more values.
         if values > MOST_VALUES {
             draft.error("filters", too_many_values());
         }
@@ -301,8 +301,8 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// A personal copy of any view that the caller sees. What has gone since the view was made is left out, as lists
-    /// leave it out.
+    /// Creates a personal copy of a visible view. Columns, filters and sort order that are no longer valid are left
+    /// out.
     async fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>) -> Result<()> {
         let (mut columns, mut filters) = (list(Some(&view.columns)), view.filters.clone());
         let mut sort_column = view.sort_column.clone();
@@ -330,17 +330,17 @@ impl Behaviour for Entity {
     }
 }
 
-/// The characters of a name (the specification, "Custom view").
+/// Maximum length of a name (the specification, "Custom view").
 const MAX_NAME_CHARACTERS: usize = 255;
 
-/// The filters of a view, as far as they can be read without knowing its resource.
+/// Parses the filters of a view, without validation against a resource.
 pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
-    // A derived reader would take a list of values for an object.
+    // The derived deserializer would accept an array for an object.
     let list = match json {
         Json::Array(list) if list.iter().all(Json::is_object) => list,
         _ => return Err("must be a list of objects".into()),
     };
-    // They are folded into a tree as deep as they are many.
+    // The filters become a tree whose depth is their number.
     if list.len() > MOST_CONDITIONS {
         return Err(format!("must have at most {MOST_CONDITIONS} elements"));
     }
@@ -350,7 +350,7 @@ pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
     list.into_iter().enumerate().map(read).collect()
 }
 
-/// What is wrong with filters that are more than [`MOST_CONDITIONS`].
+/// Error message for more than [`MOST_CONDITIONS`] conditions.
 pub(super) fn too_many_conditions() -> String {
     format!("must have at most {MOST_CONDITIONS} conditions")
 }
@@ -359,7 +359,7 @@ fn list(json: Option<&Json>) -> Vec<String> {
     json.and_then(|json| serde_json::from_value(json.clone()).ok()).unwrap_or_default()
 }
 
-/// A field that the struct above has.
+/// Metadata of a field of [`Model`].
 fn field(meta: &'static ResourceMeta, name: &str) -> &'static FieldMeta {
     meta.fields.iter().find(|f| f.name == name).unwrap_or(&meta.fields[0])
 }

@@ -1,4 +1,4 @@
-//! What a saved view may name of its resource: columns, filters, the order.
+//! Validation of saved views against the fields of their resource.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::stale_reference::StaleReference;
 use crate::meta::Shown;
 use crate::query::{Planner, hint};
 
-/// The names that one resource has for its views.
+/// Validates columns, filters and sort columns of one resource.
 pub struct ViewValidator<'c> {
     catalog: &'c Catalog,
     entry: &'c Entry,
@@ -30,12 +30,12 @@ impl<'c> ViewValidator<'c> {
     }
 
     fn planner(&self) -> Planner<'_> {
-        // Which records a caller sees decides nothing of which names there are.
+        // Names do not depend on the records that the caller sees.
         Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom.of, deleted: false, seen: &|_| None }
     }
 
     /// # Errors
-    /// What is wrong with a column, to complete "this value ...".
+    /// Why the column is invalid, as the predicate of a sentence.
     pub fn column(&self, column: &str) -> Result<(), String> {
         let known = match column.strip_prefix("cf.") {
             Some(name) => self.entry.meta.custom_fields && self.custom.of.contains_key(name),
@@ -48,21 +48,21 @@ impl<'c> ViewValidator<'c> {
         Err(format!("names an unknown column `{column}`{}", hint(column, names)))
     }
 
-    /// How many values a list is given for a filter.
+    /// Returns the number of values in a filter.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the filter is invalid.
     pub fn filter(&self, filter: &Filter) -> Result<usize, String> {
         filter.term().and_then(|term| self.planner().term(&term)).map(|condition| condition.values())
     }
 
-    /// How many conditions these are, each field of an `_or_` being one.
+    /// Number of conditions; each field of an `_or_` counts as one.
     pub fn conditions(&self, filters: &[Filter]) -> usize {
         filters.iter().map(|filter| self.planner().conditions(&filter.field)).sum()
     }
 
     /// # Errors
-    /// What is wrong with the column of the order.
+    /// Why the sort column is invalid.
     pub fn sort_column(&self, column: &str) -> Result<(), String> {
         if column.starts_with('-') || self.planner().order(column).is_none() {
             return Err(format!("names `{column}`, by which {} cannot be sorted", self.entry.meta.plural));
@@ -71,7 +71,7 @@ impl<'c> ViewValidator<'c> {
     }
 }
 
-/// The saved views that name what is no more. Lists leave that out, so that nobody sees it in their answers.
+/// Saved views that name columns, filters or sort columns which no longer exist. Lists ignore them silently.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let mut found = Vec::new();
     for view in Entity::find().all(context.db()).await? {

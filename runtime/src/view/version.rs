@@ -1,8 +1,8 @@
-//! How often saved views have changed by this process, for who remembers what was read of them.
+//! Version of the saved views, by which caches detect changes made by this process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A count that grows with every change that was committed.
+/// Counter that grows with every committed change.
 #[derive(Debug, Default)]
 pub struct ViewVersion(AtomicU64);
 
@@ -11,7 +11,7 @@ impl ViewVersion {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// What was read while this was the same is as it was, but for what other processes do.
+    /// The current version. Changes by other processes do not increase it.
     pub fn current(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }

@@ -1,4 +1,5 @@
-//! Attempts at deliveries as records: what was sent when and where, what came back, and when the next attempt is due.
+//! Delivery log: the resource with one record for each attempt, with the request, the response and the time of the next
+//! attempt.
 
 use charter_macros::{Output, Resource};
 use sea_orm::entity::prelude::*;
@@ -21,10 +22,10 @@ pub struct Model {
     pub id: i64,
     #[field(reference("webhook"), internal)]
     pub webhook_id: i64,
-    /// Where it was sent, which the webhook may have left since; none of attempts before this was kept.
+    /// URL of this attempt, which the webhook may have changed since. Null in rows from before this column.
     #[field(string(2048), internal)]
     pub url: Option<String>,
-    /// When it began: `created_at` is when it ended.
+    /// Start of the attempt; `created_at` is its end.
     #[field(internal)]
     pub sent_at: Option<DateTimeUtc>,
     #[field(string(255), read_only)]
@@ -32,15 +33,15 @@ pub struct Model {
     /// The header `webhook-id`, the same on every attempt at one delivery.
     #[field(string(64), read_only)]
     pub delivery_id: String,
-    /// From 1, as the header `X-Service-Attempt`.
+    /// Counted from 1, as the header `X-Service-Attempt`.
     #[field(read_only)]
     pub attempt: i32,
     #[field(read_only)]
     pub response_status: Option<i32>,
-    /// The beginning of the answer's body.
+    /// The first 2 KiB of the response body.
     #[field(text, read_only)]
     pub response_body: Option<String>,
-    /// Why there was no answer.
+    /// Why no complete response arrived.
     #[field(text, read_only)]
     pub error: Option<String>,
     #[field(read_only, label = "Duration (ms)")]
@@ -51,20 +52,20 @@ pub struct Model {
     pub created_at: DateTimeUtc,
 }
 
-/// What an attempt sent, or would have sent, had its address been reached.
+/// Request of an attempt as it was sent, or would have been if the address had been reached.
 #[derive(Clone, Debug, Output)]
 pub struct Sent {
     #[field(string(16), example = "POST")]
     pub method: String,
-    /// Null for an attempt before this was kept.
+    /// Null for attempts from before the URL was stored.
     #[field(string(2048), example = "https://hooks.example.com/records")]
     pub url: Option<String>,
-    /// By their names, without those that sign the delivery: nobody who reads a log can send it again as ours.
+    /// By name, without signatures: a reader of the log cannot forge a delivery.
     #[field(
         example = "{\"content-type\": \"application/json\", \"x-service-event\": \"role.created\", \"x-service-attempt\": \"1\"}"
     )]
     pub headers: Json,
-    /// The very text that was signed. Null when the event is no longer kept.
+    /// The signed text. Null when the event has been pruned.
     #[field(
         text,
         widget = "monospace",
@@ -90,8 +91,8 @@ impl Behaviour for Entity {
         redelivery::resend(state, state.webhook_transport.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
     }
 
-    /// Answers what was sent. Events tell of records that whoever reads webhooks may have no ability to read: what it
-    /// takes is the ability to subscribe to them.
+    /// Returns the request of an attempt. It needs the ability to subscribe to the event, not the ability to read its
+    /// record.
     async fn request(context: &Context<'_>, log: &Model) -> Result<Sent> {
         need_access(context, log).await?;
         let mut sql =
@@ -111,7 +112,7 @@ impl Behaviour for Entity {
     }
 }
 
-/// Who may no longer see what an event tells of is not told again.
+/// Rejects users who may no longer read the record of the event.
 async fn need_access(context: &Context<'_>, log: &Model) -> Result<()> {
     if context.caller().is_admin {
         return Ok(());
@@ -120,7 +121,7 @@ async fn need_access(context: &Context<'_>, log: &Model) -> Result<()> {
         context.caller().need_permission(needed)?;
     }
     let dialect = context.state().db.dialect();
-    // Others than administrators reach their own webhooks alone.
+    // Users who are not administrators reach only their own webhooks.
     let mut sql =
         Sql::new(dialect, "SELECT 1 FROM \"webhook_deliveries\" d JOIN \"webhooks\" w ON w.\"id\" = d.\"webhook_id\" ");
     sql.push("JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE d.\"uid\" = ").bind(log.delivery_id.as_str());

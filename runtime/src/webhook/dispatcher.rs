@@ -1,7 +1,7 @@
-//! The engine of a process: one task that fans events out, claims what is due, and writes what attempts came to; and a
-//! task for per_webhook attempt.
+//! Webhook dispatcher: one task per process that fans out events, claims due deliveries and records results, and one
+//! task for each attempt.
 //!
-//! An event that was committed in this process wakes it at once; it looks by itself often enough for those of others.
+//! A commit in this process wakes it at once; polling finds the events of other processes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
-use super::cancellation::cancel_rest;
+use super::cancellation::cancel_remaining;
 use super::results::{FinishedAttempt, record_results};
 use super::delivery::{self, Claim, ClaimLimits, AttemptKind};
 use super::transport::{Transport, Outcome};
@@ -20,19 +20,19 @@ use crate::context::State;
 use crate::error::Result;
 use crate::lasting::kept;
 
-/// How often the engine looks for what other processes committed, what has become due, and what the dead left behind.
+/// Interval at which it looks for commits of other processes, due deliveries and expired leases.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Between two rounds: what comes meanwhile is one run_once's work, and not a transaction per_webhook.
+/// Pause between two rounds, which batches the work of both into fewer transactions.
 const BATCH_WINDOW: Duration = Duration::from_millis(10);
-/// How long it waits after the database failed.
+/// Pause after a database error.
 pub(super) const ERROR_BACKOFF: Duration = Duration::from_millis(500);
-/// Attempts under way when the engine stops have so long to end. What has not ended then is attempted again by whoever
-/// takes the lease.
+/// Time for running attempts to end when the dispatcher stops. After that, another worker repeats them when the lease
+/// has expired.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(18);
-/// Attempts at one webhook at a time while it is failing: one that answers nothing holds few slots.
+/// Maximum number of concurrent attempts at a webhook that is failing: a receiver that never responds holds few slots.
 const FAILING_CONCURRENCY: usize = 2;
 
-/// A running engine.
+/// Handle of a running dispatcher.
 #[derive(Debug)]
 pub struct Dispatcher {
     stop: watch::Sender<bool>,
@@ -40,23 +40,23 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Begins to deliver, with at most so many attempts at a time; none is for processes that leave it to others.
+    /// Starts to deliver with at most `slots` concurrent attempts; 0 is for processes that leave delivery to others.
     pub fn start(state: Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> Dispatcher {
         let (stop, stopped) = watch::channel(false);
         let (mut tasks, counted) = (Vec::new(), state.metrics.tasks.clone());
         if slots > 0 {
             let (state, stopped) = (state.clone(), stopped.clone());
-            // Of what one that panicked had begun the leases end.
+            // After a panic, the leases of its claims expire.
             let run = move || DispatchLoop::new(state.clone(), transport.clone(), slots).run(stopped.clone());
             tasks.push(tokio::spawn(kept(counted.clone(), "webhooks", run)));
         }
-        // Events are written whoever delivers them.
+        // Events are stored even if this process delivers none.
         let run = move || retention::run(state.clone(), stopped.clone());
         tasks.push(tokio::spawn(kept(counted, "retention", run)));
         Dispatcher { stop, tasks }
     }
 
-    /// Claims nothing more, and waits for the attempts under way; not for a database that hangs.
+    /// Stops claiming and waits for running attempts, but not for a database that hangs.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
         let until = Instant::now() + DRAIN_TIMEOUT + ERROR_BACKOFF;
@@ -69,30 +69,30 @@ impl Dispatcher {
     }
 }
 
-/// What the one task knows.
+/// State of the dispatcher's task.
 struct DispatchLoop {
     state: Arc<State>,
     transport: Arc<dyn Transport>,
-    /// The most attempts at a time; and at one webhook.
+    /// Maximum number of concurrent attempts, in total and for one webhook.
     slots: usize,
     per_webhook: usize,
-    /// Attempts that are running or whose end is not written yet: by webhook, in all, and retries alone.
+    /// Attempts that are running or not recorded yet: by webhook, in total, and retries alone.
     running: HashMap<i64, usize>,
     total: usize,
     retries: usize,
-    /// Attempts that have ended come through here.
+    /// Channel of attempts that have ended.
     finished_sender: mpsc::UnboundedSender<FinishedAttempt>,
     finished_receiver: mpsc::UnboundedReceiver<FinishedAttempt>,
-    /// Ends that are not written yet.
+    /// Results that are not recorded yet.
     unrecorded: Vec<FinishedAttempt>,
-    /// Whether more may be left to cancel of webhooks that were disabled.
+    /// Disabled webhooks may have more pending deliveries to cancel.
     cancels_pending: bool,
 }
 
-/// Why the task goes on.
+/// Why the loop woke up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wake {
-    /// Something was written, or an attempt has ended.
+    /// An event was committed or an attempt has ended.
     Work,
     Tick,
     Stop,
@@ -120,11 +120,11 @@ impl DispatchLoop {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
         let mut ticks = interval(POLL_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Whether events are known to wait.
+        // More events are known to be pending.
         let mut more = false;
         loop {
             let wake = tokio::select! {
-                // In an order in which none keeps those below it waiting: the clock does not always tick.
+                // Ordered such that no branch starves those below it: ticks are the rarest.
                 biased;
                 _ = stopped.wait_for(|stop| *stop) => Wake::Stop,
                 _ = ticks.tick() => Wake::Tick,
@@ -152,21 +152,21 @@ impl DispatchLoop {
         }
     }
 
-    /// Writes what has ended, makes the deliveries of some events, and begins what there is limits for. Answers whether more
-    /// events wait. Each run_once does some of per_webhook, so that a backlog of one kind keeps none of the others waiting.
+    /// Records results, fans out a batch of events, and starts attempts within the limits. Returns true if more events
+    /// are pending. Each round does some of each, so that no backlog starves the others.
     async fn run_round(&mut self, wake: Wake) -> Result<bool> {
-        // What is due already waits neither for what cannot be written nor for what cannot be fanned out.
+        // An error while recording or fanning out does not stop due deliveries.
         let ends = self.record_finished().await;
         let freed = ends.as_ref().is_ok_and(|freed| *freed);
         let now = self.state.clock.now();
         let fanned_out = delivery::fan_out(&self.state, now).await;
         let cancelled = match wake == Wake::Tick || self.cancels_pending {
-            true => cancel_rest(&self.state.db, now).await,
+            true => cancel_remaining(&self.state.db, now).await,
             false => Ok(false),
         };
         self.cancels_pending = cancelled.as_ref().is_ok_and(|more| *more);
         let events = fanned_out.as_ref().map_or(0, |fanned_out| fanned_out.events);
-        // What has just been made, what waited for a free slot, what has become due.
+        // New deliveries, deliveries that waited for a slot, deliveries that have become due.
         if events > 0 || freed || wake == Wake::Tick {
             self.start_attempts(AttemptKind::First).await?;
         }
@@ -178,12 +178,12 @@ impl DispatchLoop {
         Ok(fanned_out?.may_have_more || self.cancels_pending)
     }
 
-    /// Claims as much as there is limits for and begins its attempts.
+    /// Claims deliveries within the limits and starts their attempts.
     async fn start_attempts(&mut self, kind: AttemptKind) -> Result<usize> {
         let free = self.slots.saturating_sub(self.total);
         let slots = match kind {
             AttemptKind::First => free,
-            // Half of the slots are for first attempts alone.
+            // Half of the slots are reserved for first attempts.
             AttemptKind::Retry => free.min(self.slots.div_ceil(2).saturating_sub(self.retries)),
         };
         let limits = ClaimLimits { slots, per_webhook: self.per_webhook, per_failing_webhook: FAILING_CONCURRENCY.min(self.per_webhook), running: &self.running };
@@ -206,15 +206,15 @@ impl DispatchLoop {
         });
     }
 
-    /// Takes what has ended meanwhile, so that it is written together.
+    /// Collects the results that have arrived, which are then recorded in one transaction.
     fn collect(&mut self) {
         while let Ok(finished) = self.finished_receiver.try_recv() {
             self.unrecorded.push(finished);
         }
     }
 
-    /// Writes what has ended, and answers whether others may have waited for the slots. What cannot be written of one webhook
-    /// keeps nothing of another.
+    /// Records results. Returns true if deliveries may have waited for the freed slots. A failure for one webhook does
+    /// not keep the results of others from being recorded.
     async fn record_finished(&mut self) -> Result<bool> {
         self.collect();
         let ended = std::mem::take(&mut self.unrecorded);
@@ -225,7 +225,7 @@ impl DispatchLoop {
         }
         let (alone, mut failures) = (of_each.len() == 1, 0);
         for ended in of_each.into_values() {
-            // Where two fail it is the database.
+            // Two failures mean that the database is at fault.
             if !alone && failures < 2 && record_results(&self.state.db, &ended).await.is_ok() {
                 self.release_slots(ended);
             } else {
@@ -236,7 +236,7 @@ impl DispatchLoop {
         Err(error)
     }
 
-    /// Gives back the slots of what was written, and answers whether others may have waited for them.
+    /// Frees the slots of recorded attempts. Returns true if deliveries may have waited for them.
     fn release_slots(&mut self, written: Vec<FinishedAttempt>) -> bool {
         let mut freed = !written.is_empty() && self.total >= self.slots;
         for FinishedAttempt { claim, .. } in written {
@@ -253,7 +253,7 @@ impl DispatchLoop {
         freed
     }
 
-    /// Waits for what is under way, and writes it.
+    /// Waits for running attempts and records their results.
     async fn drain(mut self) {
         let until = Instant::now() + DRAIN_TIMEOUT;
         while self.total > 0 {
@@ -277,14 +277,14 @@ impl DispatchLoop {
     }
 }
 
-/// Delivers what is new and what is due, once and without a task, and answers how many attempts were made. For tests
-/// that kind the clock.
+/// Delivers pending events and due deliveries once, without a background task, and returns the number of attempts. For
+/// tests that advance the clock.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> Result<usize> {
     let mut dispatcher = DispatchLoop::new(state.clone(), transport, slots);
-    while cancel_rest(&state.db, state.clock.now()).await? {}
+    while cancel_remaining(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
     let made = dispatcher.start_attempts(AttemptKind::First).await? + dispatcher.start_attempts(AttemptKind::Retry).await?;
     while dispatcher.total > 0 {
@@ -295,7 +295,7 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
     Ok(made)
 }
 
-/// Makes one attempt and tells what came of it. A panic is an attempt that failed.
+/// Makes one attempt. A panic counts as a failed attempt.
 pub(super) async fn make_attempt(state: &Arc<State>, transport: Arc<dyn Transport>, claim: Claim) -> FinishedAttempt {
     state.webhooks.begin(&claim);
     let attempt = claim.attempt.clone();

@@ -1,4 +1,4 @@
-//! Host names, looked up and judged: nothing connects to an address that was not judged for this very name.
+//! DNS resolver that returns only addresses that the URL policy permits, which rules out DNS rebinding.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -10,27 +10,27 @@ use std::time::{Duration, Instant};
 
 use super::url_policy::UrlPolicy;
 
-/// Asks for the addresses of a name.
+/// Resolves a host name to its addresses.
 pub type Lookup = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
 
-/// For so long an answer is used again: endpoints that get many deliveries would ask for each.
+/// How long a lookup is cached.
 const CACHE_TTL: Duration = Duration::from_secs(30);
-/// So many names are remembered.
+/// Maximum number of cached names.
 const MAX_CACHED_NAMES: usize = 4096;
 
-/// Why a name has no address to connect to.
+/// Reason why a name has no usable address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResolveError {
-    /// The lookup failed, or found nothing.
+    /// The lookup failed or found no address.
     NotFound,
-    /// The lookup took longer than its limit.
+    /// The lookup timed out.
     Timeout,
-    /// One of its addresses is not permitted. A name with public and other addresses is refused as a whole: which of them
-    /// a connection takes would be chance.
+    /// One of the addresses is not permitted. A name that also has public addresses is rejected as a whole, because the
+    /// client may connect to any of them.
     Forbidden,
 }
 
-/// Looks up names, each at most once at a time.
+/// Resolver with a cache, which coalesces concurrent lookups of one name.
 #[derive(Clone)]
 pub struct Resolver(Arc<Shared>);
 
@@ -41,7 +41,7 @@ struct Shared {
     cache: Mutex<HashMap<String, CachedLookup>>,
 }
 
-/// What is known of one name. Whoever holds the lock looks it up; the others wait for that answer.
+/// Cached lookup of one name. The task that holds the lock resolves the name while others wait for its result.
 type CachedLookup = Arc<tokio::sync::Mutex<Option<(Instant, Vec<IpAddr>)>>>;
 
 impl Resolver {
@@ -49,10 +49,10 @@ impl Resolver {
         Resolver(Arc::new(Shared { policy, lookup, timeout, cache: Mutex::default() }))
     }
 
-    /// The addresses of a name, all of them permitted and at least one.
+    /// The addresses of a name, at least one and all of them permitted.
     ///
     /// # Errors
-    /// When there is none, or one that is not permitted.
+    /// If there is no address, or one that is not permitted.
     pub async fn resolve_allowed(&self, name: &str) -> Result<Vec<IpAddr>, ResolveError> {
         if let Some(own) = self.0.policy.permitted_local_addresses(name) {
             return if own.is_empty() { Err(ResolveError::Forbidden) } else { Ok(own) };
@@ -84,14 +84,14 @@ impl Resolver {
     fn entry(&self, name: &str) -> CachedLookup {
         let mut all = self.0.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_CACHED_NAMES && !all.contains_key(name) {
-            // Those that are being looked up stay, or the same name would be asked for twice.
+            // Lookups in progress stay: removing them would start a second lookup of the same name.
             all.retain(|_, entry| Arc::strong_count(entry) > 1);
         }
         all.entry(name.to_string()).or_default().clone()
     }
 }
 
-/// Asks the system, which reads its `hosts` file and asks its name servers.
+/// Lookup by the operating system: its `hosts` file and its name servers.
 pub fn system_lookup() -> Lookup {
     Arc::new(|name| {
         Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.map(|address| address.ip()).collect()) })
@@ -103,7 +103,7 @@ impl reqwest::dns::Resolve for Resolver {
         let resolver = self.clone();
         Box::pin(async move {
             match resolver.resolve_allowed(name.as_str()).await {
-                // The port of the URL takes the place of 0.
+                // The HTTP client replaces port 0 by the port of the URL.
                 Ok(addresses) => {
                     let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
                     Ok(Box::new(addresses.collect::<Vec<_>>().into_iter()) as reqwest::dns::Addrs)
@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts its calls, and answers after a moment.
+    /// Lookup that counts its calls and returns after 20 ms.
     fn counting(calls: &Arc<AtomicUsize>, addresses: &[&str]) -> Lookup {
         let (calls, addresses) = (calls.clone(), addresses.iter().map(|a| a.parse().unwrap()).collect::<Vec<IpAddr>>());
         Arc::new(move |_| {

@@ -1,4 +1,4 @@
-//! One exchange with a receiver: the request that is sent, the limits that it keeps, and what came of it.
+//! HTTP transport of webhooks: sends a signed request within time and size limits, and reads the response.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::crud::BoxFuture;
 use crate::error::{Error, Result};
 use crate::http_client;
 
-/// How long an exchange may take and how much of the answer is taken.
+/// Timeouts and size limits of one attempt.
 #[derive(Debug, Clone, Copy)]
 pub struct TransportLimits {
-    /// Looking up the host's addresses.
+    /// DNS lookup.
     pub resolve: Duration,
-    /// Connecting, with the TLS handshake.
+    /// Connect, including the TLS handshake.
     pub connect: Duration,
-    /// All of it, with the answer's body.
+    /// The whole exchange, including the response body.
     pub total: Duration,
-    /// Bytes of the answer's body that are read before the connection is given up.
+    /// Bytes of the response body that are read before the connection is closed.
     pub max_read_bytes: usize,
-    /// Bytes of it that are kept.
+    /// Bytes of the response body that are stored.
     pub max_stored_bytes: usize,
 }
 
@@ -44,7 +44,7 @@ impl Default for TransportLimits {
     }
 }
 
-/// Sends deliveries. One for a process; its connections are kept for the next delivery to the same host.
+/// HTTP client for deliveries, one per process. It keeps connections open for the next delivery to the same host.
 #[derive(Debug, Clone)]
 pub struct HttpTransport {
     client: Client,
@@ -53,27 +53,27 @@ pub struct HttpTransport {
     limits: TransportLimits,
 }
 
-/// Receivers close connections that wait: Node's server after 5 s. One that is closed while a request is on its way
-/// would cost that attempt.
+/// Shorter than the keep-alive timeout of common receivers (Node.js: 5 s), because a connection that the receiver
+/// closes during a request fails the attempt.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-/// Connections to one host that are kept for the next delivery.
+/// Idle connections per host.
 const MAX_IDLE_PER_HOST: usize = 4;
-/// Characters of an error that are kept.
+/// Maximum length of a stored error message.
 const MAX_ERROR_CHARACTERS: usize = 200;
 
 impl HttpTransport {
-    /// A sender that trusts the system's certificates, or those of the browsers where the system has none.
+    /// A transport that trusts the system's root certificates, or Mozilla's if the system has none.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// If TLS cannot be set up.
     pub fn new(policy: UrlPolicy) -> Result<HttpTransport> {
         HttpTransport::with(policy, system_lookup(), TransportLimits::default(), http_client::root_store())
     }
 
-    /// A sender with other limits, other names and other authorities.
+    /// A transport with other limits, another DNS lookup and other root certificates.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// If TLS cannot be set up.
     pub fn with(policy: UrlPolicy, lookup: Lookup, limits: TransportLimits, roots: Arc<RootCertStore>) -> Result<HttpTransport> {
         let resolver = Resolver::new(policy.clone(), lookup, limits.resolve);
         let client = http_client::builder(roots)?
@@ -85,7 +85,7 @@ impl HttpTransport {
         Ok(HttpTransport { client: client.map_err(Error::internal)?, policy, resolver, limits })
     }
 
-    /// Where it may connect.
+    /// The URL policy that connections are checked against.
     pub fn policy(&self) -> &UrlPolicy {
         &self.policy
     }
@@ -93,7 +93,7 @@ impl HttpTransport {
     async fn post(&self, attempt: &Attempt, outcome: &mut Outcome, body: &mut Vec<u8>) -> Result<(), String> {
         let (url, destination) = self.policy.check(&attempt.url).map_err(|denial| format!("the URL {}", denial.message()))?;
         if let Destination::HostName(name) = destination {
-            // Looked up before, so that neither counts towards the other's limit.
+            // Resolved first, which gives the lookup and the connection separate timeouts.
             self.resolver.resolve_allowed(&name).await.map_err(|problem| self.resolve_error_text(problem))?;
         }
         let secrets = Secrets::parse(&attempt.secret, attempt.previous_secret.as_deref());
@@ -114,7 +114,7 @@ impl HttpTransport {
                 None => return Ok(()),
             }
         }
-        // The rest is not wanted: dropping the answer closes the connection.
+        // Dropping the response closes the connection without reading the rest.
         Ok(())
     }
 
@@ -126,7 +126,7 @@ impl HttpTransport {
         }
     }
 
-    /// What the owner of a webhook may know of a failed exchange: its cause, and no address.
+    /// Error message for the owner of the webhook: the root cause, without IP addresses.
     fn error_text(&self, error: &reqwest::Error) -> String {
         let mut cause: &(dyn StdError + 'static) = error;
         while let Some(inner) = cause_of(cause) {
@@ -163,7 +163,7 @@ impl Transport for HttpTransport {
     }
 }
 
-/// What caused an error. One of input and output that wraps another answers the cause of that one, and passes over it.
+/// Cause of an error. `source()` of an I/O error skips the error that it wraps.
 fn cause_of<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError + 'static)> {
     match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
@@ -171,24 +171,25 @@ fn cause_of<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError
     }
 }
 
-/// `15` or `0.25`
+/// Seconds as `15` or `0.25`.
 fn seconds(duration: Duration) -> f64 {
     duration.as_secs_f64()
 }
 
-/// The beginning of a body as text of at max_bytes so many bytes, cut between characters, without what a database refuses.
+/// The beginning of a body as text of at most `max_bytes` bytes, cut at a character boundary, without NUL, which
+/// PostgreSQL rejects.
 fn body_text(body: &[u8], max_bytes: usize) -> String {
     let mut text = String::from_utf8_lossy(&body[..body.len().min(max_bytes)]).replace('\0', "\u{fffd}");
     if text.len() > max_bytes {
         text.truncate(text.floor_char_boundary(max_bytes));
     } else if body.len() > max_bytes {
-        // A character that the cut went through is left out.
+        // Drop a character that the cut has split.
         text.truncate(text.trim_end_matches('\u{fffd}').len());
     }
     text
 }
 
-/// `Retry-After`, in seconds or as a date.
+/// The `Retry-After` header, in seconds or as a date (RFC 9110, section 10.2.3).
 fn retry_after(response: &Response, now: DateTime<Utc>) -> Option<Duration> {
     let text = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim();
     match text.parse() {

@@ -1,4 +1,4 @@
-//! Metrics of deliveries: attempts by outcome, durations and delays of this process, and the backlog of the whole database.
+//! Webhook metrics: attempts by outcome, durations and delays of this process, and the backlog of the database.
 
 use std::time::Duration;
 
@@ -18,22 +18,22 @@ use crate::clock::Clock;
 use crate::db::{Db, Sql};
 use crate::error::Result;
 
-/// The backlog is counted at most so often, however often it is asked for.
+/// The backlog is counted at most this often.
 const BACKLOG_MAX_AGE: Duration = Duration::from_secs(5);
 
-/// So long the database may take: what this process has counted is wanted most when it hangs.
+/// Timeout of the backlog query: the counters of this process must be served even if the database hangs.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The upper bounds of the histograms, in seconds.
+/// Upper bounds of the histogram buckets, in seconds.
 const BUCKET_BOUNDS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
 
-/// Counters and histograms of this process since it started.
+/// Counters and histograms of this process since its start.
 #[derive(Debug)]
 pub struct Metrics {
     attempts: Family<Attempts, Counter>,
-    /// How long exchanges took.
+    /// Durations of attempts.
     exchanges: Histogram,
-    /// From an event to the beginning of the first attempt.
+    /// From the event to its first attempt.
     delays: Histogram,
     backlog: Mutex<Option<(Instant, Backlog)>>,
 }
@@ -43,7 +43,7 @@ struct Attempts {
     outcome: &'static str,
 }
 
-/// Deliveries that are due and that nobody is attempting, and events before their deliveries, in the whole database.
+/// Due deliveries without a lease and events before their fan-out, in the whole database.
 #[derive(Debug, Clone, Copy, Default)]
 struct Backlog {
     due: i64,
@@ -83,7 +83,7 @@ impl Metrics {
         );
     }
 
-    /// Counts the delay of a first attempt that begins.
+    /// Observes the delay of a first attempt.
     pub(super) fn begin(&self, claim: &Claim) {
         if claim.attempt.number == 1 && !claim.manual {
             let delay = (claim.attempt.at - claim.happened_at).to_std().unwrap_or_default();
@@ -102,7 +102,7 @@ impl Metrics {
         self.exchanges.observe(outcome.duration.as_secs_f64());
     }
 
-    /// Gauges of the backlog, in a registry of their own; none where the database does not answer in time.
+    /// Gauges of the backlog in their own registry; `None` if the database does not respond in time.
     pub(crate) async fn backlog(&self, db: &Db, clock: &Clock) -> Option<Registry> {
         let now = clock.now();
         let backlog = timeout(BACKLOG_TIMEOUT, self.count_backlog(db, now)).await.ok()?.ok()?;
@@ -128,7 +128,7 @@ impl Metrics {
     }
 
     async fn count_backlog(&self, db: &Db, now: DateTime<Utc>) -> Result<Backlog> {
-        // Whoever asks meanwhile waits here, so that it is counted once.
+        // Concurrent requests wait here and share one count.
         let mut counted = self.backlog.lock().await;
         if let Some((at, backlog)) = *counted
             && at.elapsed() < BACKLOG_MAX_AGE

@@ -1,4 +1,4 @@
-//! Webhooks: events of the outbox, delivered to the addresses that subscribed to them, at least once.
+//! Webhooks: at-least-once delivery of outbox events to the URLs that subscribe to them.
 
 pub mod url_policy;
 mod cancellation;

@@ -1,4 +1,4 @@
-//! What a person asks for: a test, one delivery again, everything that was missed.
+//! Deliveries at a user's request: a test event, one delivery again, and recovery of everything missed.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use super::delivery::{LEASE, MAX_BATCH_DELIVERIES, claim_one, random_hex};
 use super::dispatcher::{self, ERROR_BACKOFF};
 use super::transport::{Transport, Outcome};
 use super::record;
-use super::subscriptions::{insert_deliveries, subscribes_sql};
+use super::subscriptions::{insert_deliveries, receives_sql};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
 use crate::outbox;
 use crate::trace::Trace;
 
-/// The event that a test sends. Nobody can subscribe to it, and `*` does not mean it.
+/// Name of the test event. Webhooks cannot subscribe to it, and `*` does not include it.
 pub const TEST_EVENT: &str = "webhook.test";
 
-/// Sends a test event to a webhook, active or not, and answers what came of it. It is attempted once.
+/// Sends a test event to a webhook, active or not, in a single attempt and returns its outcome.
 ///
 /// # Errors
-/// When the database fails, or the webhook is gone.
+/// If the database fails or the webhook is deleted.
 pub async fn test(
     state: &Arc<State>,
     transport: Arc<dyn Transport>,
@@ -32,7 +32,7 @@ pub async fn test(
     trace: Option<Trace>,
 ) -> Result<Outcome> {
     let (state, lasting) = (state.clone(), state.lasting.clone());
-    // A client that goes away leaves no test that is said to have failed and was never attempted.
+    // Runs to the end if the client disconnects: a test that was never attempted must not appear as failed.
     lasting
         .to_the_end(async move {
             let delivery = insert_test(&state, webhook_id, trace).await?;
@@ -41,7 +41,7 @@ pub async fn test(
         .await
 }
 
-/// The event of a test and its only delivery, whose id is answered.
+/// Inserts a test event with its only delivery and returns the id of the delivery.
 async fn insert_test(state: &State, webhook_id: i64, trace: Option<Trace>) -> Result<i64> {
     let (dialect, now) = (state.db.dialect(), state.clock.now());
     let data = serde_json::json!({ "webhook": { "id": webhook_id } }).to_string();
@@ -52,7 +52,7 @@ async fn insert_test(state: &State, webhook_id: i64, trace: Option<Trace>) -> Re
     sql.push(", ").bind(trace.map(|trace| trace.to_string()));
     sql.push(", ").bind(now).push(", ").bind(now).push(") RETURNING \"id\"");
     let event = inserted_id(sql, &transaction).await?;
-    // It is as if it had failed, so that nobody but the test attempts it.
+    // The status `failed` keeps the dispatcher from attempting it.
     let columns =
         "\"uid\", \"webhook_id\", \"event_id\", \"status\", \"manual\", \"due_at\", \"finished_at\", \"created_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) VALUES ("));
@@ -64,11 +64,11 @@ async fn insert_test(state: &State, webhook_id: i64, trace: Option<Trace>) -> Re
     Ok(delivery)
 }
 
-/// Sends a delivery of this webhook again, whatever became of it, and answers what came of that. A failure leaves the
-/// delivery and its schedule as they were.
+/// Sends a delivery of this webhook again, in any status, and returns the outcome. A failure leaves the delivery and
+/// its schedule unchanged.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it is no longer kept; [`Error::Conflict`] while another attempt at it is running.
+/// [`Error::NotFound`] if the delivery has been pruned; [`Error::Conflict`] while another attempt is running.
 pub async fn resend(state: &Arc<State>, transport: Arc<dyn Transport>, webhook_id: i64, uid: &str) -> Result<Outcome> {
     let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\" FROM \"webhook_deliveries\" WHERE \"uid\" = ");
     sql.bind(uid).push(" AND \"webhook_id\" = ").bind(webhook_id);
@@ -78,7 +78,7 @@ pub async fn resend(state: &Arc<State>, transport: Arc<dyn Transport>, webhook_i
 
 async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) -> Result<Outcome> {
     let (state, lasting) = (state.clone(), state.lasting.clone());
-    // A client that goes away leaves no claim at which nobody works, and does not keep the attempt from being logged.
+    // Runs to the end if the client disconnects: the lease is released and the attempt is logged.
     lasting
         .to_the_end(async move {
             let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
@@ -87,7 +87,7 @@ async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) 
             let until = Instant::now() + LEASE.to_std().unwrap_or_default();
             loop {
                 match record_results(&state.db, std::slice::from_ref(&finished)).await {
-                    // It was made, and every attempt is logged.
+                    // The attempt was made and must be logged.
                     Err(error) if Instant::now() < until => {
                         tracing::error!(%error, "webhooks: an attempt is not written; trying again");
                         sleep(ERROR_BACKOFF).await;
@@ -99,12 +99,12 @@ async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) 
         .await
 }
 
-/// Queues what a webhook missed since then: deliveries that failed or were cancelled, and events that happened while it
-/// was disabled. Answers how many. It works through the events some at a time, each in a transaction of its own, and to the
-/// end, whoever waits for it.
+/// Queues everything that a webhook missed since `since`: failed and cancelled deliveries, and events from while it was
+/// disabled. Returns their number. Works in batches of events, each in its own transaction, and runs to the end if the
+/// client disconnects.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it is gone, [`Error::Conflict`] while it is disabled.
+/// [`Error::NotFound`] if the webhook is deleted, [`Error::Conflict`] while it is disabled.
 pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) -> Result<u64> {
     let (state, lasting) = (state.clone(), state.lasting.clone());
     lasting
@@ -121,7 +121,7 @@ pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) 
         .await
 }
 
-/// The last of the next events that one transaction works through; nothing where these are all.
+/// The last event id of the next batch; `None` if the batch is the last one.
 async fn range_end(state: &State, since: DateTime<Utc>, after: i64) -> Result<Option<i64>> {
     let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\" FROM \"events\" WHERE \"id\" > ");
     sql.bind(after).push(" AND \"created_at\" >= ").bind(since);
@@ -129,7 +129,7 @@ async fn range_end(state: &State, since: DateTime<Utc>, after: i64) -> Result<Op
     Ok(sql.one(state.db.reader()).await?.map(|row| row.try_get("", "id")).transpose()?)
 }
 
-/// Some of the events since then: those behind one, up to another.
+/// A batch of events since `since`: after one id, up to another.
 struct EventRange {
     webhook_id: i64,
     since: DateTime<Utc>,
@@ -141,7 +141,7 @@ impl EventRange {
     async fn queue(&self, state: &State) -> Result<u64> {
         let (catalog, now, dialect) = (&state.catalog, state.clock.now(), state.db.dialect());
         let transaction = state.db.begin().await?;
-        // Whoever disables it waits, and then cancels what is queued here.
+        // A request that disables the webhook waits, and then cancels what is queued here.
         let locked = record::Entity::find_by_id(self.webhook_id).lock_exclusive().one(&transaction).await?;
         if !locked.ok_or(Error::NotFound)?.is_active {
             return Err(Error::Conflict("The webhook is disabled: set `is_active` to true first.".into()));
@@ -153,7 +153,7 @@ impl EventRange {
         sql.bind(true).push(", \"finished_at\" = NULL, \"due_at\" = ").bind(now);
         sql.push(" WHERE \"status\" IN ('failed', 'cancelled') AND \"webhook_id\" = ").bind(self.webhook_id);
         sql.push(" AND \"event_id\" IN (SELECT e.\"id\" FROM \"events\" e JOIN \"webhooks\" w ON ");
-        sql.push(&subscribes_sql(catalog, dialect)).push(" WHERE w.\"id\" = ").bind(self.webhook_id);
+        sql.push(&receives_sql(catalog, dialect)).push(" WHERE w.\"id\" = ").bind(self.webhook_id);
         self.write_range(&mut sql);
         let again = sql.push(")").clone().run(&transaction).await?;
         let mut sql = insert_deliveries(catalog, dialect, now, true);
@@ -166,7 +166,7 @@ impl EventRange {
         Ok(again + missed)
     }
 
-    /// That the event `e` is one of them.
+    /// Writes the condition that the event `e` is in this batch.
     fn write_range(&self, sql: &mut Sql) {
         sql.push(" AND e.\"name\" <> ").bind(TEST_EVENT).push(" AND e.\"created_at\" >= ").bind(self.since);
         sql.push(" AND e.\"id\" > ").bind(self.after);

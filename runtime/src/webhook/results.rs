@@ -1,4 +1,5 @@
-//! What attempts came to, written in one transaction for many of them: the delivery, its log, the webhook's streak.
+//! Results of attempts, recorded in one transaction for many attempts: delivery, delivery log and failure streak of the
+//! webhook.
 
 use std::collections::HashMap;
 
@@ -19,16 +20,16 @@ pub struct FinishedAttempt {
     pub at: DateTime<Utc>,
 }
 
-/// What a delivery is after an attempt.
+/// State of a delivery after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct NextState {
     status: &'static str,
     retries: i32,
-    /// When the next attempt is due; none when there is none.
+    /// When the next attempt is due; `None` if the delivery is finished.
     due_at: Option<DateTime<Utc>>,
 }
 
-/// A webhook's part in a batch of attempts.
+/// State of a webhook before and after a batch of attempts.
 struct WebhookState {
     before: Streak,
     streak: Streak,
@@ -36,16 +37,16 @@ struct WebhookState {
     is_active: bool,
 }
 
-/// How webhooks are locked: whoever only adds logs lets others change them.
+/// Row lock on the webhooks of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowLock {
-    /// Nothing of a webhook will change.
+    /// For batches that leave the webhooks unchanged and only insert logs.
     KeyShare,
     NoKeyUpdate,
 }
 
-/// Writes attempts that have ended, in the order in which they ended. Of a delivery whose lease another worker took
-/// only the log is written; of a webhook that is gone, nothing.
+/// Records finished attempts in the order in which they ended. If another worker has taken the lease of a delivery,
+/// only the log is written; if the webhook is deleted, nothing is.
 pub async fn record_results(db: &Db, finished: &[FinishedAttempt]) -> Result<()> {
     if finished.is_empty() {
         return Ok(());
@@ -58,9 +59,9 @@ pub async fn record_results(db: &Db, finished: &[FinishedAttempt]) -> Result<()>
     try_record(db, finished, RowLock::NoKeyUpdate).await.map(drop)
 }
 
-/// Answers false when a webhook must change and is not locked for it; then nothing is written.
+/// Returns false, and writes nothing, if a webhook must change and its lock does not allow it.
 ///
-/// Webhooks are locked before deliveries, here and by whoever disables one, so that none waits for the other for ever.
+/// Webhooks are locked before deliveries, as in the transaction that disables a webhook, which prevents deadlocks.
 async fn try_record(db: &Db, finished: &[FinishedAttempt], lock: RowLock) -> Result<bool> {
     let transaction = db.begin().await?;
     let mut webhooks = lock_webhooks(db, &transaction, finished, lock).await?;
@@ -103,7 +104,7 @@ async fn try_record(db: &Db, finished: &[FinishedAttempt], lock: RowLock) -> Res
     Ok(true)
 }
 
-/// The webhooks of these attempts that are still there.
+/// Locks and reads the webhooks of these attempts, except deleted ones.
 async fn lock_webhooks(
     db: &Db,
     transaction: &Connection,
@@ -128,19 +129,19 @@ async fn lock_webhooks(
     Ok(webhooks)
 }
 
-/// Deliveries as they are in the transaction that completes them.
+/// Deliveries as they are in this transaction.
 struct LockedDeliveries(HashMap<i64, Row>);
 
 struct Row {
     lease: Option<String>,
     status: String,
-    /// Not as claimed: whoever queued it again meanwhile gave it its whole schedule.
+    /// Read again, because a recovery may have reset the retries since the claim.
     retries: i32,
     due_at: DateTime<Utc>,
 }
 
 impl LockedDeliveries {
-    /// The delivery of this attempt, if no other worker took its lease.
+    /// The delivery of this attempt, if no other worker has taken its lease.
     fn leased_to(&self, attempt: &FinishedAttempt) -> Option<&Row> {
         self.0.get(&attempt.claim.id).filter(|row| row.lease.as_deref() == Some(&*attempt.claim.lease))
     }
@@ -163,7 +164,7 @@ async fn lock_deliveries(db: &Db, transaction: &Connection, finished: &[Finished
     Ok(LockedDeliveries(locked))
 }
 
-/// What an attempt says of its webhook.
+/// Updates the failure streak of a webhook, which disables it after 72 hours.
 fn update_streak(webhook: &mut WebhookState, attempt: &FinishedAttempt) {
     if attempt.outcome.is_delivered() {
         webhook.streak.succeed();
@@ -172,7 +173,8 @@ fn update_streak(webhook: &mut WebhookState, attempt: &FinishedAttempt) {
     }
 }
 
-/// What a delivery becomes. One that was cancelled meanwhile stays so, unless it arrived.
+/// State of a delivery after this attempt. A delivery that was cancelled in the meantime stays cancelled, unless it
+/// arrived.
 fn next_state(attempt: &FinishedAttempt, row: &Row, is_active: bool, fraction: f64) -> NextState {
     let FinishedAttempt { claim, outcome, at } = attempt;
     let ended = |status| NextState { status, retries: row.retries, due_at: None };
@@ -182,11 +184,11 @@ fn next_state(attempt: &FinishedAttempt, row: &Row, is_active: bool, fraction: f
         "failed" => ended("failed"),
         "pending" if !is_active => ended("cancelled"),
         "pending" if claim.once => NextState { status: "pending", retries: row.retries, due_at: Some(row.due_at) },
-        // The receiver says that it is gone; that ends this delivery, and says nothing of others.
+        // 410 Gone fails this delivery at once, but does not disable the webhook.
         "pending" if outcome.status == Some(410) || row.retries >= MAX_RETRIES => ended("failed"),
         "pending" => {
             let retries = row.retries + 1;
-            // To the millisecond, as the clock is that it is compared with.
+            // In milliseconds, as the clock that it is compared with.
             let due_at = (*at + retry_delay(retries, outcome, fraction)).trunc_subsecs(3);
             NextState { status: "pending", retries, due_at: Some(due_at) }
         }
@@ -194,14 +196,14 @@ fn next_state(attempt: &FinishedAttempt, row: &Row, is_active: bool, fraction: f
     }
 }
 
-/// A number from 0 to 1, for what is added to a retry_delay.
+/// A random number from 0 to 1, for the jitter.
 fn random_fraction() -> f64 {
     getrandom::u32().map_or(0.0, |number| f64::from(number) / f64::from(u32::MAX))
 }
 
 fn log_row(attempt: &FinishedAttempt, next_attempt_at: Option<DateTime<Utc>>) -> serde_json::Value {
     let FinishedAttempt { claim, outcome, at } = attempt;
-    // PostgreSQL refuses this one character, whatever sent it.
+    // PostgreSQL rejects NUL in text.
     let clean = |text: &Option<String>| text.as_ref().map(|text| text.replace('\0', "\u{fffd}"));
     json!([
         claim.webhook_id,
@@ -212,7 +214,7 @@ fn log_row(attempt: &FinishedAttempt, next_attempt_at: Option<DateTime<Utc>>) ->
         clean(&outcome.body),
         clean(&outcome.error),
         u32::try_from(outcome.duration.as_millis()).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs()),
-        // As they are shown, so that a filter by what is shown finds them.
+        // In whole seconds, as the API shows them, which makes filters by a shown value match.
         next_attempt_at.map(|at| time_text(at.trunc_subsecs(0))),
         time_text(at.trunc_subsecs(0)),
         claim.attempt.url,
@@ -259,7 +261,7 @@ async fn write_logs(dialect: Dialect, transaction: &Connection, rows: Vec<serde_
     sql.run(transaction).await.map(drop)
 }
 
-/// Whether the log has an attempt already: it was written, and word of that was lost.
+/// Reports whether the attempt is logged: an earlier commit may have succeeded although its acknowledgement was lost.
 async fn is_logged(db: &Db, transaction: &Connection, attempt: &FinishedAttempt) -> Result<bool> {
     let Claim { webhook_id, attempt, .. } = &attempt.claim;
     let mut sql = Sql::new(db.dialect(), "SELECT 1 AS \"one\" FROM \"webhook_logs\" WHERE \"webhook_id\" = ");
@@ -290,7 +292,7 @@ async fn write_webhook(
     sql.push(" WHERE \"id\" = ").bind(id);
     sql.run(transaction).await?;
     if !webhook.is_active {
-        // What is left is cancelled by the engine, some at a time.
+        // The dispatcher cancels the remaining deliveries in batches.
         cancel(dialect, transaction, id, now).await?;
     }
     Ok(())

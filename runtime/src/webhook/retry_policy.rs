@@ -1,4 +1,4 @@
-//! When a delivery that failed is tried again, and when a webhook whose deliveries all fail is given up.
+//! Retry policy: exponential backoff of failed deliveries, and the failure streak that disables a webhook.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::transport::Outcome;
 
 /// Attempts after the first.
 pub const MAX_RETRIES: i32 = 6;
-/// The delay before the first of them; each further one is four times as long.
+/// Delay before the first retry; each further delay is four times as long.
 const FIRST_DELAY: Duration = Duration::from_secs(30);
-/// So much of a delay is added at most, so that what failed together does not come back together.
+/// Maximum jitter as a fraction of the delay, which spreads retries that failed together.
 const MAX_JITTER: f64 = 0.1;
 
-/// A streak of failures ends by itself when none was added for so long.
+/// A failure streak ends after this time without another failure.
 const STREAK_RESET: TimeDelta = TimeDelta::hours(24);
-/// A streak that lasts so long disables the webhook.
+/// A failure streak of this length disables the webhook.
 const DISABLE_AFTER: TimeDelta = TimeDelta::hours(72);
 
 /// The delay before retry `retry`, counted from 1: 30 s, 2 min, 8 min, 32 min, 2 h 8 min, 8 h 32 min.
@@ -23,10 +23,10 @@ pub fn base_delay(retry: i32) -> Duration {
     FIRST_DELAY * 4_u32.pow(retry.clamp(1, MAX_RETRIES).unsigned_abs() - 1)
 }
 
-/// The delay before retry `retry` after an attempt that failed: never less than the base delay. A receiver that is
-/// overloaded may ask for up to twice as long.
+/// The delay before retry `retry`: at least the base delay. With 429 or 503, `Retry-After` may extend it to twice the
+/// base delay.
 ///
-/// `fraction` is from 0 to 1 and decides how much is added.
+/// `fraction` is from 0 to 1 and scales the jitter.
 pub fn retry_delay(retry: i32, failed: &Outcome, fraction: f64) -> Duration {
     let base = base_delay(retry);
     let usual = base + base.mul_f64(MAX_JITTER * fraction.clamp(0.0, 1.0));
@@ -36,23 +36,23 @@ pub fn retry_delay(retry: i32, failed: &Outcome, fraction: f64) -> Duration {
     }
 }
 
-/// How long a webhook has been failing without a success in between.
+/// Streak of failures of a webhook without a success in between.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Streak {
-    /// `failing_since`
+    /// The column `failing_since`.
     pub since: Option<DateTime<Utc>>,
-    /// `last_failure_at`
+    /// The column `last_failure_at`.
     pub last: Option<DateTime<Utc>>,
 }
 
 impl Streak {
-    /// A success ends the streak, whoever asked for the attempt.
+    /// A success, even of a manual attempt, ends the streak.
     pub fn succeed(&mut self) {
         *self = Streak::default();
     }
 
-    /// A failure of an attempt that nobody asked for begins the streak or prolongs it. Answers whether the webhook is
-    /// given up: the streak lasts 72 hours, in which no 24 went by without a failure.
+    /// A failure of a scheduled attempt starts or continues the streak. Returns true if the webhook must be disabled:
+    /// the streak has lasted 72 hours without a gap of more than 24 hours.
     pub fn fail(&mut self, now: DateTime<Utc>) -> bool {
         let forgotten = self.last.is_none_or(|last| now - last > STREAK_RESET);
         let since = self.since.filter(|_| !forgotten).unwrap_or(now);
@@ -104,12 +104,12 @@ mod tests {
         ] {
             assert_eq!(retry_delay(2, &failed(status, asked), 0.0).as_secs(), expected, "{status}, {asked} s");
         }
-        // What is added is not added to what was asked for.
+        // `Retry-After` gets no jitter.
         assert_eq!(retry_delay(2, &failed(429, 240), 1.0).as_secs(), 240);
         assert_eq!(retry_delay(2, &failed(429, 121), 1.0).as_secs(), 132);
     }
 
-    /// Minutes at which attempts fail, or succeed where they are negative; and the minute at which the webhook is given up.
+    /// Minutes of attempts, negative for a success, and the minute at which the webhook is disabled.
     #[test]
     fn a_webhook_is_given_up_after_72_hours_of_failures_alone() {
         const HOUR: i64 = 60;

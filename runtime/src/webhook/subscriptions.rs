@@ -1,4 +1,4 @@
-//! Who is told of what: the webhooks that name an event, and whose users may see what it tells of.
+//! SQL that matches events with webhooks: the webhook subscribes to the event, and its owner may read the record.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,13 +8,13 @@ use chrono::{DateTime, Utc};
 use crate::catalog::{Catalog, Entry};
 use crate::db::{Dialect, Sql};
 
-/// The permission that reading what an event tells needs, if it needs one.
+/// The permission that is needed to read the record of an event, if any.
 pub fn read_permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
     let tells = |entry: &&Entry| entry.written_events().iter().any(|known| known == event);
     catalog.entries().iter().find(tells)?.meta.read_permission
 }
 
-/// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that is told of it.
+/// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that receives it.
 pub fn insert_deliveries(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>, manual: bool) -> Sql {
     let columns = "\"uid\", \"webhook_id\", \"event_id\", \"manual\", \"due_at\", \"created_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) SELECT "));
@@ -23,12 +23,12 @@ pub fn insert_deliveries(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>
         Dialect::Sqlite => "'msg_' || lower(hex(randomblob(16)))",
     });
     sql.push(", w.\"id\", e.\"id\", ").bind(manual).push(", ").bind(now).push(", ").bind(now);
-    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(&subscribes_sql(catalog, dialect));
+    sql.push(" FROM \"events\" e JOIN \"webhooks\" w ON ").push(&receives_sql(catalog, dialect));
     sql
 }
 
-/// Whether the webhook `w` is told of the event `e`: it subscribes for it, and its user may see what it tells of.
-pub fn subscribes_sql(catalog: &Catalog, dialect: Dialect) -> String {
+/// Condition that the webhook `w` receives the event `e`: it subscribes to it, and its owner may read the record.
+pub fn receives_sql(catalog: &Catalog, dialect: Dialect) -> String {
     let subscribes = match dialect {
         Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
         Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
@@ -36,8 +36,9 @@ pub fn subscribes_sql(catalog: &Catalog, dialect: Dialect) -> String {
     format!("{subscribes} AND {}", may_see_sql(catalog, dialect))
 }
 
-/// Whether the user of the webhook `w` may see, at this moment, what the event `e` tells of. Roles may have changed since the
-/// webhook was made, and `*` names what not everybody may read.
+/// Condition that the owner of the webhook `w` may currently read the record of the event `e`. It is evaluated at
+/// fan-out, because roles may have changed since the webhook was created, and `*` includes events that not every user
+/// may read.
 pub fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
     let mut condition = String::from("1 = 1");
     for entry in catalog.entries() {
@@ -47,7 +48,7 @@ pub fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
         }
         let mut permissions: BTreeSet<&str> = entry.meta.read_permission.into_iter().collect();
         if entry.is_attached() {
-            // Of which resource it is that an attachment hangs on an event does not tell.
+            // An event does not name the resource that an attachment belongs to.
             permissions.extend(catalog.attachables().filter_map(|target| target.meta.read_permission));
         }
         let permissions = permissions.into_iter().map(|permission| has_permission_sql(dialect, &literal(permission)));
@@ -58,12 +59,13 @@ pub fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
     condition
 }
 
-/// Whether the event `e` tells of a record of the user of the webhook `w`, or of nobody's own, or that user is an
-/// administrator. Of an event from before there were owners of events that is not known.
+/// Condition that the owner of the webhook `w` owns the record of the event `e`, that the record has no owner (0), or
+/// that the owner of `w` is an administrator. Events from before the column `owner_id` have NULL: only administrators
+/// receive them.
 const OWNER_SQL: &str = "(COALESCE(e.\"owner_id\" IN (0, w.\"user_id\"), 1 = 0) OR \
     EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" AND u.\"is_admin\"))";
 
-/// Whether the user of the webhook `w` has a permission.
+/// Condition that the owner of the webhook `w` has a permission.
 fn has_permission_sql(dialect: Dialect, permission: &str) -> String {
     let role = match dialect {
         Dialect::Postgres => {

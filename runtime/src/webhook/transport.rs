@@ -1,4 +1,4 @@
-//! One attempt at a delivery, as the engine asks for it and as it is told what came of it.
+//! Interface between the dispatcher and the HTTP client: one attempt at a delivery and its outcome.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,54 +10,54 @@ use super::signature::{ATTEMPT, EVENT, ID, TIMESTAMP};
 use crate::crud::BoxFuture;
 use crate::trace::{TRACEPARENT, Trace};
 
-/// How every attempt is sent.
+/// HTTP method of every attempt.
 pub const METHOD: Method = Method::POST;
 
-/// Sends what an attempt says and answers what came back. It never fails: a failure is an outcome.
+/// Sends an attempt and returns its outcome. It never fails: a failure is an outcome.
 ///
-/// The engine holds no transaction while it waits, and waits for as long as it takes: whoever implements this bounds
-/// the whole exchange to 15 seconds, so that it ends well within the lease of the delivery.
+/// The dispatcher holds no transaction while it waits, and sets no timeout: an implementation must limit the whole
+/// exchange to 15 seconds, well within the lease of the delivery.
 pub trait Transport: std::fmt::Debug + Send + Sync + 'static {
     fn send<'a>(&'a self, attempt: &'a Attempt) -> BoxFuture<'a, Outcome>;
 }
 
-/// What is sent, and to whom. It has no `Debug`, so that no log prints the secrets.
+/// Request of an attempt. It has no `Debug`, which keeps the secrets out of logs.
 #[derive(Clone)]
 pub struct Attempt {
     pub webhook_id: i64,
     pub url: String,
     pub secret: String,
-    /// The secret before the rotation, while it still signs.
+    /// The secret before the last rotation, while it is still valid.
     pub previous_secret: Option<String>,
-    /// The name of the event: `user.created`.
+    /// Name of the event, such as `user.created`.
     pub event: Arc<str>,
-    /// The body as it was written with the event: the same bytes on every attempt.
+    /// The body as stored with the event: the same bytes on every attempt.
     pub body: Arc<str>,
     /// The header `webhook-id`, the same on every attempt.
     pub uid: String,
-    /// The header `X-Service-Attempt`: from 1.
+    /// The header `X-Service-Attempt`, counted from 1.
     pub number: u32,
-    /// When the attempt begins: the header `webhook-timestamp`.
+    /// Start of the attempt: the header `webhook-timestamp`.
     pub at: DateTime<Utc>,
-    /// The trace of the request that caused the event: the header `traceparent`.
+    /// Trace of the request that caused the event: the header `traceparent`.
     pub trace: Option<Trace>,
 }
 
-/// What came of an attempt.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The status of the answer, when there was one.
+    /// Status of the response, if there was one.
     pub status: Option<u16>,
-    /// The beginning of the answer's body, at most 2 KiB.
+    /// The first 2 KiB of the response body.
     pub body: Option<String>,
-    /// Why no whole answer came, in words for the log.
+    /// Why no complete response arrived, as text for the delivery log.
     pub error: Option<String>,
-    /// What `Retry-After` asked for, whatever the status.
+    /// Value of the `Retry-After` header, for any status.
     pub retry_after: Option<Duration>,
     pub duration: Duration,
 }
 
-/// The headers of an attempt, but for those that sign it. Nothing of them is a secret.
+/// Headers of an attempt without the signatures. None of them is secret.
 pub fn headers(
     event: &str,
     uid: &str,
@@ -77,7 +77,7 @@ pub fn headers(
 }
 
 impl Outcome {
-    /// Whether the receiver has it: a whole answer, with a status of 200 to 299.
+    /// Reports success: a complete response with a status of 200 to 299.
     pub fn is_delivered(&self) -> bool {
         self.error.is_none() && self.status.is_some_and(|status| (200..300).contains(&status))
     }

@@ -1,4 +1,4 @@
-//! Where a delivery may go: https and public addresses, and whatever more the operator allows.
+//! SSRF policy of webhook URLs: https and public addresses only, unless the operator allows more.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,27 +6,27 @@ use url::{Host, Url};
 
 use crate::network::{Network, is_local_name};
 
-/// The longest URL of a webhook, in characters.
+/// Maximum length of a webhook URL in characters.
 pub const MAX_URL_CHARACTERS: usize = 2048;
 
-/// What the operator allows: `CHARTER_WEBHOOK_ALLOW_HTTP` and `CHARTER_WEBHOOK_ALLOW_NETWORKS`.
+/// Exceptions that the operator allows: `CHARTER_WEBHOOK_ALLOW_HTTP` and `CHARTER_WEBHOOK_ALLOW_NETWORKS`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UrlPolicy {
     pub allow_http: bool,
-    /// Networks that are not public and may be reached all the same.
+    /// Non-public networks that deliveries may reach.
     pub networks: Vec<Network>,
 }
 
-/// Where a URL leads, before any name is looked up.
+/// The host of a URL, before any DNS lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// These addresses, which the policy permits.
+    /// IP addresses that the policy permits.
     Addresses(Vec<IpAddr>),
-    /// A name, whose addresses are still to be looked up and judged.
+    /// A host name whose addresses must still be resolved and checked.
     HostName(String),
 }
 
-/// Why a URL is refused, as its owner is told: it completes "the url ...".
+/// Reason why a URL is rejected. The message completes the sentence "the url ...".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denial {
     NotAUrl,
@@ -51,16 +51,16 @@ impl Denial {
 }
 
 impl UrlPolicy {
-    /// Reads a URL as browsers do, so that each spelling of an address is known for what it is, and judges all of it
-    /// but the addresses of a name.
+    /// Parses a URL by the WHATWG standard, which normalizes every spelling of an IP address, and checks everything
+    /// except the addresses of a host name.
     ///
     /// # Errors
-    /// The first reason against it.
+    /// The first check that fails.
     pub fn check(&self, url: &str) -> Result<(Url, Destination), Denial> {
         if url.chars().count() > MAX_URL_CHARACTERS {
             return Err(Denial::TooLong);
         }
-        // What the reader of URLs would drop without a word was not meant.
+        // The URL parser drops these characters silently or, like `\`, rewrites them.
         if url.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err(Denial::NotAUrl);
         }
@@ -97,21 +97,22 @@ impl UrlPolicy {
         }
     }
 
-    /// The permitted ones of this machine's own addresses, when the name means this machine, whatever a name server says.
+    /// The loopback addresses that the policy permits, if the name means this machine. DNS is not asked for such a
+    /// name.
     pub fn permitted_local_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
         let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
         is_local_name(name).then(|| own.into_iter().filter(|address| self.permits(*address)).collect())
     }
 
-    /// Whether a connection may be made to this address.
+    /// Reports whether the policy permits a connection to this address.
     pub fn permits(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         is_public(address) || self.networks.iter().any(|network| network.contains(address))
     }
 }
 
-/// The ports that the fetch standard closes to browsers, because a server of another protocol that listens there might
-/// take a request for its own commands (<https://fetch.spec.whatwg.org/#port-blocking>).
+/// Ports that the Fetch standard blocks, because a server of another protocol may interpret the request as its own
+/// commands (<https://fetch.spec.whatwg.org/#port-blocking>).
 const BLOCKED_PORTS: &[u16] = &[
     1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
     111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -119,14 +120,14 @@ const BLOCKED_PORTS: &[u16] = &[
     6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
-/// What stands between `//` and the next slash. An empty user name is dropped when a URL is read.
+/// The authority of a URL: the text between `//` and the next slash. The URL parser drops an empty user name.
 fn authority(url: &str) -> &str {
     let rest = url.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches('/');
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
-/// Whether an address is one of the open internet: what IANA's registries of special-purpose addresses call globally
-/// reachable, and of the forms that carry an IPv4 address inside only those that lead to a public one.
+/// Reports whether an address is globally reachable by IANA's special-purpose address registries. An IPv6 address that
+/// embeds an IPv4 address is public only if that one is.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -137,18 +138,18 @@ pub fn is_public(address: IpAddr) -> bool {
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let special = match (a, b, c) {
-        // This network, and this machine.
+        // This network and loopback.
         (0 | 127, _, _) => true,
         (10, _, _) | (172, 16..=31, _) | (192, 168, _) => true,
-        // Shared by carriers; also where some clouds keep their metadata.
+        // Carrier-grade NAT; some clouds put their metadata service here.
         (100, 64..=127, _) => true,
-        // Link-local, where most clouds keep theirs.
+        // Link-local; most clouds put their metadata service here.
         (169, 254, _) => true,
-        // Protocol assignments, and the relays of 6to4.
+        // Protocol assignments and 6to4 relays.
         (192, 0, 0) | (192, 88, 99) => true,
         // Documentation.
         (192, 0, 2) | (198, 51, 100) | (203, 0, 113) => true,
-        // Benchmarks.
+        // Benchmarking.
         (198, 18..=19, _) => true,
         // Multicast, reserved, broadcast.
         (224.., _, _) => true,
@@ -162,13 +163,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         return is_public_v4(mapped);
     }
     match address.segments() {
-        // NAT64: on a network without IPv4 every IPv4 name resolves to these.
+        // NAT64: a network without IPv4 resolves every IPv4 name to this prefix.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
         }
-        // Protocol assignments (Teredo among them), documentation, 6to4.
+        // Protocol assignments (including Teredo), documentation, 6to4.
         [0x2001, 0..=0x01ff, ..] | [0x2001, 0x0db8, ..] | [0x2002, ..] | [0x3fff, 0..=0x0fff, ..] => false,
-        // All else that is public is global unicast.
+        // Global unicast is the only other public range.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }
