@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_holds_its_first_and_last_address_and_no_more() {
+    fn network_contains_its_first_and_last_address_and_none_beyond() {
         let network: Network = "10.1.2.0/23".parse().unwrap();
         for (text, inside) in [
             ("10.1.1.255", false),

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn each_attempt_has_a_parent_id_of_its_own_in_the_trace_of_the_request() {
+    fn each_attempt_has_its_own_parent_id() {
         let trace = read(&format!("00-{ID}-00f067aa0ba902b7-01")).unwrap();
         let (first, second) = (trace.of_attempt("msg_1", 1), trace.of_attempt("msg_1", 2));
         assert_eq!(read(&first), Some(trace));

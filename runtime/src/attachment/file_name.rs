@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_no_path_and_nothing_unseen() {
+    fn path_and_invisible_characters_are_removed() {
         for (given, expected) in [
             ("a.png", "a.png"),
             ("/etc/passwd", "passwd"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_was_made_of_another_has_its_own_ending() {
+    fn converted_image_gets_the_extension_of_its_type() {
         for (original, media_type, expected) in [
             ("x.png", "image/jpeg", "x.jpg"),
             ("x.JPEG", "image/jpeg", "x.JPEG"),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_keeps_its_ending() {
+    fn long_name_is_truncated_before_its_extension() {
         assert_eq!(clean(&"é".repeat(255)).chars().count(), 255);
         let cut = clean(&format!("{}.tar.gz", "é".repeat(300)));
         assert_eq!(cut.chars().count(), 255);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disposition_is_ascii_and_holds_the_whole_name() {
+    fn content_disposition_is_ascii_and_has_the_full_name() {
         assert_eq!(disposition("inline", "a.png"), "inline; filename=\"a.png\"; filename*=UTF-8''a.png");
         let text = disposition("attachment", "na\"ïve 100%\\.txt");
         assert_eq!(text, "attachment; filename=\"na__ve 100__.txt\"; filename*=UTF-8''na%22%C3%AFve%20100%25%5C.txt");

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_works_for_its_hour_and_no_byte_of_it_can_be_changed() {
+    fn link_is_valid_for_an_hour_and_invalid_after_any_change() {
         let signer = Signer::new("secret");
         let now = DateTime::from_timestamp(1_800_000_000, 999_000_000).unwrap();
         let link = signer.link(Part::File, Uuid::from_u128(7), now);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn another_key_and_another_purpose_sign_otherwise() {
+    fn link_is_invalid_for_another_key_or_part() {
         let now = Utc::now();
         let link = Signer::new("secret").link(Part::File, Uuid::nil(), now);
         assert!(Signer::new("other").check(&link, now).is_err());

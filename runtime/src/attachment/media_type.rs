@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_is_found_in_the_bytes() {
+    fn type_is_detected_from_the_bytes() {
         for (bytes, expected) in [
             (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], "image/png"),
             (b"\xff\xd8\xff\xe0\0\x10JFIF", "image/jpeg"),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_run_a_script_is_not_shown() {
+    fn types_that_can_run_scripts_are_not_displayed() {
         for safe in ["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"] {
             assert!(is_shown(safe), "{safe}");
         }

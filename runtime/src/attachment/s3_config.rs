@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_is_read_with_its_prefix_and_its_service() {
+    fn bucket_prefix_and_endpoint_are_parsed() {
         assert_eq!(read(&[]), (None, String::new()));
         let (config, problems) = keyed("s3://files/", &[("storage-region", "eu-central-1")]);
         let config = config.unwrap();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_names_its_setting_and_no_value() {
+    fn error_names_the_setting_without_its_value() {
         for storage in [
             "files",
             "s3:/files",

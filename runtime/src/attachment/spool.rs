@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_that_is_full_or_fails_is_told_from_a_fault_of_the_server() {
+    fn disk_failures_are_unavailable_and_other_errors_internal() {
         let full = File::options().write(true).open("/dev/full").and_then(|mut file| file.write_all(b"x"));
         assert!(matches!(io_error(full.unwrap_err()), Error::Unavailable(_)));
         // EDQUOT, EROFS, EIO, ENFILE, EMFILE.

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_is_every_ability_and_an_administrator_has_every_permission() {
+    fn star_includes_every_ability_and_administrators_have_every_permission() {
         let caller = Principal { abilities: vec!["products:read".into()], ..Principal::default() };
         assert!(caller.need_ability("products:read").is_ok());
         assert!(caller.need_ability("products:write").is_err());

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_reads_back_and_a_slip_of_one_character_does_not() {
+    fn token_parses_and_a_mistyped_one_does_not() {
         let secret = Secret::generate().unwrap();
         let text = secret.reveal().to_string();
         assert_eq!(text.len(), 42);

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_opens_for_its_purpose_under_its_key_alone() {
+    fn ciphertext_decrypts_only_with_its_key_and_purpose() {
         let ciphertext = encrypt("key", "purpose", "chr_secret ä").unwrap();
         assert!(!ciphertext.contains("chr_"));
         assert_eq!(decrypt("key", "purpose", &ciphertext).as_deref(), Some("chr_secret ä"));

@@ -28,7 +28,7 @@ mod tests {
 
     /// RFC 4231, test cases 2 and 6.
     #[test]
-    fn short_and_long_keys_are_taken_as_the_rfc_says() {
+    fn short_and_long_keys_match_rfc_4231() {
         assert_eq!(
             hex::encode(hmac(b"Jefe", b"what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_a_block_is_taken_as_it_is_and_a_longer_one_hashed() {
+    fn keys_around_the_block_size_match_the_hmac_crate() {
         for length in [0, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1] {
             let key = vec![7; length];
             let known = Hmac::<Sha256>::new_from_slice(&key).unwrap().chain_update(b"x").finalize();

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_that_were_read_earlier_do_not_take_the_place_of_later_ones() {
+    fn older_types_do_not_replace_newer_ones() {
         let known = DefinitionCache::default();
         for (changes, kept) in [(3, 3), (2, 3), (4, 4)] {
             known.store_types("products", Arc::new(Types { changes, ..Types::default() }));

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_merged_by_name_and_read_by_type() {
+    fn values_are_merged_by_name_and_parsed_by_type() {
         let definitions = [definition("rig", "decimal"), definition("colour", "choice"), definition("vip", "boolean")];
         let before = Map::from_iter([("vip".to_string(), Value::Bool(true))]);
         let mut errors = FieldErrors::default();

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_who_ask_at_once_cost_one_lookup() {
+    async fn concurrent_lookups_of_a_name_are_coalesced() {
         let calls = Arc::default();
         let resolver = Resolver::new(UrlPolicy::default(), counting(&calls, &["8.8.8.8"]), Duration::from_secs(1));
         let asked: Vec<_> = (0..20)
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_address_that_is_not_permitted_forbids_the_name() {
+    async fn name_with_one_forbidden_address_is_rejected() {
         for (addresses, expected) in [
             (&["8.8.8.8", "10.0.0.1"][..], ResolveError::Forbidden),
             (&["::1"], ResolveError::Forbidden),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_lookup_is_given_up_and_the_next_may_succeed() {
+    async fn slow_lookup_times_out_and_is_not_cached() {
         let calls = Arc::default();
         let resolver = Resolver::new(UrlPolicy::default(), counting(&calls, &["8.8.8.8"]), Duration::from_millis(5));
         assert_eq!(resolver.resolve_allowed("a.example").await, Err(ResolveError::Timeout));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_remembered_has_a_limit() {
+    async fn cache_of_names_is_bounded() {
         let resolver = Resolver::new(
             UrlPolicy::default(),
             Arc::new(|_| Box::pin(async { Ok(vec!["8.8.8.8".parse().unwrap()]) })),

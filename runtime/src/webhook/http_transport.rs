@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_cut_between_characters_and_holds_nothing_that_a_database_refuses() {
+    fn body_is_cut_at_a_character_boundary_and_has_no_nul() {
         assert_eq!(body_text(b"plain", 10), "plain");
         assert_eq!(body_text("aé".as_bytes(), 3), "aé");
         assert_eq!(body_text("aéé".as_bytes(), 4), "aé");

@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn six_retries_take_11_h_22_min_30_s_without_what_is_added() {
+    fn six_retries_take_11_h_22_min_30_s_without_jitter() {
         let delays: Vec<u64> = (1..=MAX_RETRIES).map(|retry| base_delay(retry).as_secs()).collect();
         assert_eq!(delays, [30, 120, 480, 1920, 7680, 30720]);
         assert_eq!(delays.iter().sum::<u64>(), 11 * 3600 + 22 * 60 + 30);
     }
 
     #[test]
-    fn a_tenth_is_added_at_most_and_nothing_taken_away() {
+    fn jitter_adds_at_most_a_tenth_of_the_delay() {
         for retry in 1..=MAX_RETRIES {
             let base = base_delay(retry);
             assert_eq!(retry_delay(retry, &Outcome::default(), 0.0), base);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_counts_between_the_delay_and_twice_the_delay() {
+    fn retry_after_extends_the_delay_to_at_most_twice_its_length() {
         // Retry 2 is due after 120 s.
         for (status, asked, expected) in [
             (429, 0, 120),
@@ -111,7 +111,7 @@ mod tests {
 
     /// Minutes of attempts, negative for a success, and the minute at which the webhook is disabled.
     #[test]
-    fn a_webhook_is_given_up_after_72_hours_of_failures_alone() {
+    fn webhook_is_disabled_after_72_hours_of_failures() {
         const HOUR: i64 = 60;
         let day = 24 * HOUR;
         let cases: &[(&str, &[i64], Option<i64>)] = &[

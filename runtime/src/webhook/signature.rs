@@ -132,7 +132,7 @@ mod tests {
 
     /// The example of the Standard Webhooks specification, whose secret has 24 bytes.
     #[test]
-    fn the_published_example_verifies() {
+    fn example_of_the_specification_verifies() {
         let text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
         let bytes = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let secret = SigningSecret { text: text.into(), bytes };
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_new_each_time_and_read_back() {
+    fn secret_is_random_and_can_be_parsed() {
         let (one, two) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
         assert_ne!(one.reveal(), two.reveal());
         let read = SigningSecret::parse(one.reveal()).unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_fits_one_body_one_secret_one_id_and_one_time() {
+    fn signature_is_valid_for_one_body_secret_id_and_timestamp() {
         let (secret, other) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
         let (hex, standard) = (secret.sign(b"body"), secret.sign_standard("d", 7, b"body"));
         assert!(secret.verify(b"body", &hex) && secret.verify(b"body", &hex.to_uppercase()));

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn public_addresses_end_where_the_registries_say() {
+    fn public_address_ranges_match_the_iana_registries() {
         let edges = [
             ("9.255.255.255", true),
             ("10.0.0.0", false),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_operator_allows_is_permitted_in_every_form() {
+    fn allowed_network_is_permitted_in_every_notation() {
         let policy = policy(&["127.0.0.0/8"]);
         for url in
             ["https://127.0.0.1/", "https://2130706433/", "https://localhost:9000/x", "https://[::ffff:127.0.0.1]/"]
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fine_is_let_through() {
+    fn valid_urls_are_accepted() {
         for url in [
             "https://example.com",
             "https://example.com./hooks?a=b#c",
