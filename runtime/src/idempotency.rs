@@ -117,11 +117,11 @@ impl Key {
         let mut body: String = row.try_get("", "body")?;
         if row.try_get("", "sealed")? {
             if row.try_get::<Option<i64>>("", "token_id")? != self.token_id {
-                return Err(not_replayable("it shows a secret, to the token that made it alone"));
+                return Err(not_replayable("it contains a secret, which only the original token may see"));
             }
             let key = context.state().config.secret_key.as_deref().unwrap_or_default();
             let opened = aead::decrypt(key, &self.purpose(), &body);
-            body = opened.ok_or_else(|| not_replayable("it was sealed under another secret key"))?;
+            body = opened.ok_or_else(|| not_replayable("it was encrypted with another secret key"))?;
         }
         let status = u16::try_from(status).map_err(Error::internal)?;
         let (location, etag) = (row.try_get("", "location")?, row.try_get("", "etag")?);
@@ -220,7 +220,7 @@ fn lease_cutoff(context: &Context<'_>) -> DateTime<Utc> {
 }
 
 fn not_replayable(why: &str) -> Error {
-    Error::Conflict(format!("The request was carried out, and its answer cannot be given again: {why}."))
+    Error::Conflict(format!("The request was executed, but its response cannot be replayed: {why}."))
 }
 
 /// Deletes expired keys in batches and returns their number.
@@ -249,7 +249,7 @@ pub async fn run_pruning(state: std::sync::Arc<State>) {
         let pruned = prune(&state).await;
         state.metrics.tasks.round("idempotency", &pruned);
         if let Err(error) = pruned {
-            tracing::warn!(%error, "the keys of past requests were not removed");
+            tracing::warn!(%error, "expired idempotency keys could not be deleted");
         }
         tokio::time::sleep(PRUNE_INTERVAL).await;
     }

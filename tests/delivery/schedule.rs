@@ -97,7 +97,7 @@ async fn every_kind_of_failure_is_tried_again_and_logged(server: Server) {
     webhook(&server, &["*"]).await;
     let outcomes = [
         Outcome { error: Some("could not connect".into()), duration: Duration::from_millis(7), ..Outcome::default() },
-        Outcome { status: Some(200), error: Some("no whole answer within 15 s".into()), ..Outcome::default() },
+        Outcome { status: Some(200), error: Some("no complete response within 15 s".into()), ..Outcome::default() },
         Outcome { status: Some(301), body: Some("elsewhere\0".into()), ..Outcome::default() },
         answer(100),
         answer(404),

@@ -30,7 +30,7 @@ async fn an_entity_type_has_at_most_a_hundred(server: Server) {
     admin.post("/custom_fields/bulk", create(99, 100)).await.ok();
     let one_more = json!({ "entity_type": "members", "name": "more", "field_type": "text" });
     let problem = admin.post("/custom_fields", one_more).await.invalid("entity_type");
-    assert_eq!(problem, "has 100 custom fields, and can have no more");
+    assert_eq!(problem, "has 100 custom fields, which is the maximum");
     define(&admin, "more", "text", json!({})).await;
 }
 
@@ -105,7 +105,7 @@ async fn a_choice_needs_choices_and_nothing_else_has_them(server: Server) {
         assert!(answer.invalid("choices").contains("blank"), "{}", answer.text);
     }
     let twice = admin.post("/custom_fields", body("choice", json!(["a", "b", "a"]))).await;
-    assert_eq!(twice.invalid("choices"), "name \"a\" twice");
+    assert_eq!(twice.invalid("choices"), "contain \"a\" twice");
     admin.put(&format!("/custom_fields/{}", choice["id"]), json!({ "choices": "" })).await.invalid("choices");
 }
 

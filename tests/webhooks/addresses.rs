@@ -213,7 +213,7 @@ async fn a_name_is_judged_by_each_of_its_addresses() {
         let sender = sender(allowing(&[]), named(addresses));
         let outcome = sender.send(&attempt(&format!("http://example.com:{port}/"))).await;
         let error = outcome.error.unwrap_or_default();
-        assert_eq!(error, "the URL leads to an address that is not public", "{addresses:?}");
+        assert_eq!(error, "the URL points to an address that is not public", "{addresses:?}");
     }
     assert_eq!(connections.load(Ordering::SeqCst), 0);
 }
@@ -238,7 +238,7 @@ async fn a_name_that_changes_its_address_does_not_lead_elsewhere() {
     // One that has not looked it up yet gets the other answer.
     let second = sender(allowing(&["127.0.0.2/32"]), lookup);
     let outcome = second.send(&attempt(&url)).await;
-    assert_eq!(outcome.error.as_deref(), Some("the URL leads to an address that is not public"));
+    assert_eq!(outcome.error.as_deref(), Some("the URL points to an address that is not public"));
     assert_eq!((permitted.connections(), other.connections()), (1, 0));
 }
 

@@ -99,7 +99,7 @@ async fn an_answer_that_does_not_end_in_time_is_a_failure() {
         let begun = Instant::now();
         let outcome = outcome(reply).await;
         assert_eq!((outcome.status, outcome.is_delivered()), (status, false));
-        assert_eq!(outcome.error.as_deref(), Some("no whole answer within 0.8 s"));
+        assert_eq!(outcome.error.as_deref(), Some("no complete response within 0.8 s"));
         let took = begun.elapsed();
         assert!(took >= Duration::from_millis(800) && took < Duration::from_millis(1600), "{took:?}");
         assert!(outcome.duration >= Duration::from_millis(800), "{:?}", outcome.duration);
@@ -131,7 +131,7 @@ async fn what_went_wrong_is_told_in_few_words_without_addresses() {
     assert_eq!(unknown.error.as_deref(), Some("the host name could not be resolved"));
     let broken = Attempt { secret: "whsec_broken".into(), ..attempt("http://127.0.0.1:4000/") };
     let broken = local().send(&broken).await.error.unwrap_or_default();
-    assert_eq!(broken, "the secret cannot be read: rotate it");
+    assert_eq!(broken, "the signing secret is malformed: rotate it");
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn a_lookup_and_a_connection_have_limits_of_their_own() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let url = format!("https://{}/", listener.local_addr().expect("an address"));
     let outcome = local().send(&attempt(&url)).await;
-    assert_eq!(outcome.error.as_deref(), Some("not connected within 0.4 s"));
+    assert_eq!(outcome.error.as_deref(), Some("connection timed out after 0.4 s"));
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_slow_flood_costs_15_s_and_less_than_a_mebibyte() {
     let each = (resident() - before) / RECEIVERS as i64;
     for send in sends {
         let outcome = send.await.unwrap();
-        assert_eq!(outcome.error.as_deref(), Some("no whole answer within 15 s"));
+        assert_eq!(outcome.error.as_deref(), Some("no complete response within 15 s"));
     }
     let took = begun.elapsed();
     println!("each of {RECEIVERS} took {took:?} and {each} KiB");

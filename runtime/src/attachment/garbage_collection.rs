@@ -17,13 +17,13 @@ const BATCH_FILES: u32 = 100;
 /// Runs at once and then periodically while the server runs. Errors are logged and retried in the next run.
 pub async fn run_garbage_collection(state: Arc<State>) {
     if state.attachments.check_bucket().await.is_err() {
-        tracing::error!(storage = ?state.config.storage, "attachments cannot be stored: look at the settings");
+        tracing::error!(storage = ?state.config.storage, "attachment storage is unavailable: check the storage settings");
     }
     loop {
         let collected = collect_garbage(&state).await;
         state.metrics.tasks.round("attachments", &collected);
         if let Err(error) = collected {
-            tracing::warn!(%error, "sweeping attachments failed");
+            tracing::warn!(%error, "attachment garbage collection failed");
         }
         let _ = tokio::time::timeout(INTERVAL, state.attachments.wait_for_wake()).await;
     }
@@ -53,7 +53,7 @@ pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
                 Ok(()) => pending_deletion::remove(&transaction, dialect, *uuid).await?,
                 // Does not stop the others.
                 Err(error) => {
-                    tracing::warn!(%error, %uuid, "a file was not deleted");
+                    tracing::warn!(%error, %uuid, "an attachment file could not be deleted; retrying later");
                     pending_deletion::postpone(&transaction, dialect, *uuid, now).await?;
                 }
             }

@@ -57,7 +57,7 @@ pub struct ReceivedFile {
 /// limit; [`Error::Malformed`] if the body ends early, or if no bytes arrive for `idle_timeout`.
 pub async fn read(storage: &Storage, upload: Upload<'_>, idle_timeout: Duration, digest: bool) -> Result<UploadForm> {
     let boundary = multer::parse_boundary(&upload.content_type).map_err(|error| match error {
-        multer::Error::NoBoundary => Error::Malformed("The Content-Type names no boundary.".into()),
+        multer::Error::NoBoundary => Error::Malformed("The Content-Type has no boundary parameter.".into()),
         _ => Error::UnsupportedMediaType("Send the body as `multipart/form-data`."),
     })?;
     if upload.length.is_some_and(|length| length > MAX_FILE_BYTES + MAX_TOTAL_FIELD_BYTES) {
@@ -239,9 +239,9 @@ impl Stream for PacedBody<'_> {
 }
 
 fn malformed(error: multer::Error) -> Error {
-    Error::Malformed(format!("The form cannot be read: {error}."))
+    Error::Malformed(format!("The form is malformed: {error}."))
 }
 
 fn stopped() -> Error {
-    Error::Malformed("The body stopped arriving.".into())
+    Error::Malformed("Timed out while reading the request body.".into())
 }

@@ -116,7 +116,7 @@ impl Bucket {
                 tries += 1;
             }
         });
-        sent.await.unwrap_or_else(|_| Err(storage_unavailable("others were sent for too long")))
+        sent.await.unwrap_or_else(|_| Err(storage_unavailable("the upload timed out")))
     }
 
     /// One try. `Content-Length` is sent first, which makes a broken connection store nothing.
@@ -158,7 +158,7 @@ impl Bucket {
 pub fn storage_unavailable(error: &str) -> Error {
     let error: String = error.chars().take(500).collect();
     tracing::warn!(error, "attachment storage failed");
-    Error::Unavailable("The file storage cannot be reached. Try again in a moment.".into())
+    Error::Unavailable("File storage is unavailable. Try again in a moment.".into())
 }
 
 /// HTTP client without a total timeout.

@@ -35,7 +35,7 @@ impl S3Config {
             for flag in ["storage-endpoint", "storage-access-key", "storage-secret-key"] {
                 if value(flag).is_some() {
                     let storage = problems.named("storage");
-                    problems.add(flag, format!("is set, but {storage} names no bucket"));
+                    problems.add(flag, format!("is set, but {storage} is not"));
                 }
             }
             return None;
@@ -48,7 +48,7 @@ impl S3Config {
         }
         let endpoint = value("storage-endpoint").map(|endpoint| endpoint.trim_end_matches('/').to_string());
         if endpoint.as_deref().is_some_and(|endpoint| !is_endpoint(endpoint)) {
-            let problem = "must be an address such as https://minio.example.com:9000, and no more";
+            let problem = "must be a URL such as https://minio.example.com:9000, without user name, query or fragment";
             problems.add("storage-endpoint", problem);
         }
         let region = value("storage-region").unwrap_or_default();
@@ -60,11 +60,11 @@ impl S3Config {
             match &key {
                 None => {
                     let storage = problems.named("storage");
-                    problems.add(flag, format!("must be set, because {storage} names a bucket"));
+                    problems.add(flag, format!("must be set, because {storage} is set"));
                 }
                 // The keys are sent in headers.
                 Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                    problems.add(flag, "must have visible ASCII characters alone");
+                    problems.add(flag, "must contain only visible ASCII characters");
                 }
                 Some(_) => {}
             }
@@ -163,11 +163,11 @@ mod tests {
         let (_, problems) = read(&[("storage", "s3://files"), ("storage-access-key", "a\nb")]);
         assert_eq!(
             problems,
-            "CHARTER_STORAGE_ACCESS_KEY must have visible ASCII characters alone\n\
-             CHARTER_STORAGE_SECRET_KEY must be set, because CHARTER_STORAGE names a bucket"
+            "CHARTER_STORAGE_ACCESS_KEY must contain only visible ASCII characters\n\
+             CHARTER_STORAGE_SECRET_KEY must be set, because CHARTER_STORAGE is set"
         );
         let (config, problems) = read(&[("storage-secret-key", "hush")]);
-        let expected = "CHARTER_STORAGE_SECRET_KEY is set, but CHARTER_STORAGE names no bucket";
+        let expected = "CHARTER_STORAGE_SECRET_KEY is set, but CHARTER_STORAGE is not";
         assert_eq!((config, problems.as_str()), (None, expected));
     }
 }

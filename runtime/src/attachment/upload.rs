@@ -93,14 +93,14 @@ async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) ->
             }
             ImageInspection::TooLarge(width, height) => changes.errors.add(
                 "file",
-                format!("is an image of {width} × {height} pixels; at most {MAX_PIXELS} in all are taken"),
+                format!("is an image of {width} × {height} pixels; at most {MAX_PIXELS} pixels"),
             ),
         }
     }
     std::mem::take(&mut changes.errors).into_result()?;
     match (target, form.file) {
         (Some((target, target_id)), Some(file)) => Ok(ValidUpload { changes, target, target_id, uuid, file, thumb }),
-        _ => Err(Error::internal("an upload without problems lacks a part")),
+        _ => Err(Error::internal("a validated upload lacks its record or its file")),
     }
 }
 
@@ -180,7 +180,7 @@ async fn store(context: &Context<'_>, entry: &Entry, valid: ValidUpload<'_>, mut
     }
     // No attachment was committed. A file that cannot be deleted now is deleted when its deletion is due.
     if let Err(error) = state.attachments.delete(uuid).await {
-        tracing::warn!(%error, "a file without an attachment is deleted later");
+        tracing::warn!(%error, "a file without an attachment could not be deleted; retrying later");
     }
     prepared.map(|(_, reply)| Execution::Replayed(reply))
 }

@@ -280,7 +280,7 @@ fn record_use(state: Arc<State>, id: i64) {
             .exec(state.db.writer())
             .await;
         if let Err(error) = noted {
-            tracing::warn!(%error, "last_used_at of token {id} was not written");
+            tracing::warn!(%error, "last_used_at of token {id} could not be written");
         }
     });
 }

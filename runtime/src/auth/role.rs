@@ -12,14 +12,14 @@ use crate::query::{Condition, hint};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]
-#[resource(description = "A named set of permissions that users have.")]
+#[resource(description = "A named set of permissions, assigned to users.")]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required, unique)]
     pub name: String,
     #[field(text)]
     pub description: Option<String>,
-    #[field(list(100), description = "What it permits, such as `users.manage`.", example = "users.manage")]
+    #[field(list(100), description = "The permissions that the role grants, such as `users.manage`.", example = "users.manage")]
     pub permissions: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -84,7 +84,7 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
     for role in Entity::find().all(context.db()).await? {
         let permissions: Vec<String> = serde_json::from_value(role.permissions).map_err(Error::internal)?;
         for permission in permissions.iter().filter(|one| !known.contains(one.as_str())) {
-            let problem = format!("permits `{permission}`, which nothing needs");
+            let problem = format!("grants `{permission}`, which no endpoint needs");
             found.push(StaleReference { kind: "roles", id: role.id, name: role.name.clone(), problem });
         }
     }

@@ -253,7 +253,7 @@ async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
 async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Option<String> {
     let rotated = tokio::time::timeout(ROTATION_TIMEOUT, try_rotate(state, row, sent, now)).await;
     rotated.unwrap_or_else(|_| Err(Error::too_long())).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the secret of session {} was not changed", row.id);
+        tracing::warn!(%error, "the secret of session {} could not be rotated", row.id);
         None
     })
 }
@@ -275,7 +275,7 @@ fn record_use(state: Arc<State>, row: Row, now: DateTime<Utc>) {
         let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
         sql.bind(now).push(" WHERE \"id\" = ").bind(row.id).push(" AND \"digest\" = ").bind(row.digest.as_str());
         if let Err(error) = write(&state, sql).await {
-            tracing::warn!(%error, "last_used_at of session {} was not written", row.id);
+            tracing::warn!(%error, "last_used_at of session {} could not be written", row.id);
         }
     });
 }

@@ -13,19 +13,19 @@ use crate::view;
 #[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "user", write_permission = "users.manage", events)]
-#[resource(description = "Somebody for whom tokens speak.")]
+#[resource(description = "An account that tokens and panel sessions authenticate.")]
 #[resource(action(
     name = "deactivate",
     on = "record",
     event = "deactivated",
     until = "not is_active",
-    description = "Stops the user: every token of theirs is refused from then on."
+    description = "Deactivates the user: requests with their tokens are rejected from then on."
 ))]
 #[resource(action(
     name = "invite",
     on = "record",
-    reveal(name = "invitation_url", description = "The link, which is shown this once and never again."),
-    description = "Answers the user with `invitation_url`: a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends. A token that ends itself is refused."
+    reveal(name = "invitation_url", description = "The invitation link. It is shown only once."),
+    description = "Returns the user with `invitation_url`, a single-use link that is valid for seven days, by which the user sets a password and signs in to the panel. Earlier links of the user become invalid. A token that expires cannot invite."
 ))]
 pub struct Model {
     pub id: i64,
@@ -33,9 +33,9 @@ pub struct Model {
     pub name: String,
     #[field(string(255), required, unique, email)]
     pub email: String,
-    #[field(default = "true", description = "Whether the user's tokens are accepted.")]
+    #[field(default = "true", description = "True if the user's tokens are accepted.")]
     pub is_active: bool,
-    #[field(default = "false", description = "Whether the user administers the service, and so has every permission.")]
+    #[field(default = "false", description = "True if the user administers the service and has every permission.")]
     pub is_admin: bool,
     #[field(ref_list("role"))]
     pub role_ids: Json,
@@ -76,7 +76,7 @@ impl Behaviour for Entity {
         let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
         let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
         if is != was && !context.caller().is_admin {
-            draft.error("is_admin", "is changed by administrators only");
+            draft.error("is_admin", "can be changed by administrators only");
         } else if is && !was {
             // Only a token with the ability `*` may create an administrator.
             context.caller().need_ability("*")?;
@@ -119,7 +119,7 @@ impl Behaviour for Entity {
             .filter(view::Column::Visibility.ne("personal"));
         if views.one(context.db()).await?.is_some() {
             return Err(Error::Conflict(
-                "Others use saved views of this user: deactivate the user, or give up the views first.".into(),
+                "Other users use saved views of this user. Deactivate the user, or delete the views or make them personal first.".into(),
             ));
         }
         if user.is_admin && is_last_admin(context, user.id).await? {
@@ -147,7 +147,7 @@ impl Behaviour for Entity {
             return Err(Error::AdministratorsOnly);
         }
         if context.caller().expires_at.is_some() {
-            return Err(Error::Forbidden("A token that ends invites nobody: a password would outlast it.".into()));
+            return Err(Error::Forbidden("A token that expires cannot create invitations, because a password would outlive it.".into()));
         }
         let Some(user) = draft.before.as_ref().filter(|user| user.is_active) else {
             return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));

@@ -16,10 +16,10 @@ use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_field", label = "Custom field", unique("entity_type", "name"))]
-#[resource(description = "A field that records of one entity type have beside those of the service.")]
+#[resource(description = "A field that is added to the records of one resource at runtime.")]
 pub struct Model {
     pub id: i64,
-    #[field(string(64), required, immutable, description = "The plural name of the resource whose records have it.")]
+    #[field(string(64), required, immutable, description = "The plural name of the resource whose records have the field.")]
     pub entity_type: String,
     #[field(
         string(63),
@@ -30,7 +30,7 @@ pub struct Model {
         example = "colour"
     )]
     pub name: String,
-    #[field(string(255), description = "What people call it; by default made from the name.")]
+    #[field(string(255), description = "The display name; derived from `name` by default.")]
     pub label: String,
     #[field(
         enumeration("string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"),
@@ -40,9 +40,9 @@ pub struct Model {
         example = "choice"
     )]
     pub field_type: String,
-    #[field(list(255), description = "What can be chosen, for the type choice alone.", example = "red,blue")]
+    #[field(list(255), description = "The allowed values, for the type `choice` only.", example = "red,blue")]
     pub choices: Json,
-    #[field(default = "false", description = "Whether a new record must have a value for it.")]
+    #[field(default = "false", description = "True if new records must have a value.")]
     pub required: bool,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -112,8 +112,8 @@ impl Rules for Entity {
         let choices = draft.model.choices.try_as_ref().cloned();
         let (Some(field_type), Some(choices)) = (field_type, choices) else { return Ok(()) };
         match (field_type == CustomFieldType::Choice, choices.as_array().is_none_or(Vec::is_empty)) {
-            (true, true) => draft.error("choices", "must name at least one choice"),
-            (false, false) => draft.error("choices", "belong to fields of the type choice"),
+            (true, true) => draft.error("choices", "must contain at least one choice"),
+            (false, false) => draft.error("choices", "are allowed for the type choice only"),
             _ => {}
         }
         if choices
@@ -126,7 +126,7 @@ impl Rules for Entity {
         }
         let mut seen = HashSet::new();
         for choice in choices.as_array().into_iter().flatten().filter(|choice| !seen.insert(choice.to_string())) {
-            draft.error("choices", format!("name {choice} twice"));
+            draft.error("choices", format!("contain {choice} twice"));
         }
         Ok(())
     }
@@ -157,13 +157,13 @@ async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) 
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
     // Limited because each has indexes, which every write maintains and PostgreSQL locks with the table.
     if others.clone().count(context.db()).await? >= MAX_FIELDS_PER_ENTITY {
-        draft.error("entity_type", format!("has {MAX_FIELDS_PER_ENTITY} custom fields, and can have no more"));
+        draft.error("entity_type", format!("has {MAX_FIELDS_PER_ENTITY} custom fields, which is the maximum"));
     }
     let Some(name) = draft.model.name.try_as_ref() else { return Ok(()) };
     let negated = [Some(format!("{name}{NEGATION}")), name.strip_suffix(NEGATION).map(String::from)];
     let alike = others.filter(Column::Name.is_in(negated.into_iter().flatten()));
     if let Some(other) = alike.one(context.db()).await? {
-        let problem = format!("must not be told from `{}` by `{NEGATION}`, with which predicates begin", other.name);
+        let problem = format!("conflicts with `{}`: names that differ only by `{NEGATION}` are ambiguous in filters", other.name);
         draft.error("name", problem);
     }
     Ok(())

@@ -104,7 +104,7 @@ impl Inputs {
             FILTERS => (
                 self.conditions.as_ref()?,
                 "Conditions",
-                "What its records must meet, joined from the first to the last.",
+                "Conditions on the records, combined from left to right.",
             ),
             _ => return None,
         };

@@ -26,7 +26,7 @@ pub struct View {
 /// 422 under `filters` with all problems.
 pub fn filters_condition(planner: Planner<'_>, text: &str) -> Result<Condition> {
     let mut errors = FieldErrors::default();
-    let json = serde_json::from_str(text).map_err(|error| format!("must be JSON: a list of objects; {error}"));
+    let json = serde_json::from_str(text).map_err(|error| format!("must be a JSON list of objects: {error}"));
     let json = json.and_then(|json| check_numbers(text).map(|()| json));
     let filters = json.and_then(record::read_filters).unwrap_or_else(|problem| {
         errors.add("filters", problem);
@@ -75,7 +75,7 @@ fn combine<'f>(
 /// # Errors
 /// 422 under `view_id` if there is no such view, the caller may not see it, or it is for another resource.
 pub async fn find(context: &Context<'_>, entry: &Entry, view_id: &str) -> Result<View> {
-    let unknown = || Error::invalid("view_id", format!("names no view of {}", entry.meta.plural));
+    let unknown = || Error::invalid("view_id", format!("is not a view of {}", entry.meta.plural));
     let id: i64 = view_id.trim().parse().map_err(|_| unknown())?;
     let views = context.catalog().linked(record::Entity::meta().name);
     let visible = crate::crud::visible(context, views);

@@ -19,7 +19,7 @@ use crate::resource::Resource as _;
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_view", label = "Custom view")]
 #[resource(action(name = "clone", on = "record", creates))]
-#[resource(description = "The columns, filters and order of a list under a name, applied by `view_id`.")]
+#[resource(description = "A named set of columns, filters and sort order for a list, applied by `view_id`.")]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required)]
@@ -28,23 +28,23 @@ pub struct Model {
         string(64),
         required,
         immutable,
-        description = "The plural name of the resource that it lists.",
+        description = "The plural name of the resource that the view lists.",
         example = "users"
     )]
     pub entity_type: String,
     #[field(
         enumeration("personal", "shared", "system"),
         default = "personal",
-        description = "Who sees it: its creator, the users with one of its roles, or everybody."
+        description = "Visible to its creator (`personal`), to users with one of its roles (`shared`), or to everyone (`system`)."
     )]
     pub visibility: String,
-    #[field(reference("user"), read_only, default_caller, description = "The id of the user who made it.")]
+    #[field(reference("user"), read_only, default_caller, description = "The id of the user who created the view.")]
     pub user_id: i64,
     #[field(
         list(255),
         required,
         min_length = 1,
-        description = "The fields that it shows; a custom field is `cf.` and its name.",
+        description = "The fields that the view shows; a custom field is `cf.` followed by its name.",
         example = "name"
     )]
     pub columns: Json,
@@ -52,16 +52,16 @@ pub struct Model {
         json,
         default = "[]",
         schema = filters,
-        description = "What its records must meet, joined from the first to the last."
+        description = "Conditions on the records, combined from left to right."
     )]
     pub filters: Json,
-    #[field(string(255), description = "The field that it sorts by.", example = "name")]
+    #[field(string(255), description = "The field that the view sorts by.", example = "name")]
     pub sort_column: Option<String>,
     #[field(enumeration("asc", "desc"), default = "asc")]
     pub sort_direction: String,
     #[field(default = "20", min = "1", max = "100")]
     pub per_page: i32,
-    #[field(ref_list("role"), description = "The ids of the roles whose users see it when it is shared.")]
+    #[field(ref_list("role"), description = "The ids of the roles whose users see a shared view.")]
     pub role_ids: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -102,18 +102,18 @@ pub(crate) fn filters() -> Json {
             "required": required,
             "additionalProperties": false,
             "properties": {
-                "field": { "type": "string", "description": "The field that is asked about.", "examples": ["name"] },
+                "field": { "type": "string", "description": "The field that the condition tests.", "examples": ["name"] },
                 "predicate": {
                     "type": "string",
-                    "description": "What is asked of it, as in `q`.",
+                    "description": "The predicate, as in `q`.",
                     "enum": predicates,
                     "examples": [example],
                 },
                 "value": value,
                 "logic": {
                     "type": ["string", "null"],
-                    "description": "How it joins those before it: `and`, `or`, `nand` or `nor`, in any case; of the first only \
-                        the negation counts.",
+                    "description": "How the filter is combined with those before it: `and`, `or`, `nand` or `nor`, in any case. For \
+                        the first filter, only the negation counts.",
                     "pattern": "^[Nn]?([Aa][Nn][Dd]|[Oo][Rr])$",
                     "default": "and",
                     "examples": ["and"],
@@ -122,9 +122,9 @@ pub(crate) fn filters() -> Json {
         })
     };
     let alone =
-        json!({ "description": "Whether it shall hold; by itself it does.", "anyOf": words, "examples": [true] });
-    let one = json!({ "description": "What it is compared with.", "anyOf": scalar, "examples": ["lamp"] });
-    let any = json!({ "description": "What it is compared with: a list.", "anyOf": several, "examples": [["a", "b"]] });
+        json!({ "description": "True (the default) if the condition must hold, false if it must not.", "anyOf": words, "examples": [true] });
+    let one = json!({ "description": "The value to compare with.", "anyOf": scalar, "examples": ["lamp"] });
+    let any = json!({ "description": "The list of values to compare with.", "anyOf": several, "examples": [["a", "b"]] });
     let needed = ["field", "predicate", "value"];
     json!({
         "type": "array",
@@ -232,7 +232,7 @@ impl Behaviour for Entity {
         match (own || caller.is_admin, view.visibility.as_str()) {
             (true, _) => Ok(()),
             (false, "system") => Err(Error::AdministratorsOnly),
-            (false, _) => Err(Error::Forbidden("Only who made this view, or an administrator, may do this.".into())),
+            (false, _) => Err(Error::Forbidden("Only the creator of this view or an administrator may do this.".into())),
         }
     }
 
@@ -240,7 +240,7 @@ impl Behaviour for Entity {
         let caller = context.caller();
         let visibility = draft.model.visibility.try_as_ref().map(String::as_str).unwrap_or_default();
         if visibility == "system" && !caller.is_admin {
-            draft.error("visibility", "is system for administrators only");
+            draft.error("visibility", "can be set to system by administrators only");
         }
         let before = draft.before.as_ref();
         // Unchanged values are not checked, because a field that they name may have been removed since.
@@ -290,7 +290,7 @@ impl Behaviour for Entity {
     async fn before_delete(_: &Context<'_>, view: &Model) -> Result<()> {
         if view.visibility == "system" {
             let mut errors = FieldErrors::default();
-            errors.add("visibility", "is system: such views cannot be deleted");
+            errors.add("visibility", "is system: system views cannot be deleted");
             return errors.into_result();
         }
         Ok(())
@@ -310,7 +310,7 @@ impl Behaviour for Entity {
             let validator = ViewValidator::of(context, entry).await?;
             columns.retain(|column| validator.column(column).is_ok());
             if columns.is_empty() {
-                draft.error("columns", "have all gone: there is nothing left to show");
+                draft.error("columns", "no longer exist: the copy would have no columns");
             }
             if let Some(filters) = filters.as_array_mut() {
                 let read = |filter: &Json| serde_json::from_value::<Filter>(filter.clone()).ok();
@@ -345,7 +345,7 @@ pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
         return Err(format!("must have at most {MOST_CONDITIONS} elements"));
     }
     let read = |(index, filter): (usize, Json)| {
-        serde_json::from_value(filter).map_err(|error| format!("cannot be read: {error} (filter {})", index + 1))
+        serde_json::from_value(filter).map_err(|error| format!("cannot be parsed: {error} (filter {})", index + 1))
     };
     list.into_iter().enumerate().map(read).collect()
 }

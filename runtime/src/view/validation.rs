@@ -84,7 +84,7 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
 
 async fn problems(context: &Context<'_>, view: &Model) -> Result<Vec<String>> {
     let Some(entry) = context.catalog().by_plural(&view.entity_type).filter(|entry| entry.is_listed()) else {
-        return Ok(vec![format!("lists `{}`, which has no list", view.entity_type)]);
+        return Ok(vec![format!("is for `{}`, which has no list", view.entity_type)]);
     };
     let validator = ViewValidator::of(context, entry).await?;
     let columns: Vec<String> = serde_json::from_value(view.columns.clone()).map_err(Error::internal)?;

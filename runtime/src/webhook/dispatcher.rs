@@ -62,7 +62,7 @@ impl Dispatcher {
         let until = Instant::now() + DRAIN_TIMEOUT + ERROR_BACKOFF;
         for mut task in self.tasks {
             if timeout_at(until, &mut task).await.is_err() {
-                tracing::warn!("webhooks: the database did not answer in time; what was begun will be made again");
+                tracing::warn!("webhook dispatcher: the database did not respond before the shutdown timeout; running attempts will be repeated");
                 task.abort();
             }
         }
@@ -144,7 +144,7 @@ impl DispatchLoop {
                     BATCH_WINDOW
                 }
                 Err(error) => {
-                    tracing::error!(%error, "webhooks: the database failed; trying again");
+                    tracing::error!(%error, "webhook dispatcher: database error; retrying");
                     ERROR_BACKOFF
                 }
             };
@@ -264,7 +264,7 @@ impl DispatchLoop {
                 }
             }
             if let Err(error) = self.record_finished().await {
-                tracing::error!(%error, "webhooks: the database failed while stopping");
+                tracing::error!(%error, "webhook dispatcher: database error during shutdown; retrying");
                 if Instant::now() + ERROR_BACKOFF > until {
                     break;
                 }
@@ -272,7 +272,7 @@ impl DispatchLoop {
             }
         }
         if self.total > 0 {
-            tracing::warn!(left = self.total, "webhooks: attempts did not end in time; they will be made again");
+            tracing::warn!(left = self.total, "webhook dispatcher: attempts did not finish before the shutdown timeout; they will be repeated");
         }
     }
 }
@@ -301,7 +301,7 @@ pub(super) async fn make_attempt(state: &Arc<State>, transport: Arc<dyn Transpor
     let attempt = claim.attempt.clone();
     let sent = tokio::spawn(async move { transport.send(&attempt).await }).await;
     let outcome =
-        sent.unwrap_or_else(|_| Outcome { error: Some("a fault of the sender".into()), ..Outcome::default() });
+        sent.unwrap_or_else(|_| Outcome { error: Some("internal error of the sender".into()), ..Outcome::default() });
     state.webhooks.count(&outcome);
     FinishedAttempt { claim, outcome, at: state.clock.now() }
 }

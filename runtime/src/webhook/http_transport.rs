@@ -97,7 +97,7 @@ impl HttpTransport {
             self.resolver.resolve_allowed(&name).await.map_err(|problem| self.resolve_error_text(problem))?;
         }
         let secrets = Secrets::parse(&attempt.secret, attempt.previous_secret.as_deref());
-        let secrets = secrets.ok_or("the secret cannot be read: rotate it")?;
+        let secrets = secrets.ok_or("the signing secret is malformed: rotate it")?;
         let signatures = secrets.signatures(&attempt.uid, attempt.at.timestamp(), attempt.body.as_bytes());
         let mut request = self.client.request(METHOD, url);
         let known = headers(&attempt.event, &attempt.uid, attempt.number, attempt.at, attempt.trace);
@@ -135,7 +135,7 @@ impl HttpTransport {
         match cause.downcast_ref::<rustls::Error>() {
             Some(tls) => format!("TLS: {tls}"),
             None if error.is_connect() && error.is_timeout() => {
-                format!("not connected within {} s", seconds(self.limits.connect))
+                format!("connection timed out after {} s", seconds(self.limits.connect))
             }
             None if error.is_connect() => format!("could not connect: {cause}"),
             None => cause.to_string(),
@@ -153,7 +153,7 @@ impl Transport for HttpTransport {
             let problem = match ended {
                 Ok(Ok(())) => None,
                 Ok(Err(problem)) => Some(problem),
-                Err(_) => Some(format!("no whole answer within {} s", seconds(self.limits.total))),
+                Err(_) => Some(format!("no complete response within {} s", seconds(self.limits.total))),
             };
             outcome.error = problem.map(|text| text.chars().take(MAX_ERROR_CHARACTERS).collect());
             outcome.body = outcome.status.map(|_| body_text(&body, self.limits.max_stored_bytes));

@@ -66,18 +66,18 @@ impl Metrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "charter_webhook_attempts",
-            "Attempts at deliveries by this process, by outcome",
+            "Delivery attempts of this process, by outcome",
             self.attempts.clone(),
         );
         registry.register_with_unit(
             "charter_webhook_exchange",
-            "Duration of exchanges with receivers",
+            "Duration of delivery attempts",
             Unit::Seconds,
             self.exchanges.clone(),
         );
         registry.register_with_unit(
             "charter_webhook_first_attempt_delay",
-            "Time from an event to the beginning of its first attempt",
+            "Time from an event to its first delivery attempt",
             Unit::Seconds,
             self.delays.clone(),
         );
@@ -110,18 +110,18 @@ impl Metrics {
         let mut registry = Registry::default();
         registry.register(
             "charter_webhook_due",
-            "Deliveries that are due and that no process is attempting",
+            "Deliveries that are due and not being attempted",
             ConstGauge::new(backlog.due),
         );
         registry.register_with_unit(
             "charter_webhook_oldest_due",
-            "Time since the oldest of them became due",
+            "Time since the oldest due delivery became due",
             Unit::Seconds,
             ConstGauge::new(age as f64 / 1000.0),
         );
         registry.register(
             "charter_events_waiting",
-            "Events whose deliveries are not made yet",
+            "Events that are not fanned out yet",
             ConstGauge::new(backlog.waiting),
         );
         Some(registry)

@@ -25,7 +25,7 @@ const ALL_EVENTS: &str = "*";
 #[resource(name = "webhook", owner = "user_id")]
 #[resource(reveal(
     name = "secret",
-    description = "What deliveries are signed with, which is shown this once and never again."
+    description = "The secret that signs deliveries. It is shown only once."
 ))]
 #[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", apart))]
 #[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery", apart))]
@@ -34,7 +34,7 @@ const ALL_EVENTS: &str = "*";
     on = "record",
     reveal(
         name = "secret",
-        description = "What deliveries are signed with from now on, which is shown this once and never again."
+        description = "The new secret that signs deliveries. It is shown only once."
     )
 ))]
 pub struct Model {
@@ -44,7 +44,7 @@ pub struct Model {
     #[field(
         string(2048),
         required,
-        description = "Where deliveries are sent: an https URL of a public address.",
+        description = "The URL that deliveries are sent to: https and a public address.",
         example = "https://hooks.example.com/records"
     )]
     pub url: String,
@@ -166,7 +166,7 @@ impl Behaviour for Entity {
             && cancel(context.state().db.dialect(), context.db(), before.id, context.now()).await?
         {
             return Err(Error::Conflict(
-                "What waited when the webhook was disabled is still being cancelled: try again in a moment.".into(),
+                "The pending deliveries of the webhook are still being cancelled. Try again in a moment.".into(),
             ));
         }
         let url = draft.before.as_ref().map(|webhook| &webhook.url);
@@ -239,7 +239,7 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     }
     let given: Vec<String> = serde_json::from_value(list).unwrap_or_default();
     if given.is_empty() {
-        draft.error("events", "must name at least one event");
+        draft.error("events", "must contain at least one event");
     }
     let known = context.catalog().events();
     for event in given.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
@@ -272,7 +272,7 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
         let events: Vec<String> = serde_json::from_value(webhook.events).map_err(Error::internal)?;
         for event in events.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
             let hint = hint(event, known.iter().map(String::as_str));
-            let problem = format!("waits for `{event}`, which is never emitted{hint}");
+            let problem = format!("subscribes to `{event}`, which is never emitted{hint}");
             found.push(StaleReference { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
         }
     }

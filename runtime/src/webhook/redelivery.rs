@@ -82,14 +82,14 @@ async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) 
     lasting
         .to_the_end(async move {
             let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
-            let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
+            let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is in progress.".into()))?;
             let finished = dispatcher::make_attempt(&state, transport, claim).await;
             let until = Instant::now() + LEASE.to_std().unwrap_or_default();
             loop {
                 match record_results(&state.db, std::slice::from_ref(&finished)).await {
                     // The attempt was made and must be logged.
                     Err(error) if Instant::now() < until => {
-                        tracing::error!(%error, "webhooks: an attempt is not written; trying again");
+                        tracing::error!(%error, "webhook delivery: the result of an attempt could not be stored; retrying");
                         sleep(ERROR_BACKOFF).await;
                     }
                     done => return done.map(|()| finished.outcome),

@@ -287,7 +287,7 @@ async fn write_webhook(
         let now = shown(Some(now));
         sql.push(", \"is_active\" = ").bind(webhook.is_active).push(", \"disabled_at\" = ").bind(now);
         sql.push(", \"updated_at\" = ").bind(now);
-        tracing::warn!(webhook = id, "a webhook is disabled: its deliveries failed for 72 hours");
+        tracing::warn!(webhook = id, "webhook disabled: its deliveries have failed for 72 hours");
     }
     sql.push(" WHERE \"id\" = ").bind(id);
     sql.run(transaction).await?;

@@ -27,7 +27,7 @@ pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
             let pruned = prune(&state.db, state.clock.now()).await;
             state.metrics.tasks.round("retention", &pruned);
             if let Err(error) = pruned {
-                tracing::error!(%error, "webhooks: old rows are not removed");
+                tracing::error!(%error, "webhook retention: expired rows could not be deleted");
             }
             sleep(PRUNE_INTERVAL).await;
         };

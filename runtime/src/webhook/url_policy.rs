@@ -43,9 +43,9 @@ impl Denial {
             Denial::NotAUrl => "must be an absolute URL such as https://example.com/hooks",
             Denial::TooLong => "must have at most 2048 characters",
             Denial::Scheme => "must begin with https://",
-            Denial::Credentials => "must not hold a user name or a password",
-            Denial::Port => "names a port that belongs to another service",
-            Denial::Address => "leads to an address that is not public",
+            Denial::Credentials => "must not contain a user name or a password",
+            Denial::Port => "uses a port that is reserved for another protocol",
+            Denial::Address => "points to an address that is not public",
         }
     }
 }

@@ -63,7 +63,7 @@ async fn only_the_creator_or_an_administrator_changes_a_view(server: Server) {
         let refused = client.put(&path(&view), json!({ "name": "x" })).await.refused(403, "permission_missing");
         let who = match view["visibility"] == "system" {
             true => "Only an administrator may do this.",
-            false => "Only who made this view, or an administrator, may do this.",
+            false => "Only the creator of this view or an administrator may do this.",
         };
         assert_eq!(refused["message"], who);
         // Whether one may is known before the body is judged.

@@ -59,7 +59,7 @@ async fn a_token_grants_only_abilities_that_it_holds(server: Server) {
     server.client(value(&token)).get("/products").await.ok();
     for more in [json!(["members:read"]), json!(["*"]), json!(["products:read", "tokens:read"])] {
         let problem = limited.post("/tokens", json!({ "name": "x", "abilities": more })).await.invalid("abilities");
-        assert!(problem.contains("does not hold"), "{problem}");
+        assert!(problem.contains("does not have"), "{problem}");
     }
     // Nor is an existing token widened by one that holds less.
     let token = created(&limited, &["products:read"]).await;

@@ -75,13 +75,13 @@ async fn a_url_must_be_https_and_public(server: Server) {
     for (url, problem) in [
         ("http://example.com/", "must begin with https://"),
         ("example.com", "must be an absolute URL"),
-        ("https://user:pass@example.com/", "must not hold a user name or a password"),
-        ("https://127.0.0.1/", "leads to an address that is not public"),
-        ("https://2130706433/", "leads to an address that is not public"),
-        ("https://[::ffff:10.0.0.1]/", "leads to an address that is not public"),
-        ("https://localhost/", "leads to an address that is not public"),
-        ("https://169.254.169.254/latest/", "leads to an address that is not public"),
-        ("https://example.com:25/", "names a port that belongs to another service"),
+        ("https://user:pass@example.com/", "must not contain a user name or a password"),
+        ("https://127.0.0.1/", "points to an address that is not public"),
+        ("https://2130706433/", "points to an address that is not public"),
+        ("https://[::ffff:10.0.0.1]/", "points to an address that is not public"),
+        ("https://localhost/", "points to an address that is not public"),
+        ("https://169.254.169.254/latest/", "points to an address that is not public"),
+        ("https://example.com:25/", "uses a port that is reserved for another protocol"),
         (long.as_str(), "2048"),
     ] {
         let told = admin.post("/webhooks", json!({ "url": url, "events": ["*"] })).await.invalid("url");

@@ -49,7 +49,7 @@ async fn a_failed_test_is_told_and_starts_no_streak(server: Server) {
     server.sql("UPDATE webhooks SET url = 'https://10.0.0.1/'").await;
     let delivery = admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
     assert_eq!([&delivery["response_status"], &delivery["response_body"]], [&Value::Null, &Value::Null]);
-    assert_eq!(delivery["error"], "the URL leads to an address that is not public");
+    assert_eq!(delivery["error"], "the URL points to an address that is not public");
 }
 
 async fn a_disabled_webhook_can_be_tested(server: Server) {
