@@ -1,9 +1,9 @@
-//! Deliveries: where they may go, what they carry, and what is made of the answer.
+//! Webhook transport: allowed addresses, requests, signatures and outcomes.
 
-mod addresses;
-mod exchange;
+mod url_policy;
+mod http_transport;
 mod tls;
-mod vectors;
+mod signature_vectors;
 
 use std::io;
 use std::net::IpAddr;
@@ -14,13 +14,13 @@ use charter_runtime::webhook::dns::Lookup;
 use charter_runtime::webhook::{Attempt, TransportLimits, UrlPolicy, HttpTransport, SigningSecret};
 use chrono::{DateTime, Utc};
 
-/// A policy that also allows http, and these networks.
+/// A policy that also allows http and these networks.
 fn allowing(networks: &[&str]) -> UrlPolicy {
     let networks = networks.iter().map(|text| text.parse().expect("a network")).collect();
     UrlPolicy { allow_http: true, networks }
 }
 
-/// A sender that gives up soon.
+/// A transport with short timeouts.
 fn sender(policy: UrlPolicy, lookup: Lookup) -> HttpTransport {
     HttpTransport::with(policy, lookup, quick(), rustls::RootCertStore::empty().into()).expect("a sender")
 }
@@ -30,12 +30,12 @@ fn quick() -> TransportLimits {
     TransportLimits { lookup: soon, connect: soon, total: soon * 2, ..TransportLimits::default() }
 }
 
-/// Names that are not asked for.
+/// A lookup that must not be called.
 fn no_names() -> Lookup {
     Arc::new(|_| Box::pin(async { Err(io::Error::other("no such name")) }))
 }
 
-/// Every name has these addresses.
+/// A lookup that returns these addresses for every name.
 fn named(addresses: &[&str]) -> Lookup {
     let addresses: Vec<IpAddr> = addresses.iter().map(|text| text.parse().expect("an address")).collect();
     Arc::new(move |_| {

@@ -1,4 +1,4 @@
-//! What a person asks for: a test, one delivery again, everything that was missed.
+//! Deliveries at a user's request: test events, resends and recovery.
 
 use std::time::Duration;
 
@@ -14,24 +14,24 @@ use super::{Receiver, answer, count, deliver, none, repeat, role, statuses, valu
 use crate::support::{Server, leave, on_both};
 
 on_both!(
-    a_test_is_sent_at_once_and_once,
-    a_delivery_is_sent_again_under_its_id,
-    a_failed_resend_leaves_the_schedule_as_it_was,
-    a_delivery_that_is_under_way_is_not_sent_beside,
-    a_delivery_of_a_process_whose_clock_is_ahead_is_sent_again,
-    who_goes_away_leaves_no_claim_at_which_nobody_works,
-    who_goes_away_leaves_no_key_at_which_nobody_works,
-    a_test_that_was_sent_is_logged_whoever_writes_meanwhile,
-    what_was_missed_is_queued_and_keeps_its_id,
-    a_long_backlog_is_queued_whole_and_once,
-    what_is_asked_for_no_more_is_not_queued_again,
+    test_event_is_sent_at_once_in_one_attempt,
+    resent_delivery_keeps_its_id,
+    failed_resend_leaves_the_schedule_unchanged,
+    delivery_in_progress_cannot_be_resent,
+    delivery_of_a_process_with_a_fast_clock_can_be_resent,
+    disconnected_client_leaves_no_lease_behind,
+    disconnected_client_leaves_no_idempotency_key_in_progress,
+    test_event_is_logged_while_others_write,
+    recovery_queues_missed_events_and_keeps_delivery_ids,
+    recovery_queues_a_long_backlog_completely_and_once,
+    recovery_skips_events_that_are_no_longer_subscribed,
 );
 
 async fn uid(server: &Server) -> String {
     values(server, "SELECT uid AS v FROM webhook_deliveries ORDER BY id").await.remove(0)
 }
 
-async fn a_test_is_sent_at_once_and_once(server: Server) {
+async fn test_event_is_sent_at_once_in_one_attempt(server: Server) {
     let id = webhook(&server, &["role.created"]).await;
     server.sql("UPDATE webhooks SET is_active = false").await;
     let receiver = Receiver::answering(500);
@@ -50,7 +50,7 @@ async fn a_test_is_sent_at_once_and_once(server: Server) {
     assert_eq!(statuses(&server).await, ["failed", "delivered"]);
 }
 
-async fn a_delivery_is_sent_again_under_its_id(server: Server) {
+async fn resent_delivery_keeps_its_id(server: Server) {
     let id = webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::answering(200);
@@ -62,13 +62,13 @@ async fn a_delivery_is_sent_again_under_its_id(server: Server) {
     assert_eq!(sent.iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2]);
     assert!(sent[0].uid == uid && sent[1].uid == uid && sent[0].body == sent[1].body);
     assert_eq!(count(&server, "webhook_logs").await, 2);
-    // That of another webhook is not this one's.
+    // A delivery of another webhook is not found.
     let other = webhook(&server, &["*"]).await;
     let refused = redelivery::resend(&server.state, receiver.clone(), other, &uid).await;
     assert!(matches!(refused, Err(Error::NotFound)), "{refused:?}");
 }
 
-async fn a_failed_resend_leaves_the_schedule_as_it_was(server: Server) {
+async fn failed_resend_leaves_the_schedule_unchanged(server: Server) {
     let id = webhook(&server, &["*"]).await;
     role(&server).await;
     deliver(&server, &Receiver::answering(500)).await;
@@ -81,17 +81,17 @@ async fn a_failed_resend_leaves_the_schedule_as_it_was(server: Server) {
     server.state.clock.turn(Duration::from_secs(34));
     deliver(&server, &receiver).await;
     assert_eq!(receiver.take().iter().map(|s| s.number).collect::<Vec<_>>(), [2, 3]);
-    // One that arrives ends it.
+    // A success completes the delivery.
     redelivery::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await.expect("it is sent");
     server.state.clock.turn(Duration::from_secs(3600));
     assert_eq!((deliver(&server, &receiver).await, statuses(&server).await), (0, vec!["delivered".to_string()]));
-    // And afterwards a failure takes nothing back.
+    // A later failure does not undo the success.
     redelivery::resend(&server.state, Receiver::answering(500), id, &uid(&server).await).await.expect("it is sent");
     assert_eq!(statuses(&server).await, ["delivered"]);
 }
 
-/// Others may write for longer than a request waits for its turn.
-async fn a_test_that_was_sent_is_logged_whoever_writes_meanwhile(server: Server) {
+/// Other transactions may write for longer than a request waits for the write lock.
+async fn test_event_is_logged_while_others_write(server: Server) {
     let id = webhook(&server, &["*"]).await;
     let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
     let (state, sending) = (server.state.clone(), receiver.clone());
@@ -107,12 +107,12 @@ async fn a_test_that_was_sent_is_logged_whoever_writes_meanwhile(server: Server)
     assert_eq!(count(&server, "webhook_logs").await, 1);
 }
 
-async fn a_delivery_that_is_under_way_is_not_sent_beside(server: Server) {
+async fn delivery_in_progress_cannot_be_resent(server: Server) {
     let id = webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::slow(Duration::from_millis(200), |_| super::answer(200));
-    let (state, exchange) = (server.state.clone(), receiver.clone());
-    let round = tokio::spawn(async move { charter_runtime::webhook::run_once(&state, exchange, 4).await });
+    let (state, transport) = (server.state.clone(), receiver.clone());
+    let round = tokio::spawn(async move { charter_runtime::webhook::run_once(&state, transport, 4).await });
     super::claims::eventually(|| receiver.count() == 1).await;
     let refused = redelivery::resend(&server.state, receiver.clone(), id, &uid(&server).await).await;
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
@@ -120,7 +120,7 @@ async fn a_delivery_that_is_under_way_is_not_sent_beside(server: Server) {
     assert_eq!(receiver.count(), 1);
 }
 
-async fn a_delivery_of_a_process_whose_clock_is_ahead_is_sent_again(server: Server) {
+async fn delivery_of_a_process_with_a_fast_clock_can_be_resent(server: Server) {
     let id = webhook(&server, &["*"]).await;
     role(&server).await;
     deliver(&server, &Receiver::answering(200)).await;
@@ -134,12 +134,12 @@ async fn a_delivery_of_a_process_whose_clock_is_ahead_is_sent_again(server: Serv
     assert!(outcome.expect("it is sent").is_delivered());
 }
 
-async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {
+async fn disconnected_client_leaves_no_lease_behind(server: Server) {
     let id = webhook(&server, &["*"]).await;
     role(&server).await;
     deliver(&server, &Receiver::answering(500)).await;
     let (uid, receiver) = (uid(&server).await, Receiver::answering(500));
-    // How often it waits is not always the same.
+    // The number of polls varies.
     for turn in 0..60 {
         let left = leave(redelivery::resend(&server.state, receiver.clone(), id, &uid), turn % 6).await;
         assert!(matches!(left, None | Some(Ok(_) | Err(Error::Conflict(_)))), "{left:?}");
@@ -153,10 +153,10 @@ async fn who_goes_away_leaves_no_claim_at_which_nobody_works(server: Server) {
     }
 }
 
-/// Its moments are those of a network: each client stays a little longer than the one before.
-async fn who_goes_away_leaves_no_key_at_which_nobody_works(server: Server) {
+/// Disconnects at network timing: each client stays a little longer than the one before.
+async fn disconnected_client_leaves_no_idempotency_key_in_progress(server: Server) {
     let id = webhook(&server, &["*"]).await;
-    // Nobody is asked there, and the attempt is over at once.
+    // The port is closed: the attempt ends at once.
     server.sql("UPDATE webhooks SET url = 'http://127.0.0.1:9/'").await;
     let token = server.token(&["*"]).await;
     for number in 0..60 {
@@ -172,13 +172,13 @@ async fn who_goes_away_leaves_no_key_at_which_nobody_works(server: Server) {
     assert!(count(&server, "idempotency_keys").await > 0, "some were begun");
 }
 
-/// Has what a webhook missed since then queued again, and answers how much that was.
+/// Recovers a webhook and returns the number of queued deliveries.
 async fn recover(server: &Server, id: i64, since: DateTime<Utc>) -> u64 {
     redelivery::recover(&server.state, id, since).await.expect("they are queued")
 }
 
-/// More than one transaction works through.
-async fn a_long_backlog_is_queued_whole_and_once(server: Server) {
+/// More events than one transaction handles.
+async fn recovery_queues_a_long_backlog_completely_and_once(server: Server) {
     let id = webhook(&server, &["role.created"]).await;
     let begun = server.state.clock.now();
     role(&server).await;
@@ -192,11 +192,11 @@ async fn a_long_backlog_is_queued_whole_and_once(server: Server) {
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
 }
 
-async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
+async fn recovery_queues_missed_events_and_keeps_delivery_ids(server: Server) {
     let id = webhook(&server, &["role.created"]).await;
     let begun = server.state.clock.now();
     let gone = Receiver::answering(410);
-    // One that failed, one that was cancelled, one that happened meanwhile; one that arrived, one for nobody.
+    // A failed, a cancelled, a delivered and a missed event, and one without a subscriber.
     role(&server).await;
     deliver(&server, &gone).await;
     role(&server).await;
@@ -217,7 +217,7 @@ async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
     assert_eq!(recover(&server, id, server.state.clock.now() + chrono::TimeDelta::hours(1)).await, 0);
     assert_eq!(recover(&server, id, begun).await, 3);
     assert_eq!(recover(&server, id, begun).await, 0);
-    // They have the whole schedule before them, and begin no streak.
+    // The deliveries get all retries and start no failure streak.
     let failing = Receiver::answering(500);
     deliver(&server, &failing).await;
     server.state.clock.turn(Duration::from_secs(34));
@@ -232,7 +232,7 @@ async fn what_was_missed_is_queued_and_keeps_its_id(server: Server) {
     assert_eq!(statuses(&server).await, ["delivered"; 4]);
 }
 
-async fn what_is_asked_for_no_more_is_not_queued_again(server: Server) {
+async fn recovery_skips_events_that_are_no_longer_subscribed(server: Server) {
     let id = webhook(&server, &["role.created"]).await;
     let begun = server.state.clock.now();
     role(&server).await;

@@ -1,4 +1,4 @@
-//! One exchange with a receiver: what it carries, how long it may take, and what is kept of the answer.
+//! HTTP transport: request, timeouts and limits of an attempt, and the stored response.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,19 @@ use chrono::TimeDelta;
 use super::{allowing, at, attempt, named, no_names, sender};
 use crate::support::{Receiver, Reply};
 
-/// A sender that reaches this machine.
+/// A transport that may connect to this machine.
 fn local() -> HttpTransport {
     sender(allowing(&["127.0.0.0/8"]), no_names())
 }
 
-/// What comes of one attempt at a receiver that answers so.
+/// Outcome of one attempt at a receiver with this reply.
 async fn outcome(reply: Reply) -> Outcome {
     let receiver = Receiver::start(move |_| reply.clone()).await;
     local().send(&attempt(&receiver.url())).await
 }
 
 #[tokio::test]
-async fn an_attempt_carries_the_body_and_all_that_proves_it() {
+async fn attempt_sends_the_body_and_signed_headers() {
     let receiver = Receiver::answering(200).await;
     let body = r#"{"event":"user.updated","data":{"name":"Zoë"}}"#;
     let (secret, previous) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
@@ -58,7 +58,7 @@ async fn an_attempt_carries_the_body_and_all_that_proves_it() {
 }
 
 #[tokio::test]
-async fn any_2xx_is_a_delivery_and_nothing_else_is() {
+async fn only_2xx_counts_as_delivered() {
     for (status, delivered) in [
         (200, true),
         (201, true),
@@ -81,20 +81,20 @@ async fn any_2xx_is_a_delivery_and_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn the_beginning_of_the_answer_is_kept() {
+async fn beginning_of_the_response_body_is_stored() {
     let whole = outcome(Reply::Whole(500, "naïve\0".into(), None)).await;
     assert_eq!(whole.body.as_deref(), Some("naïve\u{fffd}"));
     let long = outcome(Reply::Whole(200, "é".repeat(5000).into(), None)).await;
     assert_eq!((long.body.as_deref(), long.is_delivered()), (Some("é".repeat(1024).as_str()), true));
     let odd = outcome(Reply::Whole(200, [b"x".as_slice(), "é".repeat(5000).as_bytes()].concat(), None)).await;
     assert_eq!(odd.body, Some(format!("x{}", "é".repeat(1023))));
-    // No more is read than 16 KiB: that the rest never comes does not matter.
+    // At most 16 KiB are read, which makes the endless rest irrelevant.
     let endless = outcome(Reply::Endless(64 * 1024, Duration::from_secs(60))).await;
     assert_eq!((endless.body.as_ref().map(String::len), endless.is_delivered()), (Some(2048), true), "{endless:?}");
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_end_in_time_is_a_failure() {
+async fn incomplete_response_is_a_failure_after_the_timeout() {
     for (reply, status) in [(Reply::Silence, None), (Reply::Endless(1, Duration::from_millis(50)), Some(200))] {
         let begun = Instant::now();
         let outcome = outcome(reply).await;
@@ -107,7 +107,7 @@ async fn an_answer_that_does_not_end_in_time_is_a_failure() {
 }
 
 #[tokio::test]
-async fn what_went_wrong_is_told_in_few_words_without_addresses() {
+async fn error_messages_are_short_and_have_no_addresses() {
     let closed = {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         format!("http://{}/", listener.local_addr().unwrap())
@@ -135,13 +135,13 @@ async fn what_went_wrong_is_told_in_few_words_without_addresses() {
 }
 
 #[tokio::test]
-async fn a_lookup_and_a_connection_have_limits_of_their_own() {
+async fn lookup_and_connect_have_separate_timeouts() {
     let slow = std::sync::Arc::new(|_| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
         Box::pin(std::future::pending())
     });
     let outcome = sender(allowing(&[]), slow).send(&attempt("http://slow.example/")).await;
     assert_eq!(outcome.error.as_deref(), Some("the host name was not resolved within 0.4 s"));
-    // The system takes the connection, and nobody shakes hands.
+    // The system accepts the connection, and no TLS handshake follows.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let url = format!("https://{}/", listener.local_addr().expect("an address"));
     let outcome = local().send(&attempt(&url)).await;
@@ -149,7 +149,7 @@ async fn a_lookup_and_a_connection_have_limits_of_their_own() {
 }
 
 #[tokio::test]
-async fn retry_after_is_read_in_seconds_and_as_a_date() {
+async fn retry_after_is_parsed_as_seconds_and_as_a_date() {
     let later = (at() + TimeDelta::seconds(90)).format("%a, %d %b %Y %H:%M:%S GMT").to_string();
     let earlier = (at() - TimeDelta::seconds(90)).format("%a, %d %b %Y %H:%M:%S GMT").to_string();
     for (value, seconds) in [
@@ -165,9 +165,9 @@ async fn retry_after_is_read_in_seconds_and_as_a_date() {
     }
 }
 
-/// Connections are kept, so that a second delivery costs no second handshake.
+/// Idle connections are reused, which saves the second handshake.
 #[tokio::test]
-async fn deliveries_to_one_host_share_a_connection() {
+async fn deliveries_to_one_host_reuse_a_connection() {
     let receiver = Receiver::answering(200).await;
     let sender = sender(allowing(&["127.0.0.0/8"]), named(&["127.0.0.1"]));
     let url = format!("http://receiver.example:{}/", receiver.address.port());
@@ -184,11 +184,11 @@ fn resident() -> i64 {
     line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number")
 }
 
-/// A measurement with the limits that the service has, and both ends in this process. Of 50 receivers each sends 10 GB,
-/// so slowly that they are waited for until the end.
+/// Measurement with the default limits and both ends in this process: 50 receivers each send up to 10 GB, slowly enough
+/// to reach the timeout.
 #[tokio::test]
 #[ignore = "takes 15 s: cargo test --test api slow_flood -- --ignored --nocapture"]
-async fn a_slow_flood_costs_15_s_and_less_than_a_mebibyte() {
+async fn slow_endless_responses_cost_15_s_and_less_than_1_mib() {
     const RECEIVERS: usize = 50;
     let sender = std::sync::Arc::new(HttpTransport::new(allowing(&["127.0.0.0/8"])).unwrap());
     let mut receivers = Vec::new();

@@ -1,4 +1,4 @@
-//! Webhooks: who is told of a record that belongs to another one.
+//! Visibility in webhooks: receivers of the events of child records.
 
 use serde_json::json;
 
@@ -7,13 +7,13 @@ use crate::delivery::{Receiver, deliver};
 use crate::support::{Folders, on_both};
 
 on_both!(
-    a_webhook_is_told_of_what_its_user_sees,
-    the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone,
-    a_record_that_was_given_away_is_told_to_its_new_owner,
-    an_event_that_no_operation_emits_is_told_to_those_who_see_its_record,
+    webhook_receives_events_of_records_its_owner_sees,
+    deletion_of_a_child_reaches_its_owner_after_the_parent_is_deleted,
+    transferred_record_is_reported_to_its_new_owner,
+    application_event_reaches_users_who_see_its_record,
 );
 
-/// Those who are told of each event, by the name of their webhook's address.
+/// Received events with the caller that the webhook's URL names.
 async fn told(world: &World) -> Vec<(String, String)> {
     let receiver = Receiver::answering(200);
     deliver(&world.server, &receiver).await;
@@ -37,7 +37,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(event, who)| (event.to_string(), who.to_string())).collect()
 }
 
-async fn a_webhook_is_told_of_what_its_user_sees(server: Folders) {
+async fn webhook_receives_events_of_records_its_owner_sees(server: Folders) {
     let world = World::new(server).await;
     listen(&world).await;
     world.owner.put(&world.path(), json!({ "body": format!("{SECRET}.") })).await.record("note");
@@ -49,12 +49,12 @@ async fn a_webhook_is_told_of_what_its_user_sees(server: Folders) {
         ("note.updated", "owner"),
     ];
     assert_eq!(told(&world).await, pairs(&expected));
-    // What is nobody's own is told to everybody.
+    // Events of records without an owner go to everyone.
     world.owner.post("/members", json!({ "name": "Ada" })).await.created("member");
     assert_eq!(told(&world).await.len(), 3);
 }
 
-async fn the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone(server: Folders) {
+async fn deletion_of_a_child_reaches_its_owner_after_the_parent_is_deleted(server: Folders) {
     let world = World::new(server).await;
     world.admin.delete(&format!("/pins/{}", world.pin["id"])).await.deleted();
     world.admin.delete(&format!("/links/{}", world.link["id"])).await.deleted();
@@ -73,7 +73,7 @@ async fn the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone(server
     assert_eq!(told(&world).await, pairs(&expected));
 }
 
-async fn a_record_that_was_given_away_is_told_to_its_new_owner(server: Folders) {
+async fn transferred_record_is_reported_to_its_new_owner(server: Folders) {
     let world = World::new(server).await;
     listen(&world).await;
     let given = json!({ "user_id": world.stranger_user["id"] });
@@ -88,8 +88,8 @@ async fn a_record_that_was_given_away_is_told_to_its_new_owner(server: Folders) 
     assert_eq!(told(&world).await, pairs(&expected));
 }
 
-/// The application may write a record whose resource serves no such operation.
-async fn an_event_that_no_operation_emits_is_told_to_those_who_see_its_record(server: Folders) {
+/// The application may emit an event that no API operation emits.
+async fn application_event_reaches_users_who_see_its_record(server: Folders) {
     let world = World::new(server).await;
     listen(&world).await;
     assert!(!world.server.state.catalog.events().contains(&"note.restored".to_string()));

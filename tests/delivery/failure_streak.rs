@@ -1,4 +1,4 @@
-//! When a webhook is disabled: failures for 72 hours, none of them more than 24 hours after the one before, no success.
+//! Failure streak: a webhook is disabled after 72 hours of failures without a success or a gap of more than 24 hours.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,32 +12,32 @@ use super::{Receiver, answer, count, deliver, repeat, role, statuses, values, we
 use crate::support::{Server, on_both};
 
 on_both!(
-    the_table_of_the_72_hour_rule,
-    a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_own_transaction,
-    a_long_backlog_of_a_disabled_webhook_is_cancelled_some_at_a_time,
-    an_attempt_under_way_when_its_webhook_is_disabled_counts_if_it_arrives,
-    silence_disables_nothing,
+    webhook_is_disabled_by_the_72_hour_rule,
+    disabling_cancels_pending_deliveries_in_the_same_transaction,
+    long_backlog_of_a_disabled_webhook_is_cancelled_in_batches,
+    attempt_running_at_disabling_counts_if_it_succeeds,
+    webhook_without_recent_failures_is_not_disabled,
 );
 
-/// What happens at a time.
+/// Step of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// An event, whose attempt fails and is the last of its delivery.
+    /// An event whose only attempt fails.
     Fails,
     Arrives,
-    /// A person sends a test, which fails or arrives.
+    /// A manual test event that fails or is delivered.
     TestFails,
     TestArrives,
-    /// A person enables the webhook.
+    /// A user enables the webhook.
     Enable,
 }
 
-/// A case: what happens at which minute, the minute at which the webhook is disabled, and in what state it is in the
-/// end: the minute since which it is failing.
+/// Case: name, steps by minute, the minute at which the webhook is disabled, and the minute in `failing_since` at the
+/// end.
 type Case = (&'static str, &'static [(i64, Step)], Option<i64>, Option<i64>);
 
 const DAY: i64 = 24 * 60;
-/// A little less than a day, because the clock runs while the test does.
+/// Less than a day, because the clock advances during the test.
 const D: i64 = DAY - 5;
 
 use Step::{Arrives, Enable, Fails, TestArrives, TestFails};
@@ -103,7 +103,7 @@ const CASES: &[Case] = &[
     ),
 ];
 
-async fn the_table_of_the_72_hour_rule(server: Server) {
+async fn webhook_is_disabled_by_the_72_hour_rule(server: Server) {
     let status = Arc::new(Mutex::new(410));
     let answers = status.clone();
     let receiver = Receiver::new(move |_| answer(*answers.lock().expect("no test panicked")));
@@ -134,19 +134,19 @@ async fn the_table_of_the_72_hour_rule(server: Server) {
         }
         assert_eq!(disabled_at, *disabled, "{name}: disabled at");
         let since: Option<DateTime<Utc>> = values(&server, "SELECT failing_since AS v FROM webhooks").await[0];
-        // To the minute: the test itself takes time.
+        // Rounded to minutes, because the test takes time.
         let since = since.map(|since| (since - begun + TimeDelta::seconds(10)).num_minutes());
         assert_eq!(since, *failing_since, "{name}: failing since");
     }
 }
 
-/// What `PUT` with `is_active: true` does to the row.
+/// The effect of `PUT` with `is_active: true` on the row.
 async fn enable(server: &Server) {
     let cleared = "failing_since = NULL, last_failure_at = NULL, disabled_at = NULL";
     server.sql(&format!("UPDATE webhooks SET is_active = true, {cleared}")).await;
 }
 
-async fn a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_own_transaction(server: Server) {
+async fn disabling_cancels_pending_deliveries_in_the_same_transaction(server: Server) {
     let (dead, other) = (webhook(&server, &["*"]).await, webhook(&server, &["*"]).await);
     let receiver = Receiver::new(move |attempt| answer(if attempt.webhook_id == dead { 500 } else { 200 }));
     for _ in 0..3 {
@@ -168,7 +168,7 @@ async fn a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_ow
     let of = |id: i64| format!("SELECT status AS v FROM webhook_deliveries WHERE webhook_id = {id}");
     assert_eq!(values::<String>(&server, &of(dead)).await, ["cancelled"; 4]);
     assert_eq!(values::<String>(&server, &of(other)).await, ["delivered"; 4]);
-    // The last attempt's log does not promise another.
+    // The log of the last attempt announces no further attempt.
     let last = format!("SELECT next_attempt_at AS v FROM webhook_logs WHERE webhook_id = {dead} ORDER BY id DESC");
     assert_eq!(values::<Option<DateTime<Utc>>>(&server, &last).await[0], None);
     server.state.clock.turn(Duration::from_secs(24 * 3600));
@@ -179,14 +179,14 @@ async fn a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_ow
     assert_eq!(attempts, [other]);
 }
 
-async fn an_attempt_under_way_when_its_webhook_is_disabled_counts_if_it_arrives(server: Server) {
+async fn attempt_running_at_disabling_counts_if_it_succeeds(server: Server) {
     for (status, expected) in [(200, "delivered"), (500, "cancelled")] {
         server.sql("DELETE FROM webhooks").await;
         let id = webhook(&server, &["*"]).await;
         role(&server).await;
         let receiver = Receiver::slow(Duration::from_millis(200), move |_| answer(status));
-        let (state, exchange) = (server.state.clone(), receiver.clone());
-        let round = tokio::spawn(async move { charter_runtime::webhook::run_once(&state, exchange, 4).await });
+        let (state, transport) = (server.state.clone(), receiver.clone());
+        let round = tokio::spawn(async move { charter_runtime::webhook::run_once(&state, transport, 4).await });
         super::claims::eventually(|| receiver.count() == 1).await;
         let transaction = server.state.db.begin().await.expect("a transaction begins");
         let (dialect, now) = (server.state.db.dialect(), server.state.clock.now());
@@ -197,11 +197,11 @@ async fn an_attempt_under_way_when_its_webhook_is_disabled_counts_if_it_arrives(
     }
 }
 
-async fn silence_disables_nothing(server: Server) {
+async fn webhook_without_recent_failures_is_not_disabled(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::new(|_| Outcome { error: Some("could not connect".into()), ..Outcome::default() });
-    // All of one delivery's attempts do not take a day.
+    // All attempts at one delivery take less than a day.
     for _ in 0..8 {
         deliver(&server, &receiver).await;
         server.state.clock.turn(Duration::from_secs(34_000));
@@ -214,7 +214,7 @@ async fn silence_disables_nothing(server: Server) {
     assert_eq!(count(&server, "webhooks WHERE is_active").await, 1);
 }
 
-async fn a_long_backlog_of_a_disabled_webhook_is_cancelled_some_at_a_time(server: Server) {
+async fn long_backlog_of_a_disabled_webhook_is_cancelled_in_batches(server: Server) {
     let (admin, begun) = (server.admin(), server.state.clock.now());
     let path = format!("/webhooks/{}", webhook(&server, &["role.created"]).await);
     role(&server).await;

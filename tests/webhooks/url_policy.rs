@@ -1,4 +1,4 @@
-//! Addresses that no delivery may reach: every spelling of them is refused before a connection is made.
+//! URL policy of webhooks: forbidden addresses are rejected in every notation before a connection is made.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use tokio::net::TcpListener;
 use super::{allowing, attempt, named, no_names, sender};
 use crate::support::{Receiver, Reply};
 
-/// URLs that lead to this machine, to a private network, or nowhere that a webhook belongs. `PORT` is the port of a
-/// server that listens on all addresses of this machine.
+/// URLs of this machine, of private networks, and malformed ones. `PORT` is replaced by the port of a server that
+/// listens on all addresses of this machine.
 const FORBIDDEN: &[&str] = &[
-    // This machine, plainly and in the spellings that readers of addresses accept.
+    // Loopback in the notations that address parsers accept.
     "http://127.0.0.1:PORT/",
     "http://127.0.0.1.:PORT/",
     "http://127.1:PORT/",
@@ -36,7 +36,7 @@ const FORBIDDEN: &[&str] = &[
     "http://0:PORT/",
     "http://0x0:PORT/",
     "http://0.1.2.3:PORT/",
-    // IPv6, and IPv4 inside it.
+    // IPv6 and embedded IPv4.
     "http://[::1]:PORT/",
     "http://[0:0:0:0:0:0:0:1]:PORT/",
     "http://[::]:PORT/",
@@ -63,7 +63,7 @@ const FORBIDDEN: &[&str] = &[
     "http://[2001:db8::1]:PORT/",
     "http://[3fff::1]:PORT/",
     "http://[100::1]:PORT/",
-    // Names of this machine.
+    // Host names of this machine.
     "http://localhost:PORT/",
     "http://LOCALHOST:PORT/",
     "http://localhost.:PORT/",
@@ -75,7 +75,7 @@ const FORBIDDEN: &[&str] = &[
     "http://ip6-loopback:PORT/",
     "http://ｌｏｃａｌｈｏｓｔ:PORT/",
     "http://loc%61lhost:PORT/",
-    // Private networks, clouds' metadata, and what is reserved.
+    // Private networks, metadata services and reserved addresses.
     "http://10.0.0.1:PORT/",
     "http://167772161:PORT/",
     "http://172.16.0.1:PORT/",
@@ -96,7 +96,7 @@ const FORBIDDEN: &[&str] = &[
     "http://224.0.0.1:PORT/",
     "http://240.0.0.1:PORT/",
     "http://255.255.255.255:PORT/",
-    // Whoever reads only a part of the URL takes another host for the real one.
+    // A partial URL parser extracts another host from these.
     "http://user@127.0.0.1:PORT/",
     "http://user:password@example.com/",
     "http://@example.com/",
@@ -115,7 +115,7 @@ const FORBIDDEN: &[&str] = &[
     "http://[::1%25lo]:PORT/",
     "http://127.0.0.1:PORT#@example.com/",
     "http://127.0.0.1:PORT?@example.com/",
-    // What is no web address at all, and the ports of others.
+    // Not URLs, or ports of other protocols.
     "",
     "/hooks",
     "example.com",
@@ -139,7 +139,7 @@ const FORBIDDEN: &[&str] = &[
     "http://0x1ffffffff/",
 ];
 
-/// A server that answers nobody and counts who comes, on all addresses of this machine.
+/// A server on all addresses of this machine that counts connections and never responds.
 async fn trap() -> (u16, Arc<AtomicUsize>) {
     let v6 = TcpListener::bind("[::]:0").await;
     let listener = match v6 {
@@ -158,7 +158,7 @@ async fn trap() -> (u16, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn no_spelling_of_a_forbidden_address_is_connected_to() {
+async fn forbidden_addresses_are_rejected_in_every_notation() {
     let (port, connections) = trap().await;
     let http = sender(allowing(&[]), system_lookup());
     let https = sender(UrlPolicy::default(), system_lookup());
@@ -176,9 +176,9 @@ async fn no_spelling_of_a_forbidden_address_is_connected_to() {
     assert!(FORBIDDEN.len() >= 60);
 }
 
-/// The trap works: where the operator allows this machine, the same spellings lead into it.
+/// Checks the trap: with the addresses allowed, the same URLs connect to it.
 #[tokio::test]
-async fn the_same_spellings_connect_where_the_operator_allows_it() {
+async fn allowed_addresses_connect_in_every_notation() {
     let (port, connections) = trap().await;
     let sender = sender(allowing(&["127.0.0.0/8", "::1/128"]), no_names());
     let mut expected = 0;
@@ -195,7 +195,7 @@ async fn the_same_spellings_connect_where_the_operator_allows_it() {
 }
 
 #[tokio::test]
-async fn a_name_is_judged_by_each_of_its_addresses() {
+async fn host_name_with_a_forbidden_address_is_rejected() {
     let (port, connections) = trap().await;
     let forbidden: &[&[&str]] = &[
         &["127.0.0.1"],
@@ -218,10 +218,10 @@ async fn a_name_is_judged_by_each_of_its_addresses() {
     assert_eq!(connections.load(Ordering::SeqCst), 0);
 }
 
-/// A name server that answers a permitted address when it is asked first and another one from then on. The connection
-/// is made to the address that was judged; when the name is looked up again, the answer is judged again.
+/// DNS that returns a permitted address first and another one later. The connection uses the checked address, and every
+/// new lookup is checked again.
 #[tokio::test]
-async fn a_name_that_changes_its_address_does_not_lead_elsewhere() {
+async fn dns_rebinding_does_not_reach_a_forbidden_address() {
     let permitted = Receiver::listen("127.0.0.2:0", None, |_| Reply::status(204)).await;
     let port = permitted.address.port();
     let other = Receiver::listen(&format!("127.0.0.1:{port}"), None, |_| Reply::status(204)).await;
@@ -235,7 +235,7 @@ async fn a_name_that_changes_its_address_does_not_lead_elsewhere() {
     let url = format!("http://rebinding.example:{port}/");
     let first = sender(allowing(&["127.0.0.2/32"]), lookup.clone());
     assert_eq!(first.send(&attempt(&url)).await.status, Some(204));
-    // One that has not looked it up yet gets the other answer.
+    // A resolver with an empty cache gets the second address.
     let second = sender(allowing(&["127.0.0.2/32"]), lookup);
     let outcome = second.send(&attempt(&url)).await;
     assert_eq!(outcome.error.as_deref(), Some("the URL points to an address that is not public"));
@@ -243,7 +243,7 @@ async fn a_name_that_changes_its_address_does_not_lead_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer_and_is_not_followed() {
+async fn redirects_are_not_followed() {
     let (port, connections) = trap().await;
     for status in [300, 301, 302, 303, 307, 308] {
         for place in [format!("http://127.0.0.1:{port}/"), format!("http://localhost:{port}/"), "/other".into()] {

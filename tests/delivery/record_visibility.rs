@@ -1,4 +1,4 @@
-//! A webhook is told of no record that its user does not see.
+//! Visibility of records in webhooks: no events of records that the owner cannot see.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use crate::routes::attachments::Form;
 use crate::support::{Client, Gatherings, Server, on_both};
 
 on_both!(
-    what_has_an_owner_is_told_to_its_owner_and_to_administrators,
-    what_is_too_long_to_be_sent_is_told_to_its_owner_too,
-    what_hangs_on_a_record_is_told_to_those_who_see_that,
-    what_an_administrator_was_told_is_not_shown_to_who_is_none_any_more,
+    event_of_an_owned_record_goes_to_its_owner_and_administrators,
+    event_of_a_large_record_reaches_its_owner,
+    attachment_event_reaches_users_who_see_the_record,
+    former_administrator_cannot_read_old_deliveries,
 );
 
-async fn what_has_an_owner_is_told_to_its_owner_and_to_administrators(server: Gatherings) {
+async fn event_of_an_owned_record_goes_to_its_owner_and_administrators(server: Gatherings) {
     let Hooks { of_admin, own, client, other } = hooks(&server).await;
     let body = json!({ "subject": "Spring", "code": "A" });
     let path = format!("/gatherings/{}", client.post("/gatherings", body).await.created("gathering")["id"]);
@@ -23,7 +23,7 @@ async fn what_has_an_owner_is_told_to_its_owner_and_to_administrators(server: Ga
     assert_eq!([of_admin, own, other].map(|hook| told.iter().filter(|id| **id == hook).count()), [3, 3, 0]);
 }
 
-async fn what_is_too_long_to_be_sent_is_told_to_its_owner_too(server: Gatherings) {
+async fn event_of_a_large_record_reaches_its_owner(server: Gatherings) {
     let Hooks { of_admin, own, client, .. } = hooks(&server).await;
     let body = json!({ "subject": "Spring", "code": "A", "notes": { "long": "x".repeat(300 * 1024) } });
     let gathering = client.post("/gatherings", body).await.created("gathering");
@@ -40,7 +40,7 @@ async fn what_is_too_long_to_be_sent_is_told_to_its_owner_too(server: Gatherings
     assert!(sent.iter().all(|(_, body)| body["data"] == short && body["truncated"] == true), "{sent:?}");
 }
 
-async fn what_hangs_on_a_record_is_told_to_those_who_see_that(server: Gatherings) {
+async fn attachment_event_reaches_users_who_see_the_record(server: Gatherings) {
     let Hooks { of_admin, own, client, .. } = hooks(&server).await;
     let gathering = client.post("/gatherings", json!({ "subject": "Spring", "code": "A" })).await.created("gathering");
     let form = Form::default().file("plan.txt", b"a plan").field("attachable_type", "gathering");
@@ -50,7 +50,7 @@ async fn what_hangs_on_a_record_is_told_to_those_who_see_that(server: Gatherings
     assert_eq!(told, [of_admin, own]);
 }
 
-async fn what_an_administrator_was_told_is_not_shown_to_who_is_none_any_more(server: Gatherings) {
+async fn former_administrator_cannot_read_old_deliveries(server: Gatherings) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
     let hook = webhook(&server, &["gathering.created"]).await;
@@ -66,12 +66,12 @@ async fn what_an_administrator_was_told_is_not_shown_to_who_is_none_any_more(ser
     client.get(&request).await.record("request");
     administers(false).await;
     client.get(&request).await.refused(403, "permission_missing");
-    // As one from before events had owners.
+    // An event from before events had owners.
     server.sql("UPDATE events SET owner_id = NULL").await;
     client.get(&request).await.refused(403, "permission_missing");
 }
 
-/// Webhooks that ask for everything: of an administrator, of a user, and of another.
+/// Webhooks with the subscription `*` of an administrator and of two users.
 struct Hooks {
     of_admin: i64,
     own: i64,
@@ -94,7 +94,7 @@ async fn hooks(server: &Server) -> Hooks {
     Hooks { of_admin, own, client, other }
 }
 
-/// The webhooks that were told of events of this name.
+/// Webhooks that received events whose name starts with `name`.
 async fn told(server: &Server, name: &str) -> Vec<i64> {
     let receiver = Receiver::answering(204);
     deliver(server, &receiver).await;

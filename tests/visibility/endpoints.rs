@@ -1,4 +1,4 @@
-//! Single records and writes: the note at its path, its attachments, references to it, includes.
+//! Visibility of single records: the note at its path, attachments, references and includes.
 
 use serde_json::{Value, json};
 
@@ -6,15 +6,15 @@ use super::{SECRET, World, attach};
 use crate::support::{Client, Folders, on_both};
 
 on_both!(
-    a_record_under_a_parent_is_seen_where_the_parent_is,
-    a_record_under_a_parent_is_changed_by_those_who_see_it,
-    what_is_embedded_in_a_record_is_seen_and_kept_with_it,
-    who_deletes_a_record_deletes_what_hangs_on_it,
-    what_belongs_to_a_deleted_parent_is_seen_by_nobody,
+    child_record_is_visible_with_its_parent,
+    child_record_can_be_changed_by_those_who_see_it,
+    embedded_records_share_the_visibility_of_their_record,
+    deleting_a_record_deletes_its_dependents,
+    children_of_a_deleted_parent_are_hidden,
 );
 
-/// What shows the note, or takes a reference to it.
-const DOORS: &[&str] = &[
+/// Endpoints that show the note or accept a reference to it.
+const ENDPOINTS: &[&str] = &[
     "show",
     "list",
     "list of its attachments",
@@ -35,8 +35,8 @@ const DOORS: &[&str] = &[
     "update by bulk",
 ];
 
-/// Whether a door is open to a client; panics where it is broken.
-async fn opens(world: &World, client: &Client, door: &str) -> bool {
+/// Reports whether the client sees the note through this endpoint; panics on any other response.
+async fn reaches(world: &World, client: &Client, endpoint: &str) -> bool {
     let World { folder, note, attachment, pin, link, .. } = world;
     let (path, id) = (world.path(), &note["id"]);
     let shows = |answer: Value| answer.to_string().contains(SECRET);
@@ -47,12 +47,12 @@ async fn opens(world: &World, client: &Client, door: &str) -> bool {
             false
         }
     };
-    // What refers to a note that is gone may be gone with it.
+    // A record that refers to a deleted note may be deleted with it.
     let included = async |path: String| match client.get(&path).await {
         answer if answer.status == 404 => Value::Null,
         answer => answer.ok(),
     };
-    match door {
+    match endpoint {
         "show" => found(client.get(&path).await),
         "list" => found(client.get(&format!("/folders/{}/notes", folder["id"])).await),
         "list of its attachments" => found(client.get(&format!("{path}/attachments")).await),
@@ -98,7 +98,7 @@ async fn opens(world: &World, client: &Client, door: &str) -> bool {
             let bulk = json!({ "operations": [{ "method": "update", "id": id, "note": { "body": SECRET } }] });
             found(client.post(&format!("/folders/{}/notes/bulk", folder["id"]), bulk).await)
         }
-        other => panic!("there is no door `{other}`"),
+        other => panic!("there is no endpoint `{other}`"),
     }
 }
 
@@ -111,23 +111,23 @@ fn found(answer: crate::support::Answer) -> bool {
     true
 }
 
-async fn a_record_under_a_parent_is_seen_where_the_parent_is(server: Folders) {
+async fn child_record_is_visible_with_its_parent(server: Folders) {
     let world = World::new(server).await;
-    for door in DOORS {
+    for endpoint in ENDPOINTS {
         for (who, client, sees) in world.callers() {
-            assert_eq!(opens(&world, client, door).await, sees, "{door}, as {who}");
+            assert_eq!(reaches(&world, client, endpoint).await, sees, "{endpoint}, as {who}");
         }
     }
 }
 
-async fn a_record_under_a_parent_is_changed_by_those_who_see_it(server: Folders) {
+async fn child_record_can_be_changed_by_those_who_see_it(server: Folders) {
     let world = World::new(server).await;
     let World { owner, stranger, admin, attachment, folder, .. } = &world;
     let path = world.path();
     stranger.put(&path, json!({ "body": "x" })).await.refused(404, "not_found");
     stranger.delete(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
     stranger.delete(&path).await.refused(404, "not_found");
-    // Nor is a note taken out of a folder, or put into one that is hidden.
+    // A note cannot be moved into a hidden folder.
     let own = stranger.post("/folders", json!({ "name": "Own" })).await.created("folder");
     let own = stranger.post(&format!("/folders/{}/notes", own["id"]), json!({ "body": "x" })).await.created("note");
     let moved = json!({ "folder_id": folder["id"] });
@@ -139,17 +139,17 @@ async fn a_record_under_a_parent_is_changed_by_those_who_see_it(server: Folders)
     }
 }
 
-async fn what_is_embedded_in_a_record_is_seen_and_kept_with_it(server: Folders) {
+async fn embedded_records_share_the_visibility_of_their_record(server: Folders) {
     let world = World::new(server).await;
     for client in [&world.owner, &world.admin] {
         let note = client.get(&world.path()).await.record("note");
         assert_eq!(note["marks"][0]["word"], "mirror");
-        // What was read can be sent back.
+        // The response can be sent back unchanged.
         assert_eq!(client.put(&world.path(), note.clone()).await.record("note"), note);
     }
 }
 
-async fn who_deletes_a_record_deletes_what_hangs_on_it(server: Folders) {
+async fn deleting_a_record_deletes_its_dependents(server: Folders) {
     let world = World::new(server).await;
     let World { owner, admin, attachment, link, pin, .. } = &world;
     admin.delete(&format!("/pins/{}", pin["id"])).await.deleted();
@@ -158,12 +158,12 @@ async fn who_deletes_a_record_deletes_what_hangs_on_it(server: Folders) {
     admin.get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
 }
 
-async fn what_belongs_to_a_deleted_parent_is_seen_by_nobody(server: Folders) {
+async fn children_of_a_deleted_parent_are_hidden(server: Folders) {
     let world = World::new(server).await;
     world.owner.delete(&format!("/folders/{}", world.folder["id"])).await.deleted();
-    for door in DOORS {
+    for endpoint in ENDPOINTS {
         for (who, client, _) in world.callers() {
-            assert!(!opens(&world, client, door).await, "{door}, as {who}");
+            assert!(!reaches(&world, client, endpoint).await, "{endpoint}, as {who}");
         }
     }
 }

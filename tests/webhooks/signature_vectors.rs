@@ -1,4 +1,4 @@
-//! What the documents tell receivers: the test vectors, and programs that verify, run in each language that is installed.
+//! Documented test vectors and verification programs, run in each language that is installed.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn vector(name: &str) -> &'static str {
     lines.filter_map(|line| line.split_once(": ")).find(|(n, _)| *n == name).expect("the vector is there").1
 }
 
-/// Each program: the name of its file, and its text.
+/// File name and text of each program.
 fn programs() -> Vec<(&'static str, &'static str)> {
     let parts = DOCUMENT.split("<!-- run: ").skip(1);
     let program = |part: &'static str| {
@@ -28,7 +28,7 @@ fn programs() -> Vec<(&'static str, &'static str)> {
     parts.map(|part| program(part).expect("a program follows its name")).collect()
 }
 
-/// How a program is run, by the end of its file's name.
+/// Command for a program, by its file extension.
 fn command(file: &str) -> &'static [&'static str] {
     match Path::new(file).extension().and_then(|end| end.to_str()) {
         Some("py") => &["python3"],
@@ -43,7 +43,7 @@ fn command(file: &str) -> &'static [&'static str] {
 }
 
 #[test]
-fn the_test_vectors_are_what_is_sent() {
+fn documented_test_vectors_match_sent_headers() {
     let secrets = Secrets::parse(vector("secret"), Some(vector("previous secret"))).expect("secrets");
     let at = vector("webhook-timestamp").parse().expect("a time");
     let headers = secrets.signatures(vector("webhook-id"), at, vector("body").as_bytes());
@@ -53,12 +53,12 @@ fn the_test_vectors_are_what_is_sent() {
     }
 }
 
-/// What a program says of a body and a signature.
+/// Output of a program for a body and its signatures.
 fn said(program: &mut Command, body: &str, signature: &str, signatures: &str) -> String {
     let arguments = [vector("secret"), signature, vector("webhook-id"), vector("webhook-timestamp"), signatures];
     let program = program.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = program.spawn().expect("it runs");
-    // One that has seen enough may end before it has read all.
+    // A program may exit before it has read all input.
     let _ = running.stdin.take().expect("a pipe").write_all(body.as_bytes());
     let output = running.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{program:?}");
@@ -66,7 +66,7 @@ fn said(program: &mut Command, body: &str, signature: &str, signatures: &str) ->
 }
 
 #[test]
-fn the_programs_of_the_document_verify_the_vectors_and_nothing_else() {
+fn documented_programs_verify_only_valid_signatures() {
     let folder = Program::new(crate::support::Database::Sqlite);
     let (body, plain, standard) = (vector("body"), vector("x-service-signature"), vector("webhook-signature"));
     let second = standard.split(' ').next_back().expect("two entries");

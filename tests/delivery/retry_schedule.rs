@@ -1,4 +1,4 @@
-//! When a delivery is attempted again, on a clock that the test turns.
+//! Retry schedule of failed deliveries, on a clock that the test advances.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
-    six_retries_come_when_they_are_due_and_never_early,
-    a_receiver_may_ask_for_up_to_twice_the_delay,
-    gone_ends_that_delivery_and_nothing_else,
-    every_kind_of_failure_is_tried_again_and_logged,
+    six_retries_are_sent_when_due_and_never_early,
+    retry_after_may_double_the_delay,
+    status_410_ends_only_its_delivery,
+    every_failure_is_retried_and_logged,
 );
 
-/// The schedule, in seconds.
+/// Delays in seconds.
 const DELAYS: [u64; 6] = [30, 120, 480, 1920, 7680, 30720];
 
 async fn due(server: &Server) -> DateTime<Utc> {
     values(server, "SELECT due_at AS v FROM webhook_deliveries").await[0]
 }
 
-async fn six_retries_come_when_they_are_due_and_never_early(server: Server) {
+async fn six_retries_are_sent_when_due_and_never_early(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::answering(500);
@@ -35,9 +35,9 @@ async fn six_retries_come_when_they_are_due_and_never_early(server: Server) {
         assert!(due >= before + delay && due <= after + delay + delay / 10, "retry {retry}: {due} after {before}");
         let logged: Vec<Option<DateTime<Utc>>> =
             values(&server, "SELECT next_attempt_at AS v FROM webhook_logs ORDER BY id DESC").await;
-        // To the second, as logs show it.
+        // Whole seconds, as in the log.
         assert_eq!(logged[0], Some(due.trunc_subsecs(0)));
-        // A little before it is due, nothing; then at once.
+        // Nothing is sent shortly before the due time.
         let wait = (due - server.state.clock.now()).to_std().expect("it is to come");
         server.state.clock.turn(wait - Duration::from_millis(1000));
         assert_eq!(deliver(&server, &receiver).await, 0, "retry {retry}");
@@ -54,8 +54,8 @@ async fn six_retries_come_when_they_are_due_and_never_early(server: Server) {
     assert_eq!((last.len(), last[0]), (7, None));
 }
 
-async fn a_receiver_may_ask_for_up_to_twice_the_delay(server: Server) {
-    // Status, what is asked for, and what comes of it: the least and the most seconds.
+async fn retry_after_may_double_the_delay(server: Server) {
+    // Status, `Retry-After`, and the minimum and maximum delay in seconds.
     let cases = [
         (503, 5, 30, 33),
         (503, 45, 45, 45),
@@ -80,7 +80,7 @@ async fn a_receiver_may_ask_for_up_to_twice_the_delay(server: Server) {
     }
 }
 
-async fn gone_ends_that_delivery_and_nothing_else(server: Server) {
+async fn status_410_ends_only_its_delivery(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::new(|attempt| answer(if attempt.body.contains("Role 0") { 410 } else { 200 }));
@@ -93,7 +93,7 @@ async fn gone_ends_that_delivery_and_nothing_else(server: Server) {
     assert_eq!(deliver(&server, &receiver).await, 0);
 }
 
-async fn every_kind_of_failure_is_tried_again_and_logged(server: Server) {
+async fn every_failure_is_retried_and_logged(server: Server) {
     webhook(&server, &["*"]).await;
     let outcomes = [
         Outcome { error: Some("could not connect".into()), duration: Duration::from_millis(7), ..Outcome::default() },
