@@ -1,4 +1,4 @@
-//! HTTP client for outgoing requests: TLS roots and safe defaults.
+//! HTTP client for requests to other servers: trusted roots, no proxy, no redirects.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::error::{Error, Result};
 
-/// The system's root certificates, or Mozilla's if the system has none, loaded once.
+/// The certificate authorities of the system, or Mozilla's if the system has none. They are loaded once.
 pub fn root_store() -> Arc<RootCertStore> {
     static ROOTS: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
         let mut roots = RootCertStore::empty();
@@ -20,11 +20,11 @@ pub fn root_store() -> Arc<RootCertStore> {
     ROOTS.clone()
 }
 
-/// Builder of all HTTP clients of this server: no proxy, no redirects, no retries, no `Referer`. HTTP/1.1 only, because
-/// an HTTP/2 peer could send megabytes before they are refused.
+/// A client that trusts these roots, and follows no redirects, retries or proxies. It speaks HTTP/1.1 only: over HTTP/2 a server
+/// could send megabytes before they are refused.
 ///
 /// # Errors
-/// If TLS cannot be set up.
+/// When TLS cannot be set up.
 pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
     Ok(Client::builder()
         .tls_backend_preconfigured(tls_config(roots)?)
@@ -36,11 +36,11 @@ pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
         .http1_only())
 }
 
-/// TLS configuration with these root certificates.
+/// A TLS configuration that trusts these roots.
 ///
 /// # Errors
-/// If TLS cannot be set up.
-fn tls_config(roots: Arc<RootCertStore>) -> Result<ClientConfig> {
+/// When TLS cannot be set up.
+pub fn tls_config(roots: Arc<RootCertStore>) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Ok(tls.map_err(Error::internal)?.with_root_certificates(roots).with_no_client_auth())

@@ -16,10 +16,10 @@ use sha2::{Digest, Sha256};
 use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::crud::{Reply, Transaction};
+use crate::crypto::aead;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
-use crate::crypto::aead;
 
 /// How long a response is replayed.
 const RETENTION: TimeDelta = TimeDelta::hours(24);
@@ -105,7 +105,11 @@ impl Key {
         );
         sql.bind(self.user_id).push(" AND \"key\" = ").bind(self.text.clone());
         sql.push(" AND \"created_at\" > ").bind(context.now() - RETENTION);
-        sql.push(" AND (\"status\" <> ").bind(STATUS_IN_PROGRESS).push(" OR \"created_at\" > ").bind(lease_cutoff(context)).push(")");
+        sql.push(" AND (\"status\" <> ")
+            .bind(STATUS_IN_PROGRESS)
+            .push(" OR \"created_at\" > ")
+            .bind(lease_cutoff(context))
+            .push(")");
         let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
         if row.try_get::<String>("", "fingerprint")? != self.fingerprint() {
             return Err(Error::invalid(IDEMPOTENCY_KEY, "was used for another request"));
@@ -151,7 +155,8 @@ impl Key {
         );
         sql.bind(context.now() - RETENTION).push(" OR (\"idempotency_keys\".\"status\" = ").bind(STATUS_IN_PROGRESS);
         sql.push(" AND \"idempotency_keys\".\"created_at\" <= ").bind(lease_cutoff(context)).push(") RETURNING \"id\"");
-        let taken = tokio::time::timeout(WAIT_TIMEOUT, sql.one(context.db())).await.map_err(|_| Error::InProgress)??;
+        let taken =
+            tokio::time::timeout(WAIT_TIMEOUT, sql.one(context.db())).await.map_err(|_| Error::InProgress)??;
         if taken.is_some() {
             return Ok(None);
         }

@@ -20,7 +20,7 @@ pub mod command;
 pub mod config;
 pub mod context;
 pub mod crud;
-mod crypto;
+pub mod crypto;
 pub mod custom_field;
 pub mod db;
 pub mod decimal;

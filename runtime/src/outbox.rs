@@ -98,7 +98,8 @@ pub fn write_insert(sql: &mut Sql, name: String, values: [Operand<'_>; 4]) {
 /// If the body exceeds 256 KiB, the data is reduced to the `id` of each record and `"truncated": true` is added.
 pub fn body(name: &str, at: DateTime<Utc>, data: &[u8]) -> String {
     let whole = write(name, at, data, b"");
-    let bytes = if whole.len() <= MAX_BODY_BYTES { whole } else { write(name, at, &only_ids(data), b",\"truncated\":true") };
+    let bytes =
+        if whole.len() <= MAX_BODY_BYTES { whole } else { write(name, at, &only_ids(data), b",\"truncated\":true") };
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 

@@ -1,14 +1,13 @@
-//! Stale references: records that name something the application no longer has, such as a saved view of a removed
-//! field.
+//! Record that refers to something the application no longer has, such as a saved view of a removed field.
 
-/// A record with a stale reference.
+/// A record that `doctor` reports.
 #[derive(Debug)]
 pub struct StaleReference {
-    /// Plural name of its resource, such as `custom_views`.
+    /// The plural of its resource: `custom_views`.
     pub kind: &'static str,
     pub id: i64,
-    /// Display name of the record.
+    /// The display name of the record.
     pub name: String,
-    /// The problem, as the predicate of a sentence about the record.
+    /// A clause whose subject is the record: `names the unknown field ...`.
     pub problem: String,
 }

@@ -1,20 +1,18 @@
-//! W3C Trace Context: `traceparent` of requests, and of the deliveries that they cause.
+//! W3C Trace Context: `traceparent` of requests and of the webhook deliveries that they cause.
 //!
-//! The server starts no traces and records no spans. It reads the trace id of a request, adds it to log lines, and
-//! continues the trace in webhook deliveries.
+//! The server starts no traces and records no spans. It logs the trace id of a request, and passes it on with deliveries.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-/// Header of requests and deliveries.
 pub const TRACEPARENT: &str = "traceparent";
 
-/// Flags that are passed on: sampled, and random-trace-id of level 2. The others must be cleared (section 3.4).
+/// Flags that are passed on: sampled, and random-trace-id of level 2. Others must be cleared (section 3.4).
 const FLAGS: u8 = 0b11;
 
-/// Trace of a request and whether it is sampled. Its text form is stored in the column `events.trace`.
+/// Trace id and flags. The column `events.trace` stores its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trace {
     id: u128,
@@ -22,13 +20,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Parses the header of a request (section 3.2). A malformed value, or more than one, is ignored.
+    /// Parses the header of a request (section 3.2). A malformed value, or more than one value, is ignored.
     pub fn read<'v>(mut values: impl Iterator<Item = &'v [u8]>) -> Option<Trace> {
         let value = std::str::from_utf8(values.next()?).ok()?;
         if values.next().is_some() {
             return None;
         }
-        // `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; later versions may append more fields.
+        // `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; later versions may append fields after another dash.
         let mut parts = value.splitn(5, '-');
         let version = hex(parts.next()?, 2)?;
         let (id, parent, flags) = (hex(parts.next()?, 32)?, hex(parts.next()?, 16)?, hex(parts.next()?, 2)?);
@@ -39,13 +37,13 @@ impl Trace {
         Some(Trace { id, flags: flags as u8 & FLAGS })
     }
 
-    /// Trace id as 32 hexadecimal digits.
+    /// The trace id: 32 hexadecimal digits.
     pub fn id(&self) -> String {
         format!("{:032x}", self.id)
     }
 
-    /// The header of an attempt. Its parent-id is derived from delivery and attempt, because the delivery log shows it
-    /// again.
+    /// The header of a delivery attempt. The parent id is derived from delivery and attempt, so that the delivery log shows the same
+    /// header that was sent.
     pub fn of_attempt(&self, delivery: &str, attempt: u32) -> String {
         let digest = Sha256::digest(format!("{delivery}/{attempt}"));
         let parent = digest.iter().take(8).fold(0, |parent: u64, byte| parent << 8 | u64::from(*byte));
@@ -69,7 +67,7 @@ impl FromStr for Trace {
     }
 }
 
-/// Parses `digits` lower-case hexadecimal digits.
+/// Parses a number of exactly this many lower-case hexadecimal digits.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     u128::from_str_radix(text, 16).ok().filter(|_| is_hex)
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_well_formed_traceparent_gives_the_id_and_the_flags_of_its_trace() {
+    fn well_formed_traceparent_is_parsed() {
         let trace = read(&format!("00-{ID}-00f067aa0ba902b7-01")).unwrap();
         assert_eq!((trace.id().as_str(), trace.flags), (ID, 1));
         assert_eq!(read(&format!("00-{ID}-00f067aa0ba902b7-fc")).unwrap().flags, 0, "unknown flags are cleared");
@@ -95,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_traceparent_is_ignored() {
+    fn malformed_traceparent_is_ignored() {
         for value in [
             "",
             "00",

@@ -1,6 +1,6 @@
 //! `charter webhook listen`: what a developer of a receiver sees.
 
-use charter_runtime::webhook::{Attempt, Transport, UrlPolicy, HttpTransport, SigningSecret};
+use charter_runtime::webhook::{Attempt, HttpTransport, SigningSecret, Transport, UrlPolicy};
 
 use crate::support::Database;
 use crate::support::program::{Program, Serving};

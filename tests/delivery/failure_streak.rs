@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use charter_runtime::webhook::transport::Outcome;
 use charter_runtime::webhook::redelivery;
+use charter_runtime::webhook::transport::Outcome;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
@@ -122,7 +122,8 @@ async fn webhook_is_disabled_by_the_72_hour_rule(server: Server) {
                     assert_eq!(deliver(&server, &receiver).await, 1, "{name}: at {at}");
                 }
                 TestFails | TestArrives => {
-                    let outcome = redelivery::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
+                    let outcome =
+                        redelivery::test(&server.state, receiver.clone(), id, None).await.expect("it is sent");
                     assert_eq!(outcome.is_delivered(), *step == TestArrives, "{name}: at {at}");
                 }
                 Enable => enable(&server).await,

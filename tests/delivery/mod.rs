@@ -1,15 +1,15 @@
 //! Webhook dispatcher: fan-out, claims, retries and retention, with one and with several processes.
 
 mod claims;
+mod failure_streak;
 mod fan_out;
 mod isolation;
 mod kill;
-mod redelivery;
 pub mod processes;
+mod record_visibility;
+mod redelivery;
 mod retention;
 mod retry_schedule;
-mod record_visibility;
-mod failure_streak;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use charter_runtime::context::State;
 use charter_runtime::crud::BoxFuture;
 use charter_runtime::db::Sql;
-use charter_runtime::webhook::transport::{Attempt, Transport, Outcome};
 use charter_runtime::webhook::run_once;
+use charter_runtime::webhook::transport::{Attempt, Outcome, Transport};
 use sea_orm::{QueryResult, TryGetable};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use charter_runtime::webhook::{Attempt, Transport, Outcome, HttpTransport, SigningSecret};
+use charter_runtime::webhook::{Attempt, HttpTransport, Outcome, SigningSecret, Transport};
 use chrono::TimeDelta;
 
 use super::{allowing, at, attempt, named, no_names, sender};

@@ -1,9 +1,9 @@
 //! Webhook transport: allowed addresses, requests, signatures and outcomes.
 
-mod url_policy;
 mod http_transport;
-mod tls;
 mod signature_vectors;
+mod tls;
+mod url_policy;
 
 use std::io;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use charter_runtime::webhook::dns::Lookup;
-use charter_runtime::webhook::{Attempt, TransportLimits, UrlPolicy, HttpTransport, SigningSecret};
+use charter_runtime::webhook::{Attempt, HttpTransport, SigningSecret, TransportLimits, UrlPolicy};
 use chrono::{DateTime, Utc};
 
 /// A policy that also allows http and these networks.

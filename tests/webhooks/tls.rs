@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use charter_runtime::webhook::{Transport, Outcome, HttpTransport};
+use charter_runtime::webhook::{HttpTransport, Outcome, Transport};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{RootCertStore, ServerConfig};

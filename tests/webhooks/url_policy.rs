@@ -165,7 +165,7 @@ async fn forbidden_addresses_are_rejected_in_every_notation() {
     for url in FORBIDDEN {
         let url = url.replace("PORT", &port.to_string());
         for (sender, url) in [(&http, url.clone()), (&https, url.replacen("http:", "https:", 1))] {
-            assert!(sender.policy().judge(&url).is_err(), "{url:?} is let through");
+            assert!(sender.policy().check(&url).is_err(), "{url:?} is let through");
             let outcome = sender.send(&attempt(&url)).await;
             assert!(outcome.status.is_none() && outcome.error.is_some(), "{url:?}: {outcome:?}");
             let text = outcome.error.unwrap_or_default();
@@ -184,7 +184,7 @@ async fn allowed_addresses_connect_in_every_notation() {
     let mut expected = 0;
     for url in FORBIDDEN.iter().filter(|url| url.contains("PORT")) {
         let url = url.replace("PORT", &port.to_string());
-        if sender.policy().judge(&url).is_ok() {
+        if sender.policy().check(&url).is_ok() {
             expected += 1;
             sender.send(&attempt(&url)).await;
         }

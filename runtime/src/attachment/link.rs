@@ -6,8 +6,8 @@ use sha2::Sha256;
 use uuid::Uuid;
 
 use super::storage::Part;
+use crate::crypto::hmac::{hmac_sha256, hmac_with_key};
 use crate::error::{Error, Result};
-use crate::crypto::hmac::{hmac, keyed};
 
 /// Lifetime of a link (the specification, "Limits").
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Signer {
 impl Signer {
     /// Derives the signing key from the server's secret key, for this purpose only.
     pub fn new(secret_key: &str) -> Signer {
-        Signer(keyed(&hmac(secret_key.as_bytes(), b"charter: links to attachments")))
+        Signer(hmac_with_key(&hmac_sha256(secret_key.as_bytes(), b"charter: links to attachments")))
     }
 
     /// `/files/<uuid>/<part>?expires=<unix time>&signature=<hex>`

@@ -19,9 +19,9 @@ use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 
+use super::content_headers::ContentHeaders;
 use super::link::LIFETIME;
 use super::s3_config::S3Config;
-use super::content_headers::ContentHeaders;
 use super::spool::io_error;
 use crate::error::{Error, Result, chain};
 use crate::http_client;
@@ -92,7 +92,11 @@ impl Bucket {
             builder = builder.with_endpoint(endpoint);
         }
         let objects = builder.build().map_err(Error::internal)?;
-        Ok(Bucket { objects, client: client()?.build().map_err(Error::internal)?, sending: Semaphore::new(MAX_CONCURRENT_UPLOADS) })
+        Ok(Bucket {
+            objects,
+            client: client()?.build().map_err(Error::internal)?,
+            sending: Semaphore::new(MAX_CONCURRENT_UPLOADS),
+        })
     }
 
     pub fn objects(&self) -> &dyn ObjectStore {
@@ -110,7 +114,9 @@ impl Bucket {
             loop {
                 match self.put(&file, to, size).await? {
                     Ok(()) => return Ok(()),
-                    Err(error) if error.is_transient && tries < MAX_TRIES => tokio::time::sleep(RETRY_DELAY * tries).await,
+                    Err(error) if error.is_transient && tries < MAX_TRIES => {
+                        tokio::time::sleep(RETRY_DELAY * tries).await
+                    }
                     Err(error) => return Err(storage_unavailable(&error.text)),
                 }
                 tries += 1;

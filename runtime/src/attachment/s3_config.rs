@@ -123,8 +123,7 @@ mod tests {
         let config = config.unwrap();
         assert_eq!((problems.as_str(), &*config.bucket, &*config.prefix), ("", "files", ""));
         assert_eq!((config.origin(), config.endpoint, &*config.region), (None, None, "eu-central-1"));
-        let (config, problems) =
-            keyed("s3://my.files-1/of/charter/", &[("storage-endpoint", "http://10.0.0.7:9000/")]);
+        let (config, problems) = keyed("s3://my.files-1/of/charter/", &[("storage-endpoint", "http://10.0.0.7:9000/")]);
         let config = config.unwrap();
         assert_eq!((problems.as_str(), &*config.bucket, &*config.prefix), ("", "my.files-1", "of/charter"));
         assert_eq!(config.endpoint.as_deref(), Some("http://10.0.0.7:9000"));

@@ -14,10 +14,10 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
-use super::s3::{Bucket, storage_unavailable};
+use super::content_headers::ContentHeaders;
 use super::link::Signer;
 use super::media_type::IMAGES;
-use super::content_headers::ContentHeaders;
+use super::s3::{Bucket, storage_unavailable};
 use super::spool::{Spool, new_uuid, run_on_disk};
 use super::thumbnail::{self, ImageInspection};
 use crate::config::Config;
@@ -95,7 +95,8 @@ impl Storage {
             // A command that creates no links needs no persistent key.
             None => Signer::new(&new_uuid()?.to_string()),
         };
-        let (disk, buffer_permits) = (Arc::new(Semaphore::new(MAX_DISK_WRITERS)), Arc::new(Semaphore::new(MAX_BUFFERED_UPLOADS)));
+        let (disk, buffer_permits) =
+            (Arc::new(Semaphore::new(MAX_DISK_WRITERS)), Arc::new(Semaphore::new(MAX_BUFFERED_UPLOADS)));
         let images = Arc::new(Semaphore::new(1));
         Ok(Storage { backend, prefix, spool, disk, buffer_permits, images, signer, collector_wake: Notify::new() })
     }

@@ -12,17 +12,21 @@ use super::multipart::{self, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
 use super::storage::Part;
 use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
-use super::{access, pending_deletion, media_type, record};
+use super::{access, media_type, pending_deletion, record};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::crud::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::error::{Error, FieldErrors, Result};
-use crate::idempotency::{Key, Execution};
+use crate::idempotency::{Execution, Key};
 use crate::resource::Resource as _;
 
 /// Creates an attachment and returns its reply. A repeated upload with the same idempotency key is received completely
 /// before it can be recognized.
-pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>, mut key: Option<Key>) -> BoxFuture<'a, Result<Execution>> {
+pub fn upload<'a>(
+    context: &'a Context<'a>,
+    upload: Upload<'a>,
+    mut key: Option<Key>,
+) -> BoxFuture<'a, Result<Execution>> {
     Box::pin(async move {
         let state = context.state();
         let form = multipart::read(&state.attachments, upload, state.config.request_timeout, key.is_some()).await?;
@@ -91,10 +95,9 @@ async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) ->
                 changes.set("thumb_type", made.media_type.into());
                 thumb = Some(made);
             }
-            ImageInspection::TooLarge(width, height) => changes.errors.add(
-                "file",
-                format!("is an image of {width} × {height} pixels; at most {MAX_PIXELS} pixels"),
-            ),
+            ImageInspection::TooLarge(width, height) => changes
+                .errors
+                .add("file", format!("is an image of {width} × {height} pixels; at most {MAX_PIXELS} pixels")),
         }
     }
     std::mem::take(&mut changes.errors).into_result()?;
@@ -138,7 +141,12 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
 }
 
 /// Stores the file, then creates the attachment.
-async fn store(context: &Context<'_>, entry: &Entry, valid: ValidUpload<'_>, mut key: Option<Key>) -> Result<Execution> {
+async fn store(
+    context: &Context<'_>,
+    entry: &Entry,
+    valid: ValidUpload<'_>,
+    mut key: Option<Key>,
+) -> Result<Execution> {
     let ValidUpload { mut changes, target, target_id, uuid, file, thumb } = valid;
     let state = context.state();
     let dialect = state.db.dialect();

@@ -75,7 +75,8 @@ fn write_row(
     if let Some(id) = id {
         out.extend_from_slice(format!("\"id\":{id},").as_bytes());
     }
-    let audited = |field: &&FieldMeta| is_audited(field) && field.is_column() && field.name != "id" && field.name != set.by();
+    let audited =
+        |field: &&FieldMeta| is_audited(field) && field.is_column() && field.name != "id" && field.name != set.by();
     for (index, field) in set.fields().iter().filter(audited).enumerate() {
         if index > 0 {
             out.push(b',');

@@ -11,7 +11,13 @@ use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
 
 /// Inserts an entry for a created or updated record.
-pub async fn record_change(context: &Context<'_>, entry: &Entry, action: &str, id: i64, changes: &Changes) -> Result<()> {
+pub async fn record_change(
+    context: &Context<'_>,
+    entry: &Entry,
+    action: &str,
+    id: i64,
+    changes: &Changes,
+) -> Result<()> {
     let mut diff = Vec::with_capacity(512);
     write_diff(&mut diff, changes)?;
     insert(context, entry, action, id, diff).await

@@ -109,7 +109,11 @@ pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<A
 }
 
 /// Authenticates a request; `bypass_cache` looks the token up in the database.
-pub(crate) async fn authenticate_with(state: &Arc<State>, request: &mut Request, bypass_cache: bool) -> Result<Arc<Principal>> {
+pub(crate) async fn authenticate_with(
+    state: &Arc<State>,
+    request: &mut Request,
+    bypass_cache: bool,
+) -> Result<Arc<Principal>> {
     // Set by the panel for requests within this process. Clients cannot set it.
     if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
         return Ok(caller.clone());

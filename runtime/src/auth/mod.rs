@@ -1,7 +1,7 @@
 //! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
-pub mod invitation;
 mod authenticate;
+pub mod invitation;
 pub mod password;
 mod principal;
 pub mod role;

@@ -6,9 +6,9 @@ use sea_orm::entity::prelude::*;
 
 use crate::crud::{Context, Draft, Route, load_all, release};
 use crate::error::{Error, Result};
-use crate::stale_reference::StaleReference;
 use crate::meta::{FieldMeta, Kind};
 use crate::query::{Condition, hint};
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]
@@ -19,7 +19,11 @@ pub struct Model {
     pub name: String,
     #[field(text)]
     pub description: Option<String>,
-    #[field(list(100), description = "The permissions that the role grants, such as `users.manage`.", example = "users.manage")]
+    #[field(
+        list(100),
+        description = "The permissions that the role grants, such as `users.manage`.",
+        example = "users.manage"
+    )]
     pub permissions: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,

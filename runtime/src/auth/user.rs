@@ -147,7 +147,9 @@ impl Behaviour for Entity {
             return Err(Error::AdministratorsOnly);
         }
         if context.caller().expires_at.is_some() {
-            return Err(Error::Forbidden("A token that expires cannot create invitations, because a password would outlive it.".into()));
+            return Err(Error::Forbidden(
+                "A token that expires cannot create invitations, because a password would outlive it.".into(),
+            ));
         }
         let Some(user) = draft.before.as_ref().filter(|user| user.is_active) else {
             return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));

@@ -7,8 +7,8 @@ use super::from_db::table;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
-use crate::stale_reference::StaleReference;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::stale_reference::StaleReference;
 
 /// So many values of a field are named; who has more has another problem.
 const MOST: usize = 20;

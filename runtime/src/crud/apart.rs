@@ -6,7 +6,7 @@ use super::version::Conditions;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::idempotency::{Key, Execution};
+use crate::idempotency::{Execution, Key};
 use crate::meta::ActionMeta;
 use crate::query::Condition;
 

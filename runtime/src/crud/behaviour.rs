@@ -16,7 +16,7 @@ use super::changes::Changes;
 use crate::context::Context;
 use crate::db::Row;
 use crate::error::Result;
-use crate::idempotency::{Key, Execution};
+use crate::idempotency::{Execution, Key};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::Condition;
 use crate::record::Shape;

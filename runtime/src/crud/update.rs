@@ -17,8 +17,8 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
-use crate::outbox;
 use crate::meta::{Access, FieldMeta};
+use crate::outbox;
 use crate::query::Condition;
 
 /// Changes the given fields of a record, in the context's transaction, and answers it as `show` does. `found` is the record

@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 /// Block size of SHA-256.
 const BLOCK_BYTES: usize = 64;
 
-/// HMAC with a key that is padded to a block, or hashed first if it is longer (RFC 2104, section 2). The constructor of
-/// the `hmac` crate for such keys returns a `Result` that never fails.
-pub fn keyed(key: &[u8]) -> Hmac<Sha256> {
+/// An HMAC with this key. The key is padded to a block, and a longer one is hashed first (RFC 2104, section 2). The constructor of
+/// the library that does so returns an error that cannot occur.
+pub fn hmac_with_key(key: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; BLOCK_BYTES];
     match block.get_mut(..key.len()) {
         Some(start) => start.copy_from_slice(key),
@@ -18,8 +18,8 @@ pub fn keyed(key: &[u8]) -> Hmac<Sha256> {
 }
 
 /// HMAC-SHA-256 of a message.
-pub fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    keyed(key).chain_update(message).finalize().into_bytes().into()
+pub fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
+    hmac_with_key(key).chain_update(message).finalize().into_bytes().into()
 }
 
 #[cfg(test)]
@@ -28,23 +28,23 @@ mod tests {
 
     /// RFC 4231, test cases 2 and 6.
     #[test]
-    fn short_and_long_keys_match_rfc_4231() {
+    fn test_vectors_of_rfc_4231_hold() {
         assert_eq!(
-            hex::encode(hmac(b"Jefe", b"what do ya want for nothing?")),
+            hex::encode(hmac_sha256(b"Jefe", b"what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
         assert_eq!(
-            hex::encode(hmac(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
+            hex::encode(hmac_sha256(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         );
     }
 
     #[test]
-    fn keys_around_the_block_size_match_the_hmac_crate() {
+    fn keys_around_the_block_size_equal_those_of_the_library() {
         for length in [0, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1] {
             let key = vec![7; length];
             let known = Hmac::<Sha256>::new_from_slice(&key).unwrap().chain_update(b"x").finalize();
-            assert_eq!(hmac(&key, b"x")[..], known.into_bytes()[..], "{length}");
+            assert_eq!(hmac_sha256(&key, b"x")[..], known.into_bytes()[..], "{length}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Cryptography: authenticated encryption and HMAC.
+//! Cryptography of the server: authenticated encryption of secrets and HMAC-SHA-256.
 
 pub mod aead;
-pub mod hmac;
+pub(crate) mod hmac;

@@ -11,15 +11,20 @@ use super::CustomFieldType;
 use crate::crud::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
-use crate::stale_reference::StaleReference;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_field", label = "Custom field", unique("entity_type", "name"))]
 #[resource(description = "A field that is added to the records of one resource at runtime.")]
 pub struct Model {
     pub id: i64,
-    #[field(string(64), required, immutable, description = "The plural name of the resource whose records have the field.")]
+    #[field(
+        string(64),
+        required,
+        immutable,
+        description = "The plural name of the resource whose records have the field."
+    )]
     pub entity_type: String,
     #[field(
         string(63),
@@ -163,7 +168,8 @@ async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) 
     let negated = [Some(format!("{name}{NEGATION}")), name.strip_suffix(NEGATION).map(String::from)];
     let alike = others.filter(Column::Name.is_in(negated.into_iter().flatten()));
     if let Some(other) = alike.one(context.db()).await? {
-        let problem = format!("conflicts with `{}`: names that differ only by `{NEGATION}` are ambiguous in filters", other.name);
+        let problem =
+            format!("conflicts with `{}`: names that differ only by `{NEGATION}` are ambiguous in filters", other.name);
         draft.error("name", problem);
     }
     Ok(())

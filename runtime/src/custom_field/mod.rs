@@ -7,7 +7,7 @@ mod value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use definition::{ActiveModel, Definition, Entity, Model, load, stale_references, route};
+pub use definition::{ActiveModel, Definition, Entity, Model, load, route, stale_references};
 pub use definition_cache::{DefinitionCache, Definitions, Types, table, write_changes, write_definitions};
 use sea_orm::Value;
 pub use value::{merge, readable_value};

@@ -23,7 +23,8 @@ pub fn webhooks(catalog: &Catalog) -> Node {
             webhooks.set(name.clone(), message(entry, &name, &summary, &described, data(catalog, entry)));
         }
     }
-    let of_test = |entry: &&Entry| redelivery::TEST_EVENT.split_once('.').is_some_and(|(name, _)| name == entry.meta.name);
+    let of_test =
+        |entry: &&Entry| redelivery::TEST_EVENT.split_once('.').is_some_and(|(name, _)| name == entry.meta.name);
     if let Some(entry) = catalog.entries().iter().find(of_test) {
         let id = json!({ "type": "object", "description": "The webhook.", "required": ["id"], "properties": {
             "id": { "type": "integer", "format": "int64", "description": "Its id." },

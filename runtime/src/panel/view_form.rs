@@ -101,11 +101,9 @@ impl Inputs {
         }
         let (inputs, legend, help) = match name {
             COLUMNS => (&self.columns, "Columns", "What is ticked is shown, in this order."),
-            FILTERS => (
-                self.conditions.as_ref()?,
-                "Conditions",
-                "Conditions on the records, combined from left to right.",
-            ),
+            FILTERS => {
+                (self.conditions.as_ref()?, "Conditions", "Conditions on the records, combined from left to right.")
+            }
             _ => return None,
         };
         let (id, help_id, error_id) =

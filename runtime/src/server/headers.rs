@@ -9,7 +9,7 @@ use crate::auth::Principal;
 use crate::crud::{Conditions, Format, Reply};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::idempotency::{Key, Execution};
+use crate::idempotency::{Execution, Key};
 use crate::trace::{TRACEPARENT, Trace};
 
 /// The id of the request, which its answer and its log line carry too.

@@ -121,10 +121,10 @@ pub(crate) fn filters() -> Json {
             },
         })
     };
-    let alone =
-        json!({ "description": "True (the default) if the condition must hold, false if it must not.", "anyOf": words, "examples": [true] });
+    let alone = json!({ "description": "True (the default) if the condition must hold, false if it must not.", "anyOf": words, "examples": [true] });
     let one = json!({ "description": "The value to compare with.", "anyOf": scalar, "examples": ["lamp"] });
-    let any = json!({ "description": "The list of values to compare with.", "anyOf": several, "examples": [["a", "b"]] });
+    let any =
+        json!({ "description": "The list of values to compare with.", "anyOf": several, "examples": [["a", "b"]] });
     let needed = ["field", "predicate", "value"];
     json!({
         "type": "array",
@@ -232,7 +232,9 @@ impl Behaviour for Entity {
         match (own || caller.is_admin, view.visibility.as_str()) {
             (true, _) => Ok(()),
             (false, "system") => Err(Error::AdministratorsOnly),
-            (false, _) => Err(Error::Forbidden("Only the creator of this view or an administrator may do this.".into())),
+            (false, _) => {
+                Err(Error::Forbidden("Only the creator of this view or an administrator may do this.".into()))
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::delivery::{MAX_BATCH_DELIVERIES, AttemptKind};
+use super::delivery::{AttemptKind, MAX_BATCH_DELIVERIES};
 use crate::db::{Connection, Db, Dialect, Sql};
 use crate::error::Result;
 

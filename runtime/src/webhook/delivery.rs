@@ -10,8 +10,8 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
-use super::transport::Attempt;
 use super::subscriptions::{insert_deliveries, receives_sql};
+use super::transport::Attempt;
 use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::{Error, Result};
@@ -149,7 +149,8 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     if dialect == Dialect::Postgres {
         // A request that disables a webhook cancels its pending deliveries. This lock makes it wait until the new ones
         // are visible.
-        let mut subscribed = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
+        let mut subscribed =
+            Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
         subscribed
             .push("SELECT 1 FROM \"events\" e WHERE ")
             .push(&receives_sql(catalog, dialect))
@@ -162,7 +163,9 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     }
     match dialect {
         Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{CLOCK_SKEW}' <= e.\"created_at\"")),
-        Dialect::Sqlite => sql.push(&format!("datetime(w.\"created_at\", '-{CLOCK_SKEW}') <= datetime(e.\"created_at\")")),
+        Dialect::Sqlite => {
+            sql.push(&format!("datetime(w.\"created_at\", '-{CLOCK_SKEW}') <= datetime(e.\"created_at\")"))
+        }
     };
     sql.push(" AND ").among("e.\"id\"", &ids);
     sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
@@ -185,7 +188,10 @@ async fn due(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime
         ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
               + COALESCE(r.\"count\", 0) AS \"rank\", ",
     );
-    sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - THROTTLE_AFTER).push(" THEN ").bind(as_i64(limits.per_failing_webhook));
+    sql.push("CASE WHEN w.\"failing_since\" <= ")
+        .bind(now - THROTTLE_AFTER)
+        .push(" THEN ")
+        .bind(as_i64(limits.per_failing_webhook));
     sql.push(" ELSE ")
         .bind(as_i64(limits.per_webhook))
         .push(" END AS \"max_rank\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");

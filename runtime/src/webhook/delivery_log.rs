@@ -4,11 +4,11 @@
 use charter_macros::{Output, Resource};
 use sea_orm::entity::prelude::*;
 
-use super::transport::{METHOD, headers};
-use super::redelivery;
 use super::record::Delivery;
+use super::redelivery;
 use super::signature::TIMESTAMP;
-use super::subscriptions::{read_permission, may_see_sql};
+use super::subscriptions::{may_see_sql, read_permission};
+use super::transport::{METHOD, headers};
 use crate::crud::{Context, Route};
 use crate::db::Sql;
 use crate::error::{Error, Result};
@@ -88,7 +88,9 @@ impl Behaviour for Entity {
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
         need_access(context, log).await?;
         let state = context.shared();
-        redelivery::resend(state, state.webhook_transport.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
+        redelivery::resend(state, state.webhook_transport.clone(), log.webhook_id, &log.delivery_id)
+            .await
+            .map(Delivery::from)
     }
 
     /// Returns the request of an attempt. It needs the ability to subscribe to the event, not the ability to read its

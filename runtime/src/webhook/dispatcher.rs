@@ -12,10 +12,10 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use super::cancellation::cancel_remaining;
+use super::delivery::{self, AttemptKind, Claim, ClaimLimits};
 use super::results::{FinishedAttempt, record_results};
-use super::delivery::{self, Claim, ClaimLimits, AttemptKind};
-use super::transport::{Transport, Outcome};
 use super::retention;
+use super::transport::{Outcome, Transport};
 use crate::context::State;
 use crate::error::Result;
 use crate::lasting::kept;
@@ -62,7 +62,9 @@ impl Dispatcher {
         let until = Instant::now() + DRAIN_TIMEOUT + ERROR_BACKOFF;
         for mut task in self.tasks {
             if timeout_at(until, &mut task).await.is_err() {
-                tracing::warn!("webhook dispatcher: the database did not respond before the shutdown timeout; running attempts will be repeated");
+                tracing::warn!(
+                    "webhook dispatcher: the database did not respond before the shutdown timeout; running attempts will be repeated"
+                );
                 task.abort();
             }
         }
@@ -186,7 +188,12 @@ impl DispatchLoop {
             // Half of the slots are reserved for first attempts.
             AttemptKind::Retry => free.min(self.slots.div_ceil(2).saturating_sub(self.retries)),
         };
-        let limits = ClaimLimits { slots, per_webhook: self.per_webhook, per_failing_webhook: FAILING_CONCURRENCY.min(self.per_webhook), running: &self.running };
+        let limits = ClaimLimits {
+            slots,
+            per_webhook: self.per_webhook,
+            per_failing_webhook: FAILING_CONCURRENCY.min(self.per_webhook),
+            running: &self.running,
+        };
         let claims = delivery::claim(&self.state.db, kind, &limits, self.state.clock.now()).await?;
         let begun = claims.len();
         for claim in claims {
@@ -243,7 +250,8 @@ impl DispatchLoop {
             self.total -= 1;
             self.retries -= usize::from(claim.retries > 0);
             if let Some(count) = self.running.get_mut(&claim.webhook_id) {
-                freed |= *count >= if claim.is_throttled() { FAILING_CONCURRENCY.min(self.per_webhook) } else { self.per_webhook };
+                freed |= *count
+                    >= if claim.is_throttled() { FAILING_CONCURRENCY.min(self.per_webhook) } else { self.per_webhook };
                 *count -= 1;
                 if *count == 0 {
                     self.running.remove(&claim.webhook_id);
@@ -272,7 +280,10 @@ impl DispatchLoop {
             }
         }
         if self.total > 0 {
-            tracing::warn!(left = self.total, "webhook dispatcher: attempts did not finish before the shutdown timeout; they will be repeated");
+            tracing::warn!(
+                left = self.total,
+                "webhook dispatcher: attempts did not finish before the shutdown timeout; they will be repeated"
+            );
         }
     }
 }
@@ -286,7 +297,8 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
     let mut dispatcher = DispatchLoop::new(state.clone(), transport, slots);
     while cancel_remaining(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
-    let made = dispatcher.start_attempts(AttemptKind::First).await? + dispatcher.start_attempts(AttemptKind::Retry).await?;
+    let made =
+        dispatcher.start_attempts(AttemptKind::First).await? + dispatcher.start_attempts(AttemptKind::Retry).await?;
     while dispatcher.total > 0 {
         let ended = dispatcher.finished_receiver.recv().await;
         dispatcher.unrecorded.extend(ended);

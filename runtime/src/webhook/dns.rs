@@ -161,7 +161,8 @@ mod tests {
             (&["::1"], ResolveError::Forbidden),
             (&[], ResolveError::NotFound),
         ] {
-            let resolver = Resolver::new(UrlPolicy::default(), counting(&Arc::default(), addresses), Duration::from_secs(1));
+            let resolver =
+                Resolver::new(UrlPolicy::default(), counting(&Arc::default(), addresses), Duration::from_secs(1));
             assert_eq!(resolver.resolve_allowed("a.example").await, Err(expected));
         }
     }

@@ -9,10 +9,10 @@ use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response};
 use rustls::RootCertStore;
 
-use super::url_policy::{Destination, UrlPolicy, Denial};
-use super::transport::{Attempt, Transport, METHOD, Outcome, headers};
 use super::dns::{Lookup, ResolveError, Resolver, system_lookup};
 use super::signature::Secrets;
+use super::transport::{Attempt, METHOD, Outcome, Transport, headers};
+use super::url_policy::{Denial, Destination, UrlPolicy};
 use crate::crud::BoxFuture;
 use crate::error::{Error, Result};
 use crate::http_client;
@@ -74,7 +74,12 @@ impl HttpTransport {
     ///
     /// # Errors
     /// If TLS cannot be set up.
-    pub fn with(policy: UrlPolicy, lookup: Lookup, limits: TransportLimits, roots: Arc<RootCertStore>) -> Result<HttpTransport> {
+    pub fn with(
+        policy: UrlPolicy,
+        lookup: Lookup,
+        limits: TransportLimits,
+        roots: Arc<RootCertStore>,
+    ) -> Result<HttpTransport> {
         let resolver = Resolver::new(policy.clone(), lookup, limits.resolve);
         let client = http_client::builder(roots)?
             .dns_resolver(Arc::new(resolver.clone()))
@@ -91,7 +96,8 @@ impl HttpTransport {
     }
 
     async fn post(&self, attempt: &Attempt, outcome: &mut Outcome, body: &mut Vec<u8>) -> Result<(), String> {
-        let (url, destination) = self.policy.check(&attempt.url).map_err(|denial| format!("the URL {}", denial.message()))?;
+        let (url, destination) =
+            self.policy.check(&attempt.url).map_err(|denial| format!("the URL {}", denial.message()))?;
         if let Destination::HostName(name) = destination {
             // Resolved first, which gives the lookup and the connection separate timeouts.
             self.resolver.resolve_allowed(&name).await.map_err(|problem| self.resolve_error_text(problem))?;
@@ -110,7 +116,9 @@ impl HttpTransport {
         outcome.retry_after = retry_after(&response, attempt.at);
         while body.len() < self.limits.max_read_bytes {
             match response.chunk().await.map_err(|error| self.error_text(&error))? {
-                Some(chunk) => body.extend_from_slice(&chunk[..chunk.len().min(self.limits.max_read_bytes - body.len())]),
+                Some(chunk) => {
+                    body.extend_from_slice(&chunk[..chunk.len().min(self.limits.max_read_bytes - body.len())])
+                }
                 None => return Ok(()),
             }
         }
@@ -121,7 +129,9 @@ impl HttpTransport {
     fn resolve_error_text(&self, problem: ResolveError) -> String {
         match problem {
             ResolveError::NotFound => "the host name could not be resolved".into(),
-            ResolveError::Timeout => format!("the host name was not resolved within {} s", seconds(self.limits.resolve)),
+            ResolveError::Timeout => {
+                format!("the host name was not resolved within {} s", seconds(self.limits.resolve))
+            }
             ResolveError::Forbidden => format!("the URL {}", Denial::Address.message()),
         }
     }

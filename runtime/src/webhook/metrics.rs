@@ -12,7 +12,7 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use super::delivery::{Claim, AttemptKind};
+use super::delivery::{AttemptKind, Claim};
 use super::transport::Outcome;
 use crate::clock::Clock;
 use crate::db::{Db, Sql};

@@ -1,29 +1,29 @@
 //! Webhooks: at-least-once delivery of outbox events to the URLs that subscribe to them.
 
-pub mod url_policy;
 mod cancellation;
-mod results;
 mod delivery;
-mod dispatcher;
-pub mod transport;
 pub mod delivery_log;
-pub mod redelivery;
-mod metrics;
+mod dispatcher;
 pub mod dns;
+pub mod http_transport;
+mod metrics;
 pub mod record;
+pub mod redelivery;
+mod results;
 mod retention;
 mod retry_policy;
-pub mod http_transport;
 pub mod signature;
 mod subscriptions;
+pub mod transport;
+pub mod url_policy;
 
-pub use url_policy::UrlPolicy;
 pub use cancellation::cancel;
 pub use delivery::{fan_out, write_pending_events};
 pub use dispatcher::{Dispatcher, run_once};
-pub use transport::{Attempt, Transport, Outcome};
+pub use http_transport::{HttpTransport, TransportLimits};
 pub use metrics::Metrics;
 pub use record::stale_references;
 pub use retention::prune;
-pub use http_transport::{TransportLimits, HttpTransport};
 pub use signature::{Secrets, SigningSecret};
+pub use transport::{Attempt, Outcome, Transport};
+pub use url_policy::UrlPolicy;

@@ -11,8 +11,8 @@ use super::{SigningSecret, cancel, redelivery, subscriptions};
 use crate::crud::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
-use crate::stale_reference::StaleReference;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
 /// How long the previous secret stays valid after a rotation.
 const SECRET_OVERLAP: TimeDelta = TimeDelta::hours(24);
@@ -23,19 +23,13 @@ const ALL_EVENTS: &str = "*";
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook", owner = "user_id")]
-#[resource(reveal(
-    name = "secret",
-    description = "The secret that signs deliveries. It is shown only once."
-))]
+#[resource(reveal(name = "secret", description = "The secret that signs deliveries. It is shown only once."))]
 #[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", apart))]
 #[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery", apart))]
 #[resource(action(
     name = "rotate_secret",
     on = "record",
-    reveal(
-        name = "secret",
-        description = "The new secret that signs deliveries. It is shown only once."
-    )
+    reveal(name = "secret", description = "The new secret that signs deliveries. It is shown only once.")
 ))]
 pub struct Model {
     pub id: i64,

@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 use sea_orm::{EntityTrait, QuerySelect};
 use tokio::time::{Instant, sleep};
 
-use super::results::record_results;
 use super::delivery::{LEASE, MAX_BATCH_DELIVERIES, claim_one, random_hex};
 use super::dispatcher::{self, ERROR_BACKOFF};
-use super::transport::{Transport, Outcome};
 use super::record;
+use super::results::record_results;
 use super::subscriptions::{insert_deliveries, receives_sql};
+use super::transport::{Outcome, Transport};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::cancellation::cancel;
 use super::delivery::Claim;
-use super::transport::Outcome;
 use super::retry_policy::{MAX_RETRIES, Streak, retry_delay};
+use super::transport::Outcome;
 use crate::db::{Connection, Db, Dialect, Sql, time_text};
 use crate::error::Result;
 
@@ -124,7 +124,8 @@ async fn lock_webhooks(
     for row in sql.all(transaction).await? {
         let streak = Streak { since: row.try_get("", "failing_since")?, last: row.try_get("", "last_failure_at")? };
         let is_active = row.try_get("", "is_active")?;
-        webhooks.insert(row.try_get("", "id")?, WebhookState { before: streak, streak, was_active: is_active, is_active });
+        webhooks
+            .insert(row.try_get("", "id")?, WebhookState { before: streak, streak, was_active: is_active, is_active });
     }
     Ok(webhooks)
 }

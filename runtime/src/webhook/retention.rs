@@ -65,7 +65,13 @@ pub async fn prune(db: &Db, now: DateTime<Utc>) -> Result<u64> {
 
 /// Deletes those of the next [`BATCH_ROWS`] rows after the id `after` that meet the condition, which ends before a
 /// timestamp. Returns the number of deleted rows and the last id; `None` if the next rows are not old.
-async fn prune_batch(db: &Db, table: &str, condition: &str, after: i64, now: DateTime<Utc>) -> Result<Option<(u64, i64)>> {
+async fn prune_batch(
+    db: &Db,
+    table: &str,
+    condition: &str,
+    after: i64,
+    now: DateTime<Utc>,
+) -> Result<Option<(u64, i64)>> {
     let rows = format!("SELECT \"id\", \"created_at\" FROM \"{table}\" WHERE \"id\" > ");
     let mut sql = Sql::new(db.dialect(), "SELECT MAX(\"id\") AS \"last\", MIN(\"created_at\") AS \"oldest\" FROM (");
     sql.push(&rows).bind(after).push(&format!(" ORDER BY \"id\" LIMIT {BATCH_ROWS}) AS b"));

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
+use crate::crypto::hmac::hmac_with_key;
 use crate::error::{Error, Result};
-use crate::crypto::hmac::keyed;
 
 /// Prefix of a secret by the Standard Webhooks specification.
 const SECRET_PREFIX: &str = "whsec_";
@@ -88,7 +88,7 @@ impl SigningSecret {
 }
 
 fn hmac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    let mut mac = keyed(key);
+    let mut mac = hmac_with_key(key);
     for part in parts {
         mac.update(part);
     }
