@@ -14,7 +14,7 @@ use crate::crud::{ForeignTriggers, ResponseCache, Running, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
-use crate::index;
+use crate::online_indexes;
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
 use crate::openapi::Description;
@@ -57,7 +57,7 @@ pub struct State {
     /// Where the server listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// Told when a definition of a custom field comes, changes or goes.
-    pub custom_fields_changed: index::Changed,
+    pub custom_fields_changed: online_indexes::ChangeSignal,
     /// Told when a saved view comes, changes or goes.
     pub views_version: view::ViewVersion,
     /// Whose turn it is, of the requests.

@@ -149,7 +149,7 @@ impl Rules for Entity {
 
     /// Creates or drops the indexes in the background.
     async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
-        context.state().custom_fields_changed.tell();
+        context.state().custom_fields_changed.notify();
         Ok(())
     }
 }

@@ -24,8 +24,8 @@ use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
 use crate::idempotency;
-use crate::index;
 use crate::lasting::kept;
+use crate::online_indexes;
 use crate::openapi;
 use crate::panel;
 use crate::search;
@@ -84,7 +84,7 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
         keep("attachments", &state, attachment::run_garbage_collection),
         keep("idempotency", &state, idempotency::run_pruning),
         keep("search", &state, |state| async move { search::keep(&state).await }),
-        keep("indexes", &state, index::keep),
+        keep("indexes", &state, online_indexes::run),
         keep("totals", &state, total::keep_folded),
     ];
     Ok(Running { address, handle, served, engine, closer, keepers, state })
