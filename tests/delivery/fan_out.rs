@@ -6,7 +6,7 @@ use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
 use charter_runtime::crud::Audience;
 use charter_runtime::db::{Dialect, Sql};
-use charter_runtime::webhook::{fan_out, write_waiting};
+use charter_runtime::webhook::{fan_out, write_pending_events};
 use serde_json::{Value, json};
 
 use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
@@ -169,7 +169,7 @@ async fn pending_events_are_found_by_their_index(server: Server) {
         Dialect::Postgres => ("EXPLAIN ", "QUERY PLAN"),
     };
     let mut sql = Sql::new(server.state.db.dialect(), explain);
-    write_waiting(&mut sql, 500);
+    write_pending_events(&mut sql, 500);
     let rows = sql.all(server.state.db.reader()).await.expect("a plan");
     let plan: Vec<String> = rows.iter().map(|row| row.try_get("", column).expect("a line")).collect();
     assert!(plan.iter().any(|line| line.contains("events_waiting_idx")), "{plan:#?}");
