@@ -62,8 +62,8 @@ pub fn scope(context: &Context<'_>) -> Option<Condition> {
         if may {
             // Checked even if everyone sees the resource, because a cascade in the database may have deleted the
             // record.
-            let there = Condition::refers(id, target.meta, visible(context, target));
-            seen.push(Condition::equals(of_type, target.meta.type_name).and(there));
+            let exists = Condition::refers(id, target.meta, visible(context, target));
+            seen.push(Condition::equals(of_type, target.meta.type_name).and(exists));
         }
     }
     Some(Condition::Any(seen))
@@ -98,8 +98,8 @@ pub async fn target_exists(context: &Context<'_>, target: &Entry, id: i64, lock:
 
 /// The ids of a record's attachments.
 pub async fn attachment_ids(context: &Context<'_>, target: &Entry, id: i64) -> Result<Vec<i64>> {
-    let those = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
-    let found = record::Entity::find().filter(those).order_by_asc(record::Column::Id).all(context.db()).await?;
+    let of_record = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
+    let found = record::Entity::find().filter(of_record).order_by_asc(record::Column::Id).all(context.db()).await?;
     Ok(found.iter().map(|attachment| attachment.id).collect())
 }
 
@@ -121,13 +121,13 @@ pub async fn delete_orphans(context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-async fn remove(context: &Context<'_>, those: SimpleExpr) -> Result<()> {
-    let found = record::Entity::find().filter(those.clone()).all(context.db()).await?;
+async fn remove(context: &Context<'_>, condition: SimpleExpr) -> Result<()> {
+    let found = record::Entity::find().filter(condition.clone()).all(context.db()).await?;
     for attachment in &found {
         pending_deletion::schedule(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await?;
     }
     if !found.is_empty() {
-        record::Entity::delete_many().filter(those).exec(context.db()).await?;
+        record::Entity::delete_many().filter(condition).exec(context.db()).await?;
     }
     Ok(())
 }

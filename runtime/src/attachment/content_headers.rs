@@ -19,7 +19,7 @@ impl ContentHeaders {
             Part::File => original_name.to_string(),
             Part::Thumb => file_name::of_image(original_name, media_type),
         };
-        let shown = if media_type::is_shown(media_type) { "inline" } else { "attachment" };
+        let shown = if media_type::is_displayable(media_type) { "inline" } else { "attachment" };
         let disposition = file_name::disposition(shown, &name);
         ContentHeaders { media_type: media_type::header(media_type), disposition }
     }

@@ -68,10 +68,10 @@ pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
 /// Deletes spooled files that were not written to for an hour: the process that received them has ended.
 fn delete_abandoned(spool: &Path, now: SystemTime) {
     let Ok(files) = std::fs::read_dir(spool) else { return };
-    let kept = pending_deletion::DELETE_AFTER.to_std().unwrap_or_default();
+    let max_age = pending_deletion::DELETE_AFTER.to_std().unwrap_or_default();
     for file in files.flatten() {
         let modified = file.metadata().and_then(|metadata| metadata.modified());
-        let is_old = |modified: SystemTime| now.duration_since(modified).is_ok_and(|age| age > kept);
+        let is_old = |modified: SystemTime| now.duration_since(modified).is_ok_and(|age| age > max_age);
         if modified.is_ok_and(is_old) {
             let _ = std::fs::remove_file(file.path());
         }

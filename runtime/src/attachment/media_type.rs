@@ -18,7 +18,7 @@ pub fn detect(head: &[u8], is_all: bool) -> &'static str {
 }
 
 /// Reports whether browsers may display the type inline: types that cannot run a script.
-pub fn is_shown(media_type: &str) -> bool {
+pub fn is_displayable(media_type: &str) -> bool {
     media_type == TEXT || IMAGES.contains(&media_type)
 }
 
@@ -72,10 +72,10 @@ mod tests {
     #[test]
     fn types_that_can_run_scripts_are_not_displayed() {
         for safe in ["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"] {
-            assert!(is_shown(safe), "{safe}");
+            assert!(is_displayable(safe), "{safe}");
         }
         for other in ["text/html", "text/xml", "image/svg+xml", "application/pdf", UNKNOWN] {
-            assert!(!is_shown(other), "{other}");
+            assert!(!is_displayable(other), "{other}");
         }
     }
 }

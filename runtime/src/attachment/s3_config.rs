@@ -40,8 +40,8 @@ impl S3Config {
             }
             return None;
         };
-        let place = storage.strip_prefix("s3://").map(|place| place.split_once('/').unwrap_or((place, "")));
-        let (bucket, prefix) = place.unwrap_or_default();
+        let path = storage.strip_prefix("s3://").map(|path| path.split_once('/').unwrap_or((path, "")));
+        let (bucket, prefix) = path.unwrap_or_default();
         let prefix = prefix.trim_matches('/');
         if !is_bucket(bucket) || !is_prefix(prefix) {
             problems.add("storage", "must be like s3://bucket or s3://bucket/some/prefix");
@@ -96,8 +96,8 @@ fn is_prefix(prefix: &str) -> bool {
 
 fn is_endpoint(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
-    let alone = url.username().is_empty() && url.password().is_none();
-    matches!(url.scheme(), "http" | "https") && alone && url.query().is_none() && url.fragment().is_none()
+    let has_no_credentials = url.username().is_empty() && url.password().is_none();
+    matches!(url.scheme(), "http" | "https") && has_no_credentials && url.query().is_none() && url.fragment().is_none()
 }
 
 #[cfg(test)]
@@ -130,8 +130,8 @@ mod tests {
         assert_eq!(config.origin().as_deref(), Some("http://10.0.0.7:9000"));
         let (config, _) = keyed("s3://files", &[("storage-endpoint", "HTTP://Store.example:80/s3/")]);
         assert_eq!(config.unwrap().origin().as_deref(), Some("http://store.example"));
-        let told = format!("{config:?}");
-        assert!(told.contains("my.files-1") && !told.contains("hush") && !told.contains("AKIA"), "{told}");
+        let debug = format!("{config:?}");
+        assert!(debug.contains("my.files-1") && !debug.contains("hush") && !debug.contains("AKIA"), "{debug}");
     }
 
     #[test]

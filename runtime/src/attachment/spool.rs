@@ -39,8 +39,8 @@ impl Spool {
     }
 
     pub async fn write(&mut self, bytes: Bytes) -> Result<()> {
-        let room = HEAD_BYTES - self.head.len();
-        self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let free = HEAD_BYTES - self.head.len();
+        self.head.extend_from_slice(&bytes[..bytes.len().min(free)]);
         self.size += bytes.len() as u64;
         let file = self.file.clone();
         run_on_disk(&self.disk, move || (&*file).write_all(&bytes)).await

@@ -38,7 +38,7 @@ struct CacheState {
     /// Tokens that were valid at their last lookup, including evicted ones.
     known: HashSet<[u8; 32]>,
     /// Locks of first lookups: concurrent requests with a new token share one lookup and count one invalid token once.
-    first: HashMap<[u8; 32], Arc<tokio::sync::Mutex<()>>>,
+    lookup_locks: HashMap<[u8; 32], Arc<tokio::sync::Mutex<()>>>,
     /// Number of times the cache was cleared. A lookup that started before is not stored after.
     cleared: u64,
 }
@@ -62,8 +62,8 @@ impl TokenCache {
     fn lookup_lock(&self, digest: [u8; 32]) -> Arc<tokio::sync::Mutex<()>> {
         let mut inner = self.lock();
         // Removes locks that no request waits for.
-        inner.first.retain(|_, lookup_lock| Arc::strong_count(lookup_lock) > 1);
-        inner.first.entry(digest).or_default().clone()
+        inner.lookup_locks.retain(|_, lookup_lock| Arc::strong_count(lookup_lock) > 1);
+        inner.lookup_locks.entry(digest).or_default().clone()
     }
 
     /// Removes a token that is invalid.
@@ -195,7 +195,7 @@ fn sent_token(headers: &HeaderMap) -> Result<Option<&str>> {
 
 /// Loads a token with its user and roles. Returns how long they may be cached.
 async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>, Instant)> {
-    let (db, begun) = (state.db.reader(), state.clock.instant());
+    let (db, started) = (state.db.reader(), state.clock.instant());
     let found = token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())).one(db).await?;
     let token = found.ok_or(Error::InvalidToken)?;
     let now = state.clock.now();
@@ -205,7 +205,7 @@ async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>,
     if last_used_at.is_none_or(|at| now - at > LAST_USED_INTERVAL) {
         record_use(state.clone(), id);
     }
-    Ok((Arc::new(caller), begun + remaining.min(CACHE_TTL)))
+    Ok((Arc::new(caller), started + remaining.min(CACHE_TTL)))
 }
 
 /// Remaining lifetime of a token, or [`CACHE_TTL`] if it does not expire.

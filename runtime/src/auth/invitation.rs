@@ -64,7 +64,7 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
 /// Those of [`password::prepare`], which leave the invitation valid.
 pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<Option<String>> {
     let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
-    let made = password::prepare(state, user_id, password).await?;
+    let prepared = password::prepare(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"digest\" = ");
     sql.bind(hex::encode(digest(secret)));
@@ -72,8 +72,8 @@ pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<
     if sql.run(&transaction).await? == 0 {
         return Ok(None);
     }
-    password::store(state, &transaction, &made, None).await?;
-    let Some(secret) = session::insert(state, &transaction, &made).await? else { return Ok(None) };
+    password::store(state, &transaction, &prepared, None).await?;
+    let Some(secret) = session::insert(state, &transaction, &prepared).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }

@@ -31,9 +31,9 @@ pub struct Password {
 /// # Errors
 /// Those of [`prepare`].
 pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()> {
-    let made = prepare(state, user_id, password).await?;
+    let prepared = prepare(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
-    store(state, &transaction, &made, None).await?;
+    store(state, &transaction, &prepared, None).await?;
     session::commit(state, transaction).await
 }
 
@@ -43,12 +43,12 @@ pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()>
 /// # Errors
 /// Those of [`prepare`].
 pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Result<Option<String>> {
-    let made = prepare(state, old.user_id, password).await?;
+    let prepared = prepare(state, old.user_id, password).await?;
     let transaction = state.db.begin().await?;
-    if !store(state, &transaction, &made, Some(old)).await? {
+    if !store(state, &transaction, &prepared, Some(old)).await? {
         return Ok(None);
     }
-    let Some(secret) = session::insert(state, &transaction, &made).await? else { return Ok(None) };
+    let Some(secret) = session::insert(state, &transaction, &prepared).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }
@@ -69,12 +69,12 @@ pub async fn prepare(state: &State, user_id: i64, password: &str) -> Result<Pass
 pub(super) async fn store(
     state: &State,
     transaction: &Connection,
-    made: &Password,
+    prepared: &Password,
     old: Option<&Password>,
 ) -> Result<bool> {
     let mut sql =
         Sql::new(state.db.dialect(), "INSERT INTO \"user_passwords\" (\"user_id\", \"hash\", \"changed_at\") VALUES (");
-    sql.bind(made.user_id).push(", ").bind(made.hash.as_str()).push(", ").bind(state.clock.now());
+    sql.bind(prepared.user_id).push(", ").bind(prepared.hash.as_str()).push(", ").bind(state.clock.now());
     sql.push(
         ") ON CONFLICT (\"user_id\") DO UPDATE SET \"hash\" = excluded.\"hash\", \"changed_at\" = excluded.\"changed_at\"",
     );
@@ -84,8 +84,8 @@ pub(super) async fn store(
     if sql.run(transaction).await? == 0 {
         return Ok(false);
     }
-    invitation::end(state.db.dialect(), transaction, made.user_id).await?;
-    session::end_all(state, transaction, made.user_id).await?;
+    invitation::end(state.db.dialect(), transaction, prepared.user_id).await?;
+    session::end_all(state, transaction, prepared.user_id).await?;
     Ok(true)
 }
 
@@ -137,8 +137,8 @@ async fn dummy_hash() -> Result<&'static str> {
     match HASH.get() {
         Some(hash) => Ok(hash),
         None => {
-            let made = hash(super::secret::random_base62(32)?).await?;
-            Ok(HASH.get_or_init(|| made))
+            let prepared = hash(super::secret::random_base62(32)?).await?;
+            Ok(HASH.get_or_init(|| prepared))
         }
     }
 }

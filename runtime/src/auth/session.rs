@@ -110,10 +110,10 @@ pub async fn begin(state: &State, password: &Password) -> Result<Option<String>>
 /// If the database fails.
 pub(super) async fn insert(state: &State, transaction: &Connection, password: &Password) -> Result<Option<String>> {
     let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random_base62(SECRET_CHARACTERS)?);
-    let mut over = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
-    over.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
-    over.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
-    over.run(transaction).await?;
+    let mut expired = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
+    expired.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
+    expired.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
+    expired.run(transaction).await?;
     let columns = "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"user_sessions\" ({columns}) SELECT u.\"id\", "));
     sql.bind(hex::encode(digest(&secret)));
@@ -137,17 +137,17 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
 /// If the database fails.
 pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<Found>> {
     let key = digest(secret);
-    let begun = state.clock.instant();
-    let (known, cleared) = state.tokens.sessions.get(&key, begun);
+    let started = state.clock.instant();
+    let (known, cleared) = state.tokens.sessions.get(&key, started);
     if let Some(user) = known.filter(|_| !bypass_cache) {
         return Ok(Some(Found { user, renewed: None }));
     }
     let Some(row) = read(state, &hex::encode(key)).await? else { return Ok(None) };
     let now = state.clock.now();
-    let over = now - row.last_used_at > IDLE_TIMEOUT || now - row.created_at > MAX_LIFETIME;
+    let expired = now - row.last_used_at > IDLE_TIMEOUT || now - row.created_at > MAX_LIFETIME;
     // A previous secret after the new one is in use, and after the grace period, may be stolen.
     let age = now - row.rotated_at;
-    if over || (row.is_previous && row.is_seen() && age > ROTATION_GRACE) {
+    if expired || (row.is_previous && row.is_seen() && age > ROTATION_GRACE) {
         return Ok(None);
     }
     let Some(model) = user::Entity::find_by_id(row.user_id).one(state.db.reader()).await? else { return Ok(None) };
@@ -168,7 +168,7 @@ pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Resul
             let used_at = now.max(row.rotated_at + TimeDelta::milliseconds(1));
             record_use(state.clone(), row, used_at);
         }
-        state.tokens.sessions.put(key, &user, begun + CACHE_TTL, cleared);
+        state.tokens.sessions.put(key, &user, started + CACHE_TTL, cleared);
     }
     Ok(Some(Found { user, renewed }))
 }

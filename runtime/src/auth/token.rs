@@ -104,9 +104,9 @@ impl Behaviour for Entity {
 /// Reports whether a token is new, or gets more abilities or another expiry.
 fn grants(draft: &Draft<Entity>) -> bool {
     let Some(before) = &draft.before else { return true };
-    let held = abilities(Some(&before.abilities));
+    let current = abilities(Some(&before.abilities));
     let given = abilities(draft.model.abilities.try_as_ref());
-    let does_more = given.iter().any(|ability| !grants_ability(&held, ability));
+    let does_more = given.iter().any(|ability| !grants_ability(&current, ability));
     does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
 }
 

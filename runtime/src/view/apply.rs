@@ -120,13 +120,15 @@ impl View {
         let entry = planner.entry;
         let columns = self.columns.iter().filter_map(|column| column.strip_prefix("cf."));
         let custom: Vec<String> = columns.filter(|name| planner.custom.contains_key(*name)).map(String::from).collect();
-        let wanted = |name: &str, kind: Kind| {
+        let is_included = |name: &str, kind: Kind| {
             name == "id" || self.columns.iter().any(|c| c == name) || (kind == Kind::CustomFields && !custom.is_empty())
         };
-        let fields = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && wanted(f.name, f.kind));
+        let fields = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && is_included(f.name, f.kind));
         let mut shape = entry.shape(fields);
-        let whole = self.columns.iter().any(|c| c == "custom_fields");
-        for column in shape.columns.iter_mut().filter(|c| c.source.field.kind == Kind::CustomFields && !whole) {
+        let has_all_custom_fields = self.columns.iter().any(|c| c == "custom_fields");
+        for column in
+            shape.columns.iter_mut().filter(|c| c.source.field.kind == Kind::CustomFields && !has_all_custom_fields)
+        {
             column.only = Some(custom.clone());
         }
         shape

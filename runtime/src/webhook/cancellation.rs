@@ -11,7 +11,7 @@ use crate::error::Result;
 /// [`cancel_remaining`] cancels. Call it in the transaction that disables the webhook, or in one that locks the
 /// disabled webhook.
 pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64, now: DateTime<Utc>) -> Result<bool> {
-    let mut room = MAX_BATCH_DELIVERIES as u64;
+    let mut remaining = MAX_BATCH_DELIVERIES as u64;
     for kind in AttemptKind::ALL {
         let mut sql =
             Sql::new(dialect, "UPDATE \"webhook_deliveries\" SET \"status\" = 'cancelled', \"finished_at\" = ");
@@ -19,12 +19,12 @@ pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64,
         sql.push(" AND \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = ");
         sql.bind(webhook_id).push(" AND ").push(kind.condition());
         // The order of the partial indexes.
-        sql.push(&format!(" ORDER BY d.\"due_at\" LIMIT {room})"));
+        sql.push(&format!(" ORDER BY d.\"due_at\" LIMIT {remaining})"));
         // Locks rows in the same order as `record_results`, which prevents deadlocks.
         sql.push(if dialect == Dialect::Postgres { " ORDER BY \"id\" FOR UPDATE)" } else { ")" });
-        room = room.saturating_sub(sql.run(transaction).await?);
+        remaining = remaining.saturating_sub(sql.run(transaction).await?);
     }
-    Ok(room == 0)
+    Ok(remaining == 0)
 }
 
 /// Cancels a batch of pending deliveries of a disabled webhook. Returns true if more may be left.

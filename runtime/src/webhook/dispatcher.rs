@@ -195,11 +195,11 @@ impl DispatchLoop {
             running: &self.running,
         };
         let claims = delivery::claim(&self.state.db, kind, &limits, self.state.clock.now()).await?;
-        let begun = claims.len();
+        let started = claims.len();
         for claim in claims {
             self.spawn_attempt(claim, kind);
         }
-        Ok(begun)
+        Ok(started)
     }
 
     fn spawn_attempt(&mut self, claim: Claim, kind: AttemptKind) {
@@ -226,14 +226,14 @@ impl DispatchLoop {
         self.collect();
         let ended = std::mem::take(&mut self.unrecorded);
         let Err(error) = record_results(&self.state.db, &ended).await else { return Ok(self.release_slots(ended)) };
-        let mut of_each: BTreeMap<i64, Vec<FinishedAttempt>> = BTreeMap::new();
+        let mut by_webhook: BTreeMap<i64, Vec<FinishedAttempt>> = BTreeMap::new();
         for finished in ended {
-            of_each.entry(finished.claim.webhook_id).or_default().push(finished);
+            by_webhook.entry(finished.claim.webhook_id).or_default().push(finished);
         }
-        let (alone, mut failures) = (of_each.len() == 1, 0);
-        for ended in of_each.into_values() {
+        let (is_single, mut failures) = (by_webhook.len() == 1, 0);
+        for ended in by_webhook.into_values() {
             // Two failures mean that the database is at fault.
-            if !alone && failures < 2 && record_results(&self.state.db, &ended).await.is_ok() {
+            if !is_single && failures < 2 && record_results(&self.state.db, &ended).await.is_ok() {
                 self.release_slots(ended);
             } else {
                 failures += 1;
@@ -297,23 +297,23 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
     let mut dispatcher = DispatchLoop::new(state.clone(), transport, slots);
     while cancel_remaining(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
-    let made =
+    let attempts =
         dispatcher.start_attempts(AttemptKind::First).await? + dispatcher.start_attempts(AttemptKind::Retry).await?;
     while dispatcher.total > 0 {
         let ended = dispatcher.finished_receiver.recv().await;
         dispatcher.unrecorded.extend(ended);
         dispatcher.record_finished().await?;
     }
-    Ok(made)
+    Ok(attempts)
 }
 
 /// Makes one attempt. A panic counts as a failed attempt.
 pub(super) async fn make_attempt(state: &Arc<State>, transport: Arc<dyn Transport>, claim: Claim) -> FinishedAttempt {
-    state.webhooks.begin(&claim);
+    state.webhooks.observe_delay(&claim);
     let attempt = claim.attempt.clone();
     let sent = tokio::spawn(async move { transport.send(&attempt).await }).await;
     let outcome =
         sent.unwrap_or_else(|_| Outcome { error: Some("internal error of the sender".into()), ..Outcome::default() });
-    state.webhooks.count(&outcome);
+    state.webhooks.observe_outcome(&outcome);
     FinishedAttempt { claim, outcome, at: state.clock.now() }
 }

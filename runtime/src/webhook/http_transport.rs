@@ -156,7 +156,7 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     fn send<'a>(&'a self, attempt: &'a Attempt) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
-            let begun = Instant::now();
+            let started = Instant::now();
             let mut outcome = Outcome::default();
             let mut body = Vec::new();
             let ended = tokio::time::timeout(self.limits.total, self.post(attempt, &mut outcome, &mut body)).await;
@@ -167,7 +167,7 @@ impl Transport for HttpTransport {
             };
             outcome.error = problem.map(|text| text.chars().take(MAX_ERROR_CHARACTERS).collect());
             outcome.body = outcome.status.map(|_| body_text(&body, self.limits.max_stored_bytes));
-            outcome.duration = begun.elapsed();
+            outcome.duration = started.elapsed();
             outcome
         })
     }

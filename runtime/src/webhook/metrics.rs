@@ -84,14 +84,14 @@ impl Metrics {
     }
 
     /// Observes the delay of a first attempt.
-    pub(super) fn begin(&self, claim: &Claim) {
+    pub(super) fn observe_delay(&self, claim: &Claim) {
         if claim.attempt.number == 1 && !claim.manual {
             let delay = (claim.attempt.at - claim.happened_at).to_std().unwrap_or_default();
             self.delays.observe(delay.as_secs_f64());
         }
     }
 
-    pub(super) fn count(&self, outcome: &Outcome) {
+    pub(super) fn observe_outcome(&self, outcome: &Outcome) {
         let [delivered, refused, unanswered] = OUTCOMES;
         let label = match outcome {
             _ if outcome.is_delivered() => delivered,
@@ -168,7 +168,7 @@ mod tests {
         let metrics = Metrics::default();
         for millis in [0, 5, 6, 15_000, 15_001] {
             let duration = Duration::from_millis(millis);
-            metrics.count(&Outcome { status: Some(404), duration, ..Outcome::default() });
+            metrics.observe_outcome(&Outcome { status: Some(404), duration, ..Outcome::default() });
         }
         metrics.delays.observe(0.02);
         let (mut registry, mut text) = (Registry::default(), String::new());

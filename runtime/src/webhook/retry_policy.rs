@@ -128,11 +128,11 @@ mod tests {
             ("many failures at once", &[0, 0, 0, 1, 1], None),
         ];
         for (name, attempts, expected) in cases {
-            let begun = Utc::now();
+            let start = Utc::now();
             let mut streak = Streak::default();
             let mut disabled = None;
             for minute in *attempts {
-                let now = begun + TimeDelta::minutes(minute.abs());
+                let now = start + TimeDelta::minutes(minute.abs());
                 if *minute < 0 {
                     streak.succeed();
                     assert_eq!(streak, Streak::default(), "{name}");
