@@ -33,7 +33,7 @@ pub struct Model {
         list(100),
         required,
         min_length = 1,
-        description = "The operations that the token allows, such as `users:read`; `*` allows everything. It cannot exceed the abilities of the creator's own token.",
+        description = "The operations that the token allows, such as `users:read`; `*` allows everything. A token cannot have abilities that its creator's token lacks.",
         example = "users:read"
     )]
     pub abilities: Json,
