@@ -101,9 +101,11 @@ impl Inputs {
         }
         let (inputs, legend, help) = match name {
             COLUMNS => (&self.columns, "Columns", "What is ticked is shown, in this order."),
-            FILTERS => {
-                (self.conditions.as_ref()?, "Conditions", "Conditions on the records, combined from left to right.")
-            }
+            FILTERS => (
+                self.conditions.as_ref()?,
+                "Conditions",
+                "What its records must meet, joined from the first to the last.",
+            ),
             _ => return None,
         };
         let (id, help_id, error_id) =
