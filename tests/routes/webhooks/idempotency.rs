@@ -1,4 +1,4 @@
-//! Tests and resends with an `Idempotency-Key`: what is asked for again is sent once.
+//! Tests and resends with an `Idempotency-Key` are sent once.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use super::{delivering, path, role, webhook};
 use crate::support::{Client, Receiver, Reply, Server, on_both};
 
 on_both!(
-    a_test_that_is_asked_for_again_is_sent_once,
-    tests_at_once_are_sent_once,
-    tests_that_wait_keep_nobody_from_writing,
+    repeated_test_is_sent_once,
+    concurrent_duplicate_tests_are_sent_once,
+    running_tests_do_not_block_writes,
     a_resend_is_sent_once,
-    a_test_that_failed_may_be_asked_for_again,
-    a_test_goes_on_without_its_client,
-    what_a_crash_left_is_free_after_its_lease,
+    failed_test_can_be_retried_with_its_key,
+    test_continues_after_its_client_disconnects,
+    key_of_a_crashed_request_is_free_after_its_lease,
 );
 
-/// A webhook to a receiver that takes its time, and a client with a key.
+/// A webhook with a slow receiver, and a client with a key.
 async fn slow(server: &Server, millis: u64) -> (Receiver, String, Client) {
     let reply = move |_: &_| {
         tokio::task::block_in_place(|| std::thread::sleep(Duration::from_millis(millis)));
@@ -29,7 +29,7 @@ async fn slow(server: &Server, millis: u64) -> (Receiver, String, Client) {
     (receiver, format!("{}/test", path(&hook)), server.admin().with("idempotency-key", "one"))
 }
 
-async fn a_test_that_is_asked_for_again_is_sent_once(server: Server) {
+async fn repeated_test_is_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     let first = client.post(&test, json!({})).await;
@@ -43,7 +43,7 @@ async fn a_test_that_is_asked_for_again_is_sent_once(server: Server) {
     assert_eq!(receiver.received().len(), 2);
 }
 
-async fn tests_at_once_are_sent_once(server: Server) {
+async fn concurrent_duplicate_tests_are_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 1000).await;
     let policy = server.state.config.webhook_policy.clone();
@@ -58,7 +58,7 @@ async fn tests_at_once_are_sent_once(server: Server) {
     let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
     assert!(answers.iter().all(|answer| answer.record("delivery") == answers[0].record("delivery")));
     assert_eq!((replayed, receiver.received().len()), (3, 1));
-    // Another request under the key is refused also while that one is under way.
+    // The key is rejected for another request while the first is in progress.
     let (receiver, test, client) = slow(&server, 1000).await;
     let client = client.with("idempotency-key", "two");
     let running = tokio::spawn({
@@ -73,7 +73,7 @@ async fn tests_at_once_are_sent_once(server: Server) {
     other.stop().await;
 }
 
-async fn tests_that_wait_keep_nobody_from_writing(server: Server) {
+async fn running_tests_do_not_block_writes(server: Server) {
     let policy = delivering(&server).await.state.config.webhook_policy.clone();
     let server = server
         .configured(|config| {
@@ -118,7 +118,7 @@ async fn a_resend_is_sent_once(server: Server) {
     client.post(&format!("{logs}/99/resend"), json!({})).await.invalid("Idempotency-Key");
 }
 
-async fn a_test_that_failed_may_be_asked_for_again(server: Server) {
+async fn failed_test_can_be_retried_with_its_key(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     let (refuse, allow) = match server.state.db.dialect() {
@@ -140,7 +140,7 @@ async fn a_test_that_failed_may_be_asked_for_again(server: Server) {
     assert_eq!(receiver.received().len(), 1);
 }
 
-async fn a_test_goes_on_without_its_client(server: Server) {
+async fn test_continues_after_its_client_disconnects(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 1000).await;
     let asked = tokio::time::timeout(Duration::from_millis(500), client.post(&test, json!({}))).await;
@@ -150,8 +150,8 @@ async fn a_test_goes_on_without_its_client(server: Server) {
     assert_eq!((again.header("idempotent-replayed"), receiver.received().len()), (Some("true"), 1));
 }
 
-/// A process that ended between sending and keeping the answer: its row has none.
-async fn what_a_crash_left_is_free_after_its_lease(server: Server) {
+/// As after a crash between sending and storing the reply: the row has no reply.
+async fn key_of_a_crashed_request_is_free_after_its_lease(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     client.post(&test, json!({})).await.record("delivery");
@@ -160,7 +160,7 @@ async fn what_a_crash_left_is_free_after_its_lease(server: Server) {
     let answer = client.post(&test, json!({})).await;
     answer.refused(409, "in_progress");
     assert!(answer.header("retry-after").is_some() && begun.elapsed() >= Duration::from_secs(9));
-    // The time of a request, and half a minute more.
+    // The request timeout and 30 seconds.
     server.state.clock.turn(server.state.config.request_timeout + Duration::from_secs(30));
     let answer = client.post(&test, json!({})).await;
     answer.record("delivery");

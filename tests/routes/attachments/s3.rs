@@ -1,4 +1,4 @@
-//! Attachments in a bucket: what is stored where, and links that its own service answers.
+//! Attachments in an S3 bucket: objects and presigned links.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -6,21 +6,21 @@ use std::time::Duration;
 use reqwest::{Method, Response};
 use serde_json::Value;
 
-use super::{Form, attach, member, path, promised, stored, thumbnails, until};
+use super::{Form, attach, member, path, pending_deletions, stored, thumbnails, until};
 use crate::support::{Bucket, Database, Fixture, Server, http, on_both};
 
 on_both!(
     a_file_and_its_thumbnail_are_stored_in_the_bucket,
     a_link_is_answered_by_the_service_for_an_hour,
     no_part_of_a_presigned_link_can_be_changed,
-    only_what_is_safe_is_shown_in_place,
+    only_safe_types_are_displayed_inline,
     a_large_and_an_empty_file_are_sent_in_one_piece,
     a_deleted_attachment_is_deleted_from_the_bucket,
-    what_was_copied_from_the_folder_is_found,
-    nothing_tells_the_key,
+    files_copied_from_the_folder_are_found_in_the_bucket,
+    storage_key_is_never_revealed,
 );
 
-/// A server whose attachments are in a bucket.
+/// A server that stores attachments in a bucket.
 pub struct Bucketed {
     pub server: Server,
     pub bucket: Bucket,
@@ -31,7 +31,7 @@ impl Fixture for Bucketed {
         let bucket = Bucket::start().await;
         let location = bucket.location();
         let server = Server::with(database, |config| config.storage = Some(location)).await;
-        // What a start tries out is not counted by any test.
+        // The requests of the startup check are not counted.
         until("the bucket was tried out", async || bucket.asked("DELETE").len() == 1).await;
         Bucketed { server, bucket }
     }
@@ -49,7 +49,7 @@ impl Deref for Bucketed {
     }
 }
 
-/// Asks for a link as a browser does, which has no token.
+/// Requests a link as a browser does, without a token.
 pub async fn follow(method: Method, link: &str, range: Option<&str>) -> Response {
     let client = http().build().expect("a client");
     let request = client.request(method, link);
@@ -76,7 +76,7 @@ async fn a_file_and_its_thumbnail_are_stored_in_the_bucket(server: Bucketed) {
     assert_eq!(names, [&format!("{}/{uuid}/file", &uuid[..2]), &format!("{}/{uuid}/thumb", &uuid[..2])]);
     assert_eq!(objects[names[0]], png);
     assert!(stored(&server).is_empty(), "{:?}", stored(&server));
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
     let thumb = follow(Method::GET, text(&attachment["thumb_url"]), None).await;
     assert_eq!((thumb.status().as_u16(), header(&thumb, "content-type")), (200, "image/jpeg"));
     assert!(image::load_from_memory(&thumb.bytes().await.expect("a body")).is_ok_and(|image| image.width() == 256));
@@ -104,7 +104,7 @@ async fn a_link_is_answered_by_the_service_for_an_hour(server: Bucketed) {
     assert_eq!(follow(Method::GET, link, None).await.status().as_u16(), 403);
 }
 
-/// Another file, another purpose, another time, another presentation.
+/// Changes of object, method, expiry and response headers.
 async fn no_part_of_a_presigned_link_can_be_changed(server: Bucketed) {
     let member = member(&server).await;
     let one = attach(&server, &member, "a.html", "<!DOCTYPE html><script>1</script>").await;
@@ -129,7 +129,7 @@ async fn no_part_of_a_presigned_link_can_be_changed(server: Bucketed) {
     assert_eq!(server.bucket.objects().len(), 2);
 }
 
-async fn only_what_is_safe_is_shown_in_place(server: Bucketed) {
+async fn only_safe_types_are_displayed_inline(server: Bucketed) {
     let member = member(&server).await;
     for (bytes, media_type, shown) in [
         (&thumbnails::png(4, 4)[..], "image/png", "inline"),
@@ -156,7 +156,7 @@ async fn a_large_and_an_empty_file_are_sent_in_one_piece(server: Bucketed) {
         let sent = follow(Method::GET, text(&attachment["url"]), None).await.bytes().await.expect("a body");
         assert!(sent[..] == bytes[..], "{} bytes of {}", sent.len(), bytes.len());
     }
-    // One to try the bucket out, and one for each file.
+    // One for the startup check and one for each file.
     assert_eq!(server.bucket.asked("PUT").len(), 3);
 }
 
@@ -171,11 +171,11 @@ async fn a_deleted_attachment_is_deleted_from_the_bucket(server: Bucketed) {
     assert_eq!(follow(Method::GET, text(&attachment["url"]), None).await.status().as_u16(), 404);
     server.admin().delete(&format!("/members/{}", two["id"])).await.deleted();
     until("so are those of a record", async || server.bucket.objects().is_empty()).await;
-    until("nothing is left to do", async || promised(&server.state).await == 0).await;
+    until("nothing is left to do", async || pending_deletions(&server.state).await == 0).await;
 }
 
-/// A folder moves to a bucket by copying it. Links that were given out before still lead to the server.
-async fn what_was_copied_from_the_folder_is_found(server: Server) {
+/// A folder is moved to a bucket by copying it. Earlier links still point to the server.
+async fn files_copied_from_the_folder_are_found_in_the_bucket(server: Server) {
     let member = member(&server).await;
     let before = attach(&server, &member, "a.txt", "Hello").await;
     let bucket = Bucket::start().await;
@@ -193,7 +193,7 @@ async fn what_was_copied_from_the_folder_is_found(server: Server) {
     moved.stop().await;
 }
 
-async fn nothing_tells_the_key(server: Bucketed) {
+async fn storage_key_is_never_revealed(server: Bucketed) {
     let secret = server.bucket.location().secret_key;
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;

@@ -1,4 +1,4 @@
-//! `POST /attachments` with an `Idempotency-Key`: an upload that is sent again is carried out once.
+//! `POST /attachments` with an `Idempotency-Key`: a repeated upload is executed once.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use charter_runtime::db::Dialect;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::{BOUNDARY, Form, content_type, member, path, promised, stored};
+use super::{BOUNDARY, Form, content_type, member, path, pending_deletions, stored};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    the_same_upload_is_answered_alike_and_carried_out_once,
-    another_upload_under_the_same_key_is_refused,
-    uploads_at_once_make_one_attachment,
-    an_upload_that_failed_may_be_tried_again,
-    the_answer_outlives_the_attachment,
-    a_key_that_is_none_is_refused_before_the_file_arrives,
+    repeated_upload_is_executed_once_and_replayed,
+    key_of_another_upload_is_rejected,
+    concurrent_duplicate_uploads_create_one_attachment,
+    failed_upload_can_be_retried_with_its_key,
+    reply_is_replayed_after_the_attachment_is_deleted,
+    malformed_key_is_rejected_before_the_file_arrives,
 );
 
 fn keyed(server: &Server) -> Client {
@@ -27,15 +27,15 @@ async fn attachments(server: &Server, member: &Value) -> Value {
     server.admin().get(&format!("/members/{}/attachments", member["id"])).await.ok()["meta"]["total"].clone()
 }
 
-/// Sends a form with another boundary than the others have.
+/// Sends a form with another boundary.
 async fn send_otherwise(client: &Client, form: Form) -> Answer {
     let bytes = String::from_utf8(form.bytes()).expect("a form of text").replace(BOUNDARY, "----of-another-time");
     let kind = content_type().replace(BOUNDARY, "----of-another-time");
     client.send_bytes(Method::POST, "/attachments", Some(&kind), bytes).await
 }
 
-/// A client that sends a form again makes another boundary, and may order the parts otherwise.
-async fn the_same_upload_is_answered_alike_and_carried_out_once(server: Server) {
+/// A client that resends a form uses another boundary, and may reorder the parts.
+async fn repeated_upload_is_executed_once_and_replayed(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).field("category", "contract").file("a.txt", b"Hello");
     let first = form.clone().send(&keyed(&server)).await;
@@ -46,16 +46,16 @@ async fn the_same_upload_is_answered_alike_and_carried_out_once(server: Server) 
         assert_eq!([first.header("idempotent-replayed"), again.header("idempotent-replayed")], [None, Some("true")]);
     }
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
     assert_eq!(server.events("attachment.created").await.len(), 1);
     let link = first.created("attachment")["url"].clone();
     assert_eq!(server.anonymous().get(&path(&link)).await.status(200).text, "Hello");
-    // Without the key it is another.
+    // Without the key it is a new upload.
     form.send(&server.admin()).await.created("attachment");
     assert_eq!(attachments(&server, &member).await, 2);
 }
 
-async fn another_upload_under_the_same_key_is_refused(server: Server) {
+async fn key_of_another_upload_is_rejected(server: Server) {
     let member = member(&server).await;
     let form = |name: &str, bytes: &[u8]| Form::default().on(&member).file(name, bytes);
     form("a.txt", b"Hello").send(&keyed(&server)).await.created("attachment");
@@ -72,7 +72,7 @@ async fn another_upload_under_the_same_key_is_refused(server: Server) {
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
 }
 
-async fn uploads_at_once_make_one_attachment(server: Server) {
+async fn concurrent_duplicate_uploads_create_one_attachment(server: Server) {
     let member = member(&server).await;
     let bytes = vec![b'x'; 1 << 20];
     let post = || {
@@ -86,11 +86,11 @@ async fn uploads_at_once_make_one_attachment(server: Server) {
     assert_eq!(replayed, 5);
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
     server.state.clock.turn(Duration::from_secs(3600));
-    attachment::collect_garbage(&server.state).await.expect("it is swept");
-    assert_eq!((stored(&server).len(), promised(&server.state).await), (1, 0));
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
+    assert_eq!((stored(&server).len(), pending_deletions(&server.state).await), (1, 0));
 }
 
-async fn an_upload_that_failed_may_be_tried_again(server: Server) {
+async fn failed_upload_can_be_retried_with_its_key(server: Server) {
     let member = member(&server).await;
     let form = || Form::default().on(&member).field("category", "broken").file("a.txt", b"a");
     let (refuse, allow) = match server.state.db.dialect() {
@@ -115,7 +115,7 @@ async fn an_upload_that_failed_may_be_tried_again(server: Server) {
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
 }
 
-async fn the_answer_outlives_the_attachment(server: Server) {
+async fn reply_is_replayed_after_the_attachment_is_deleted(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.txt", b"a");
     let first = form.clone().send(&keyed(&server)).await.created("attachment");
@@ -124,7 +124,7 @@ async fn the_answer_outlives_the_attachment(server: Server) {
     form.send(&server.admin()).await.invalid("attachable_id");
 }
 
-async fn a_key_that_is_none_is_refused_before_the_file_arrives(server: Server) {
+async fn malformed_key_is_rejected_before_the_file_arrives(server: Server) {
     let member = member(&server).await;
     let client = server.admin().with("idempotency-key", "not a key");
     Form::default().on(&member).file("a.txt", b"a").send(&client).await.invalid("Idempotency-Key");

@@ -1,24 +1,24 @@
-//! `POST /attachments`: what is refused, and under which names.
+//! `POST /attachments`: rejected uploads and their errors.
 
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Form, content_type, member, promised, stored};
+use super::{Form, content_type, member, pending_deletions, stored};
 use crate::support::{Server, on_both};
 
 on_both!(
-    every_problem_is_told_at_once,
+    all_upload_errors_are_reported_together,
     lengths_are_checked_at_their_edges,
-    it_hangs_on_a_record_that_is_there,
-    a_field_that_is_not_there_is_told,
-    a_body_that_is_no_form_is_refused,
+    attachment_needs_an_existing_record,
+    unknown_field_is_reported,
+    body_of_another_media_type_is_rejected,
     a_broken_form_is_refused,
-    a_name_with_what_no_header_may_have_is_refused,
-    an_upload_needs_the_ability_of_what_it_hangs_on,
-    what_was_refused_leaves_nothing,
+    file_name_with_invalid_header_characters_is_rejected,
+    upload_needs_the_ability_of_its_record,
+    rejected_upload_leaves_nothing,
 );
 
-async fn every_problem_is_told_at_once(server: Server) {
+async fn all_upload_errors_are_reported_together(server: Server) {
     let admin = server.admin();
     let answer = Form::default().send(&admin).await;
     assert_eq!(answer.invalid_fields(), ["attachable_id", "attachable_type", "file"]);
@@ -46,14 +46,14 @@ async fn lengths_are_checked_at_their_edges(server: Server) {
     assert_eq!(attachment["description"].as_str().map(|text| text.chars().count()), Some(1000));
     assert_eq!(form(51, 1000).send(&server.admin()).await.invalid_fields(), ["category"]);
     assert_eq!(form(50, 1001).send(&server.admin()).await.invalid_fields(), ["description"]);
-    // Far beyond what is kept in memory.
+    // Far above the limit of a field.
     assert_eq!(form(1, 300_000).send(&server.admin()).await.invalid_fields(), ["description"]);
     let refused = form(1, 600_000).send(&server.admin()).await;
     assert!(refused.text.contains("1048576 bytes"), "{}", refused.text);
     refused.refused(413, "payload_too_large");
 }
 
-async fn it_hangs_on_a_record_that_is_there(server: Server) {
+async fn attachment_needs_an_existing_record(server: Server) {
     let admin = server.admin();
     let form = |kind: &str, id: &str| {
         Form::default().field("attachable_type", kind).field("attachable_id", id).file("a.txt", b"a")
@@ -64,17 +64,17 @@ async fn it_hangs_on_a_record_that_is_there(server: Server) {
     for id in ["", " ", "x", "1.5", "9223372036854775808"] {
         form("Member", id).send(&admin).await.invalid("attachable_id");
     }
-    // A resource that takes no attachments.
+    // Resources without attachments.
     for kind in ["Product", "User", "Attachment", ""] {
         form(kind, "1").send(&admin).await.invalid("attachable_type");
     }
 }
 
-async fn a_field_that_is_not_there_is_told(server: Server) {
+async fn unknown_field_is_reported(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.txt", b"a").field("catgory", "x");
     assert!(form.send(&server.admin()).await.invalid("catgory").contains("did you mean `category`?"));
-    // What was answered can be sent back.
+    // Read-only fields of a response can be sent back.
     let form = Form::default().on(&member).file("a.txt", b"a").field("id", 7).field("mime_type", "x").field("url", "x");
     let attachment = form.send(&server.admin()).await.created("attachment");
     assert_eq!(attachment["mime_type"], "text/plain");
@@ -86,7 +86,7 @@ async fn a_field_that_is_not_there_is_told(server: Server) {
     assert_eq!(form.send(&server.admin()).await.invalid("category"), "must be UTF-8");
 }
 
-async fn a_body_that_is_no_form_is_refused(server: Server) {
+async fn body_of_another_media_type_is_rejected(server: Server) {
     let admin = server.admin();
     let body = json!({ "attachable_type": "Member" }).to_string();
     for kind in [Some("application/json"), Some("application/x-www-form-urlencoded"), Some("nonsense"), None] {
@@ -96,7 +96,7 @@ async fn a_body_that_is_no_form_is_refused(server: Server) {
     }
     let answer = admin.send_bytes(Method::POST, "/attachments", Some("multipart/form-data"), body.clone()).await;
     answer.refused(400, "malformed_request");
-    // Nothing is unpacked here.
+    // Compressed bodies are not supported.
     let packed = admin.with("content-encoding", "gzip");
     let answer = packed.send_bytes(Method::POST, "/attachments", Some(&super::content_type()), body).await;
     answer.refused(415, "unsupported_media_type");
@@ -117,7 +117,7 @@ async fn a_broken_form_is_refused(server: Server) {
     }
     let many = (0..100).fold(Form::default(), |form, _| form.field("category", "x"));
     many.send(&server.admin()).await.refused(400, "malformed_request");
-    // Headers without an end, which would fill the memory.
+    // Endless headers, which would fill the memory.
     let headers = format!("X-Long: {}\r\n", "x".repeat(2 << 20));
     let form = Form::default().part("name=\"category\"", &headers, b"x");
     form.send(&server.admin()).await.refused(400, "malformed_request");
@@ -125,8 +125,8 @@ async fn a_broken_form_is_refused(server: Server) {
     assert!(stored(&server).is_empty());
 }
 
-/// The others, which a header may have, are left out of the name.
-async fn a_name_with_what_no_header_may_have_is_refused(server: Server) {
+/// Other control characters are removed from the name.
+async fn file_name_with_invalid_header_characters_is_rejected(server: Server) {
     let member = member(&server).await;
     for control in ["\u{1}", "\0", "\u{1b}", "\u{7f}"] {
         let form = Form::default().on(&member).file(&format!("a{control}b.txt"), b"a");
@@ -137,14 +137,14 @@ async fn a_name_with_what_no_header_may_have_is_refused(server: Server) {
     assert_eq!(form.send(&server.admin()).await.created("attachment")["original_name"], "abc.txt");
 }
 
-async fn an_upload_needs_the_ability_of_what_it_hangs_on(server: Server) {
+async fn upload_needs_the_ability_of_its_record(server: Server) {
     let member = member(&server).await;
     let form = || Form::default().on(&member).file("a.txt", b"a");
     form().send(&server.anonymous()).await.refused(401, "unauthenticated");
     for ability in ["members:read", "products:write"] {
         form().send(&server.able(&[ability]).await).await.refused(403, "ability_missing");
     }
-    // No endpoint needs this one, so that no token can have it.
+    // No endpoint needs this ability, which is why no token can have it.
     let token = json!({ "name": "x", "abilities": ["attachments:write"] });
     server.admin().post("/tokens", token).await.invalid("abilities");
     let (user, writer) = server.user(&[], &["members:write"]).await;
@@ -152,10 +152,10 @@ async fn an_upload_needs_the_ability_of_what_it_hangs_on(server: Server) {
     assert_eq!(attachment["uploaded_by"], user["id"]);
 }
 
-async fn what_was_refused_leaves_nothing(server: Server) {
+async fn rejected_upload_leaves_nothing(server: Server) {
     let member = member(&server).await;
     Form::default().file("a.txt", b"abc").send(&server.admin()).await.invalid("attachable_id");
     Form::default().on(&member).file("a.txt", b"abc").field("nope", 1).send(&server.admin()).await.invalid("nope");
     assert!(stored(&server).is_empty(), "{:?}", stored(&server));
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }

@@ -1,4 +1,4 @@
-//! Attachments where several resources take them: each has the abilities, and the visibility, of what it hangs on.
+//! Attachments of several resources: each has the abilities and visibility of its record.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,11 @@ use crate::support::{Gatherings, on_both};
 
 on_both!(
     each_is_listed_under_its_own_record,
-    a_caller_finds_what_hangs_on_records_of_its_abilities,
-    what_hangs_on_a_hidden_record_is_hidden,
+    attachments_are_limited_by_the_abilities_of_their_records,
+    attachments_of_a_hidden_record_are_hidden,
 );
 
-/// A gathering and a member with the same id, and an attachment on each.
+/// A gathering and a member with the same id, and an attachment to each.
 async fn both(server: &Gatherings) -> (Value, Value) {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -36,7 +36,7 @@ async fn each_is_listed_under_its_own_record(server: Gatherings) {
     assert_eq!(form.send(&admin).await.invalid("attachable_type"), "must be one of Member, Gathering");
 }
 
-async fn a_caller_finds_what_hangs_on_records_of_its_abilities(server: Gatherings) {
+async fn attachments_are_limited_by_the_abilities_of_their_records(server: Gatherings) {
     let (on_member, on_gathering) = both(&server).await;
     let of = |attachment: &Value| format!("/attachments/{}", attachment["id"]);
     let reader = server.able(&["members:read"]).await;
@@ -56,8 +56,8 @@ async fn a_caller_finds_what_hangs_on_records_of_its_abilities(server: Gathering
     assert_eq!(show.ability, "gatherings:read or members:read");
 }
 
-/// A gathering is its owner's alone.
-async fn what_hangs_on_a_hidden_record_is_hidden(server: Gatherings) {
+/// Gatherings are visible to their owner only.
+async fn attachments_of_a_hidden_record_are_hidden(server: Gatherings) {
     let (_, on_gathering) = both(&server).await;
     let (_, other) = server.user(&[], &["*"]).await;
     let record = format!("/attachments/{}", on_gathering["id"]);
@@ -66,6 +66,6 @@ async fn what_hangs_on_a_hidden_record_is_hidden(server: Gatherings) {
     other.get("/gatherings/1/attachments").await.refused(404, "not_found");
     let form = Form::default().field("attachable_type", "Gathering").field("attachable_id", 1).file("a", b"a");
     assert_eq!(form.send(&other).await.invalid("attachable_id"), "names no gathering");
-    // A link is for whoever gets it.
+    // A link works for anyone.
     server.anonymous().get(&path(&on_gathering["url"])).await.status(200);
 }

@@ -1,4 +1,4 @@
-//! A bucket that fails, whenever it fails: nothing is left in it, and nobody else has to wait.
+//! S3 errors at every step: nothing is left in the bucket, and other requests are not blocked.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use charter_runtime::attachment;
 use charter_runtime::db::Dialect;
 use serde_json::{Value, json};
 
-use super::bucket::Bucketed;
-use super::{Form, member, promised, stored, thumbnails, until};
+use super::s3::Bucketed;
+use super::{Form, member, pending_deletions, stored, thumbnails, until};
 use crate::support::{Answer, Fault, on_both};
 
 on_both!(
-    what_passes_is_tried_again,
-    what_does_not_pass_is_told_and_leaves_nothing,
+    transient_storage_errors_are_retried,
+    permanent_storage_errors_are_reported_and_leave_nothing,
     a_thumbnail_that_cannot_be_stored_leaves_no_file,
-    what_was_stored_without_an_answer_is_swept,
+    file_stored_without_a_response_is_collected,
     a_database_that_fails_leaves_nothing_in_the_bucket,
-    a_deletion_that_fails_is_made_up_for,
-    a_service_that_hangs_holds_nobody_up,
-    a_service_that_is_gone_is_503,
+    failed_deletion_is_retried,
+    hanging_storage_does_not_block_other_requests,
+    unreachable_storage_gets_503,
 );
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -27,23 +27,23 @@ async fn upload(server: &Bucketed, member: &Value) -> Answer {
     Form::default().on(member).file("a.png", &thumbnails::png(200, 200)).send(&server.admin()).await
 }
 
-/// How many attachments there are.
+/// Number of attachments.
 async fn attachments(server: &Bucketed, member: &Value) -> Value {
     server.admin().get(&format!("/members/{}/attachments", member["id"])).await.ok()["meta"]["total"].clone()
 }
 
-/// Nothing is there, and after an hour and the next sweep nothing is to be done either.
+/// Nothing is stored, and nothing is left to delete after an hour.
 async fn nothing_is_left(server: &Bucketed, member: &Value) {
     assert_eq!(attachments(server, member).await, 0);
     assert!(stored(server).is_empty(), "{:?}", stored(server));
     server.state.clock.turn(HOUR);
-    attachment::collect_garbage(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     let names: Vec<String> = server.bucket.objects().into_keys().collect();
     assert!(names.is_empty(), "{names:?}");
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-async fn what_passes_is_tried_again(server: Bucketed) {
+async fn transient_storage_errors_are_retried(server: Bucketed) {
     let member = member(&server).await;
     for faults in [
         vec![Fault::Status(500)],
@@ -56,17 +56,17 @@ async fn what_passes_is_tried_again(server: Bucketed) {
         assert_eq!(answer.status, 201, "{faults:?}: {}", answer.text);
     }
     assert_eq!(server.bucket.objects().len(), 8);
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-async fn what_does_not_pass_is_told_and_leaves_nothing(server: Bucketed) {
+async fn permanent_storage_errors_are_reported_and_leave_nothing(server: Bucketed) {
     let member = member(&server).await;
     for fault in [Fault::Status(500), Fault::Midway(503), Fault::Cut] {
         server.bucket.fail("PUT", [fault; 3]);
         let body = upload(&server, &member).await.refused(503, "unavailable");
         assert!(!body.to_string().contains("OfTheTest"), "{body}");
     }
-    // What the service refuses once it refuses again.
+    // A permanent error is not retried.
     let before = server.bucket.asked("PUT").len();
     for status in [400, 403, 404] {
         server.bucket.fail("PUT", [Fault::Status(status)]);
@@ -86,15 +86,15 @@ async fn a_thumbnail_that_cannot_be_stored_leaves_no_file(server: Bucketed) {
     nothing_is_left(&server, &member).await;
 }
 
-/// The answer is lost, and so is the deletion that follows: what is left stands in the promise.
-async fn what_was_stored_without_an_answer_is_swept(server: Bucketed) {
+/// The response to the upload is lost and the deletion fails: the scheduled deletion remains.
+async fn file_stored_without_a_response_is_collected(server: Bucketed) {
     let member = member(&server).await;
     server.bucket.fail("PUT", [Fault::Unanswered; 3]);
     server.bucket.fail("DELETE", [Fault::Status(500); 3]);
     upload(&server, &member).await.refused(503, "unavailable");
-    assert_eq!((server.bucket.objects().len(), promised(&server.state).await), (1, 1));
-    // Before its time a promise is not kept: the upload could still be under way.
-    attachment::collect_garbage(&server.state).await.expect("it is swept");
+    assert_eq!((server.bucket.objects().len(), pending_deletions(&server.state).await), (1, 1));
+    // Not before it is due, because the upload could still be in progress.
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert_eq!(server.bucket.objects().len(), 1);
     nothing_is_left(&server, &member).await;
 }
@@ -115,19 +115,19 @@ async fn a_database_that_fails_leaves_nothing_in_the_bucket(server: Bucketed) {
     nothing_is_left(&server, &member).await;
 }
 
-async fn a_deletion_that_fails_is_made_up_for(server: Bucketed) {
+async fn failed_deletion_is_retried(server: Bucketed) {
     let member = member(&server).await;
     let attachment = upload(&server, &member).await.created("attachment");
     let before = server.bucket.asked("DELETE").len();
     server.bucket.fail("DELETE", [Fault::Status(503); 3]);
     server.admin().delete(&format!("/attachments/{}", attachment["id"])).await.deleted();
     until("it was tried", async || server.bucket.asked("DELETE").len() == before + 3).await;
-    assert_eq!((server.bucket.objects().len(), promised(&server.state).await), (2, 1));
+    assert_eq!((server.bucket.objects().len(), pending_deletions(&server.state).await), (2, 1));
     nothing_is_left(&server, &member).await;
 }
 
-/// No transaction is open while a file is sent.
-async fn a_service_that_hangs_holds_nobody_up(server: Bucketed) {
+/// No transaction is open during an upload to storage.
+async fn hanging_storage_does_not_block_other_requests(server: Bucketed) {
     let member = member(&server).await;
     server.bucket.fail("PUT", [Fault::Silence; 12]);
     let before = server.bucket.asked("PUT").len();
@@ -142,19 +142,19 @@ async fn a_service_that_hangs_holds_nobody_up(server: Bucketed) {
         server.admin().get("/members").await.ok();
     };
     tokio::time::timeout(Duration::from_secs(5), others).await.expect("others are served");
-    // Their clients go away, and what they sent goes with them.
+    // The clients disconnect, which ends their uploads.
     uploads.iter().for_each(|upload| upload.abort());
     until("what they sent is gone", async || stored(&server).is_empty()).await;
-    assert_eq!(promised(&server.state).await, 12);
+    assert_eq!(pending_deletions(&server.state).await, 12);
     nothing_is_left(&server, &member).await;
 }
 
-async fn a_service_that_is_gone_is_503(server: Bucketed) {
+async fn unreachable_storage_gets_503(server: Bucketed) {
     let Bucketed { server, bucket } = server;
     let member = member(&server).await;
     drop(bucket);
     let form = Form::default().on(&member).file("a.txt", b"a");
     form.send(&server.admin()).await.refused(503, "unavailable");
     assert!(stored(&server).is_empty());
-    assert_eq!(promised(&server.state).await, 1);
+    assert_eq!(pending_deletions(&server.state).await, 1);
 }
