@@ -37,7 +37,7 @@ struct CacheState {
     callers: TtlCache<[u8; 32], Arc<Principal>>,
     /// Tokens that were valid at their last lookup, including evicted ones.
     known: HashSet<[u8; 32]>,
-    /// Locks of first lookups: concurrent requests with a new token share one lookup and count one invalid token once.
+    /// Locks of first lookups, by which concurrent requests with a new token share one lookup.
     lookup_locks: HashMap<[u8; 32], Arc<tokio::sync::Mutex<()>>>,
     /// Number of times the cache was cleared. A lookup that started before is not stored after.
     cleared: u64,

@@ -169,7 +169,7 @@ fn is_active(draft: &Draft<Entity>, before: &Model) -> bool {
     draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active)
 }
 
-/// Reports whether no other active administrator would be left. The advisory lock serializes concurrent checks; locking
+/// Reports whether no other active administrator would be left. The lock serializes concurrent checks; locking
 /// all administrators would deadlock, because each request has locked one already.
 async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
     Lock::Admins.hold(context.db()).await?;

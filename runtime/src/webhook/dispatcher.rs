@@ -22,7 +22,7 @@ use crate::lasting::kept;
 
 /// Interval at which it looks for commits of other processes, due deliveries and expired leases.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Pause between two rounds, which batches the work of both into fewer transactions.
+/// Pause between two rounds, which batches the work that arrives in between.
 const BATCH_WINDOW: Duration = Duration::from_millis(10);
 /// Pause after a database error.
 pub(super) const ERROR_BACKOFF: Duration = Duration::from_millis(500);

@@ -40,7 +40,7 @@ struct WebhookState {
 /// Row lock on the webhooks of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowLock {
-    /// For batches that leave the webhooks unchanged and only insert logs.
+    /// For batches that change no webhook.
     KeyShare,
     NoKeyUpdate,
 }
