@@ -128,8 +128,8 @@ mod tests {
         assert_eq!((problems.as_str(), &*config.bucket, &*config.prefix), ("", "my.files-1", "of/charter"));
         assert_eq!(config.endpoint.as_deref(), Some("http://10.0.0.7:9000"));
         assert_eq!(config.origin().as_deref(), Some("http://10.0.0.7:9000"));
-        let (config, _) = keyed("s3://files", &[("storage-endpoint", "HTTP://Store.example:80/s3/")]);
-        assert_eq!(config.unwrap().origin().as_deref(), Some("http://store.example"));
+        let (other, _) = keyed("s3://files", &[("storage-endpoint", "HTTP://Store.example:80/s3/")]);
+        assert_eq!(other.unwrap().origin().as_deref(), Some("http://store.example"));
         let debug = format!("{config:?}");
         assert!(debug.contains("my.files-1") && !debug.contains("hush") && !debug.contains("AKIA"), "{debug}");
     }

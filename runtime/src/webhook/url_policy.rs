@@ -81,7 +81,7 @@ impl UrlPolicy {
             Some(Host::Ipv6(address)) => self.check_addresses(&[address.into()])?,
             Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => return Err(Denial::NotAUrl),
             Some(Host::Domain(name)) => match self.permitted_local_addresses(name) {
-                Some(addresses) if permitted.is_empty() => return Err(Denial::Address),
+                Some(addresses) if addresses.is_empty() => return Err(Denial::Address),
                 Some(addresses) => Destination::Addresses(addresses),
                 None => Destination::HostName(name.to_string()),
             },
