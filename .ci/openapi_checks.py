@@ -32,14 +32,14 @@ BEYOND_SCHEMAS = re.compile(
             "must be your own",
             "cannot grant ",
             "cannot change: this is the last administrator",
-            "must name at least one choice",
-            "belong to fields of the type choice",
-            "name \".*\" twice",
+            "must contain at least one choice",
+            "are allowed for the type choice only",
+            "contain \".*\" twice",
             "must not be blank: an empty text clears the field",
             # How many there may be of all follows from how many there are.
-            "and can have no more",
+            "which is the maximum",
             "cannot be added: a user has at most",
-            "must not be told from `.*` by",
+            "conflicts with `.*`: names that differ only by",
             "names `.*`, by which .* cannot be sorted",
             "has no rate",
             "is so large that its inverse rounds to nothing",
@@ -48,7 +48,7 @@ BEYOND_SCHEMAS = re.compile(
             # Where a webhook may go is up to the operator.
             "must be an absolute URL such as ",
             "must begin with https://",
-            "leads to an address that is not public",
+            "points to an address that is not public",
             # A key stands for the request that it came with first.
             "was used for another request",
             # One parameter excludes another.

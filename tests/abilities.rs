@@ -1,5 +1,5 @@
-//! Every endpoint against every kind of credentials: one table, made from the routes themselves, so that an endpoint
-//! which is new is in it, and one that it does not know how to call fails it.
+//! Every endpoint with every kind of credentials, in a table generated from the routes: new endpoints are included, and
+//! the test fails if it cannot call one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,33 +11,33 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    every_endpoint_lets_in_whom_it_should_and_nobody_else,
-    every_path_without_credentials_is_401,
-    the_checks_come_in_the_order_401_403_404_422,
-    every_path_that_is_mounted_is_a_route,
+    every_endpoint_checks_abilities_and_permissions,
+    every_path_without_credentials_gets_401,
+    checks_run_in_the_order_401_403_404_422,
+    every_mounted_path_is_in_the_route_table,
 );
 
-/// The challenges of the decisions, to the letter.
+/// The documented challenges.
 const MISSING: &str = r#"Bearer realm="charter""#;
 const INVALID: &str = r#"Bearer realm="charter", error="invalid_token""#;
 
-/// No record has this id.
+/// An id without a record.
 const NOWHERE: &str = "999999999";
 
-/// What an endpoint answers to somebody.
+/// Expected response of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Expected {
     /// 401 with this code and this challenge.
     Stranger(&'static str, &'static str),
-    /// 403 `ability_missing`, and the challenge names the ability.
+    /// 403 `ability_missing`, with the ability in the challenge.
     Unable,
     /// 403 with this code and no challenge.
     Forbidden(&'static str),
-    /// Anything that comes after those.
+    /// Any response after the access checks.
     LetIn,
 }
 
-/// How a route is called so that nothing happens: the record is not there, the query and the body are not valid.
+/// Calls a route without an effect: the record does not exist, and query and body are invalid.
 fn call(route: &RouteInfo) -> (Method, String, Option<Value>) {
     let mut path = String::new();
     for segment in route.path.strip_prefix("/api/v1/").expect("a path of the API").split('/') {
@@ -62,7 +62,7 @@ async fn send(client: &Client, route: &RouteInfo) -> Answer {
     client.send(method, &path, body).await
 }
 
-/// What is wrong with an answer, if anything.
+/// Returns the problem with a response, if any.
 fn judge(answer: &Answer, expected: Expected, route: &RouteInfo) -> Option<String> {
     let code = answer.text.parse::<Value>().map(|body| body["code"].clone()).unwrap_or_default();
     let found = (answer.status, code.as_str().unwrap_or_default(), answer.header("www-authenticate"));
@@ -71,7 +71,7 @@ fn judge(answer: &Answer, expected: Expected, route: &RouteInfo) -> Option<Strin
         Expected::Stranger(code, challenge) => (401, code, Some(challenge)),
         Expected::Unable => (403, "ability_missing", Some(scope.as_str())),
         Expected::Forbidden(code) => (403, code, None),
-        // A path with an id in it leads nowhere; of the others some have nothing to complain of.
+        // A path with an id gets 404; some of the others succeed.
         Expected::LetIn if route.path.contains('{') && found.0 == 404 => return None,
         Expected::LetIn if !route.path.contains('{') && [200, 400, 415, 422].contains(&found.0) => return None,
         Expected::LetIn => return Some(format!("is {found:?}, and 401 and 403 are past")),
@@ -79,7 +79,7 @@ fn judge(answer: &Answer, expected: Expected, route: &RouteInfo) -> Option<Strin
     (found != wanted).then(|| format!("is {found:?} and not {wanted:?}"))
 }
 
-/// Tokens that hold some abilities, made once for each set.
+/// Tokens by their abilities, created once per set.
 struct Tokens<'s> {
     server: &'s Server,
     made: BTreeMap<String, Client>,
@@ -106,14 +106,14 @@ async fn user(server: &Server, name: &str, permissions: &BTreeSet<&'static str>)
     admin.post("/users", user).await.created("user")["id"].clone()
 }
 
-/// A token of the administrator for everything, and its id.
+/// A token of the administrator with the ability `*`, and its id.
 async fn token(server: &Server) -> (Client, Value) {
     let token = json!({ "name": "Everything", "abilities": ["*"], "expires_at": "2999-01-01T00:00:00Z" });
     let token = server.admin().post("/tokens", token).await.created("token");
     (server.client(token["value"].as_str().expect("a value")), token["id"].clone())
 }
 
-async fn every_endpoint_lets_in_whom_it_should_and_nobody_else(server: Server) {
+async fn every_endpoint_checks_abilities_and_permissions(server: Server) {
     use Expected::{Forbidden, LetIn, Stranger, Unable};
     let admin = server.admin();
     let all = server.state.catalog.abilities();
@@ -161,34 +161,34 @@ async fn every_endpoint_lets_in_whom_it_should_and_nobody_else(server: Server) {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    each_ability_is_that_of_its_path(&routes, &all);
+    abilities_match_their_paths(&routes, &all);
 }
 
-/// What is read and tells more than records do.
+/// A read endpoint that reveals more than records.
 const GUARDED: &str = "/api/v1/webhooks/{webhook_id}/logs/{id}/request";
 
-/// The abilities are those of the specification: `<resource>:read` to read, `<resource>:write` to write.
-fn each_ability_is_that_of_its_path(routes: &[RouteInfo], all: &BTreeSet<String>) {
+/// Abilities by the specification: `<resource>:read` to read, `<resource>:write` to write.
+fn abilities_match_their_paths(routes: &[RouteInfo], all: &BTreeSet<String>) {
     let mut unused = all.clone();
     for route in routes {
         let (resource, way) = route.ability.split_once(':').expect("an ability has two parts");
         let reads = route.method == "GET" && route.path != GUARDED;
         assert_eq!(way, if reads { "read" } else { "write" }, "{} {}", route.method, route.path);
-        // Attachments are opened by the abilities of members (the specification, "Authentication").
+        // Attachments need the abilities of members (the specification, "Authentication").
         let resource = if route.path.contains("/attachments") { "members" } else { resource };
         let named = route.path.split('/').any(|segment| segment == resource);
         assert!(named || route.path.contains("/attachments"), "{} needs {}", route.path, route.ability);
         assert!(!route.path.contains("/attachments") || route.ability.starts_with("members:"), "{}", route.path);
         unused.remove(&route.ability);
     }
-    // What is only read has no endpoint that writes.
+    // Read-only resources have no endpoint that writes.
     assert!(unused.contains("currencies:write"), "{unused:?}");
-    // How a list would be read is asked at any of them.
+    // `explain` is a query parameter of all lists.
     assert!(unused.remove("system:explain"), "{unused:?}");
     assert!(unused.iter().all(|ability| ability.ends_with(":write")), "{unused:?}");
 }
 
-async fn every_path_without_credentials_is_401(server: Server) {
+async fn every_path_without_credentials_gets_401(server: Server) {
     let admin = server.admin();
     let unknown = [
         "",
@@ -215,25 +215,25 @@ async fn every_path_without_credentials_is_401(server: Server) {
             assert_ne!(admin.send(method, path, None).await.status, 401, "{path}");
         }
     }
-    // A method that a path has not is 405 for those alone who are let in.
+    // 405 is only for authenticated callers.
     server.anonymous().delete("/products").await.refused(401, "unauthenticated");
     admin.delete("/products").await.refused(405, "method_not_allowed");
     assert_eq!(admin.get("/nope").await.status, 404);
 }
 
-async fn the_checks_come_in_the_order_401_403_404_422(server: Server) {
+async fn checks_run_in_the_order_401_403_404_422(server: Server) {
     let (reader, writer) = (server.able(&["products:read"]).await, server.able(&["products:write"]).await);
     let product = server.admin().post("/products", json!({ "name": "Lamp" })).await.created("product");
     let there = format!("/products/{}", product["id"]);
     let nowhere = format!("/products/{NOWHERE}");
     let bad = || json!({ "name": "", "nope": 1 });
-    // Every reason stands against the first, one less against each that follows.
+    // Each request fails several checks; the first one decides.
     server.anonymous().put(&nowhere, bad()).await.refused(401, "unauthenticated");
     reader.put(&nowhere, bad()).await.refused(403, "ability_missing");
     writer.put(&nowhere, bad()).await.refused(404, "not_found");
     assert_eq!(writer.put(&there, bad()).await.invalid_fields(), ["name", "nope"]);
     writer.put(&there, json!({ "name": "Lamp 2" })).await.record("product");
-    // A permission is asked for with the ability, before anything is looked for.
+    // Permissions are checked with the abilities, before any lookup.
     let (_, unpermitted) = server.user(&[], &["exchange_rates:write"]).await;
     let nowhere = format!("/exchange_rates/{NOWHERE}");
     server.anonymous().put(&nowhere, bad()).await.refused(401, "unauthenticated");
@@ -242,7 +242,7 @@ async fn the_checks_come_in_the_order_401_403_404_422(server: Server) {
     let (_, permitted) = server.user(&["settings.manage"], &["exchange_rates:write"]).await;
     permitted.put(&nowhere, bad()).await.refused(404, "not_found");
     assert!(permitted.post("/exchange_rates", bad()).await.invalid_fields().contains(&"nope".to_string()));
-    // The same where a body cannot even be read: what is not there is not there.
+    // A missing record takes precedence over a malformed body.
     let malformed = |client: Client, path: String| async move {
         client.send_bytes(Method::PUT, &path, Some("application/json"), b"{".to_vec()).await.status
     };
@@ -255,13 +255,13 @@ async fn the_checks_come_in_the_order_401_403_404_422(server: Server) {
     ] {
         assert_eq!(malformed(client, path.clone()).await, status, "{path}");
     }
-    // Lists: the query string comes last.
+    // Lists: the query string is checked last.
     server.anonymous().get("/products?page=0").await.refused(401, "unauthenticated");
     writer.get("/products?page=0").await.refused(403, "ability_missing");
     reader.get("/products?page=0").await.invalid("page");
 }
 
-/// The paths that the server really has, from the router's own description of itself.
+/// Paths of the server by the router's own description.
 fn mounted(server: &Server) -> BTreeSet<String> {
     let printed = format!("{:?}", charter_runtime::server::router(&server.state));
     let mut open: Vec<String> = Vec::new();
@@ -273,7 +273,7 @@ fn mounted(server: &Server) -> BTreeSet<String> {
         open.truncate(depth - 1);
         open.push(part.trim().trim_matches('/').to_string());
         if goal {
-            // A group of names is a part of no path.
+            // A named group is not a part of the path.
             let named = open.iter().filter(|part| !part.is_empty() && *part != "!NULL!" && !part.starts_with("[fn:"));
             paths.insert(format!("/{}", named.cloned().collect::<Vec<_>>().join("/")));
         }
@@ -281,11 +281,11 @@ fn mounted(server: &Server) -> BTreeSet<String> {
     paths
 }
 
-async fn every_path_that_is_mounted_is_a_route(server: Server) {
+async fn every_mounted_path_is_in_the_route_table(server: Server) {
     let routes: BTreeSet<String> = routes(&server.state).into_iter().map(|route| route.path).collect();
     let mounted = mounted(&server);
     assert_eq!(routes.difference(&mounted).collect::<Vec<_>>(), Vec::<&String>::new(), "{mounted:?}");
-    // Below the API only its description stands beside them, which everybody may read.
+    // Below `/api`, the only other path is the public OpenAPI document.
     let besides = mounted.difference(&routes).filter(|path| path.starts_with("/api"));
     let besides: Vec<&String> = besides.filter(|path| *path != "/api/v1/openapi.json").collect();
     assert!(besides.is_empty(), "{besides:?} is mounted, and no route tells who may call it");

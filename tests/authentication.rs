@@ -1,22 +1,22 @@
-//! Who is let in: tokens in their two headers, and what a wrong one is told.
+//! Authentication by token: accepted headers and rejected credentials.
 
 use serde_json::json;
 
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_bearer_token_opens_the_api,
-    x_auth_token_is_taken_as_well,
-    without_credentials_it_is_401_with_a_challenge,
-    a_bad_token_is_401_with_invalid_token,
-    a_missing_ability_is_403_and_named,
+    bearer_token_authenticates,
+    x_auth_token_authenticates,
+    missing_credentials_get_401_with_a_challenge,
+    bad_token_gets_401_invalid_token,
+    missing_ability_gets_403_and_is_named,
     health_needs_no_token,
-    no_answer_and_no_list_holds_a_secret,
-    who_was_not_judged_has_guessed_nothing,
+    responses_never_contain_secrets,
+    failed_token_lookup_does_not_count_as_a_guess,
 );
 
-/// A database that fails, or a client that does not wait for it, says nothing of a token.
-async fn who_was_not_judged_has_guessed_nothing(server: Server) {
+/// A database error, or a client that disconnects during the lookup, does not count.
+async fn failed_token_lookup_does_not_count_as_a_guess(server: Server) {
     let limited = server.beside_with(|config| config.rate_limit_anonymous = 3).await;
     let client = limited.client(&server.token(&["*"]).await);
     server.sql("ALTER TABLE tokens RENAME TO away").await;
@@ -25,14 +25,14 @@ async fn who_was_not_judged_has_guessed_nothing(server: Server) {
     }
     server.sql("ALTER TABLE away RENAME TO tokens").await;
     client.get("/products").await.ok();
-    // Those of wrong ones stay counted.
+    // Invalid tokens stay counted.
     for _ in 0..3 {
         limited.client("chr_x").get("/products").await.refused(401, "invalid_token");
     }
     limited.client("chr_x").get("/products").await.refused(429, "rate_limited");
 }
 
-async fn a_bearer_token_opens_the_api(server: Server) {
+async fn bearer_token_authenticates(server: Server) {
     let token = server.admin().post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
     let value = token["value"].as_str().expect("a value");
     for header in [format!("Bearer {value}"), format!("bearer {value}"), format!("BEARER   {value} ")] {
@@ -40,15 +40,15 @@ async fn a_bearer_token_opens_the_api(server: Server) {
     }
 }
 
-async fn x_auth_token_is_taken_as_well(server: Server) {
+async fn x_auth_token_authenticates(server: Server) {
     let token = server.admin().post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
     let value = token["value"].as_str().expect("a value");
     server.anonymous().with("X-AUTH-TOKEN", value).get("/products").await.ok();
     server.anonymous().with("x-auth-token", "chr_x").get("/products").await.refused(401, "invalid_token");
-    // Where both are sent, the standard one counts.
+    // `Authorization` takes precedence.
     server.client("chr_x").with("x-auth-token", value).get("/products").await.refused(401, "invalid_token");
     server.client(value).with("x-auth-token", "chr_x").get("/products").await.ok();
-    // Another scheme is somebody else's, and nothing is no token.
+    // Other schemes and an empty header are ignored.
     for other in ["Basic dXNlcjpwYXNz", ""] {
         let client = server.anonymous().with("authorization", other);
         client.with("x-auth-token", value).get("/products").await.ok();
@@ -56,19 +56,19 @@ async fn x_auth_token_is_taken_as_well(server: Server) {
     server.anonymous().with("x-auth-token", " ").get("/products").await.refused(401, "unauthenticated");
 }
 
-async fn without_credentials_it_is_401_with_a_challenge(server: Server) {
+async fn missing_credentials_get_401_with_a_challenge(server: Server) {
     let basic = server.anonymous().with("authorization", "Basic dXNlcjpwYXNz");
     for client in [server.anonymous(), basic] {
         let answer = client.get("/products").await;
         answer.refused(401, "unauthenticated");
         assert_eq!(answer.header("www-authenticate"), Some(r#"Bearer realm="charter""#));
     }
-    // Neither the query string nor a cookie is a place for tokens.
+    // Tokens in the query string or in a cookie are ignored.
     server.anonymous().get("/products?token=x&access_token=y").await.refused(401, "unauthenticated");
     server.anonymous().with("cookie", "token=x").get("/products").await.refused(401, "unauthenticated");
 }
 
-async fn a_bad_token_is_401_with_invalid_token(server: Server) {
+async fn bad_token_gets_401_invalid_token(server: Server) {
     let well_formed = "chr_00000000000000000000000000000000000000";
     let bad = [
         "Bearer",
@@ -89,7 +89,7 @@ async fn a_bad_token_is_401_with_invalid_token(server: Server) {
     server.anonymous().with("authorization", &long).get("/products").await.refused(401, "invalid_token");
 }
 
-async fn a_missing_ability_is_403_and_named(server: Server) {
+async fn missing_ability_gets_403_and_is_named(server: Server) {
     let reader = server.able(&["products:read"]).await;
     let answer = reader.post("/products", json!({ "name": "x" })).await;
     answer.refused(403, "ability_missing");
@@ -105,7 +105,7 @@ async fn health_needs_no_token(server: Server) {
     }
 }
 
-async fn no_answer_and_no_list_holds_a_secret(server: Server) {
+async fn responses_never_contain_secrets(server: Server) {
     let admin = server.admin();
     let token = admin.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
     let secret = token["value"].as_str().expect("a value");

@@ -11,7 +11,7 @@ on_both!(
     every_path_of_the_api_is_401_without_credentials_also_an_unknown_one,
     an_unknown_path_is_not_found,
     a_wrong_method_is_405_with_allow,
-    the_checks_come_in_the_order_401_403_404_422,
+    checks_run_in_the_order_401_403_404_422,
     a_malformed_body_is_400,
     an_empty_body_has_no_fields,
     a_body_has_a_thousand_fields_at_most,
@@ -183,7 +183,7 @@ async fn a_wrong_method_is_405_with_allow(server: Server) {
     server.able(&["members:read"]).await.delete("/products").await.refused(405, "method_not_allowed");
 }
 
-async fn the_checks_come_in_the_order_401_403_404_422(server: Server) {
+async fn checks_run_in_the_order_401_403_404_422(server: Server) {
     let bad = || json!({ "nope": 1 });
     server.anonymous().put("/products/999", bad()).await.refused(401, "unauthenticated");
     server.able(&["members:write"]).await.put("/products/999", bad()).await.refused(403, "ability_missing");

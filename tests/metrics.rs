@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -273,7 +273,7 @@ async fn delivering(server: &Server) -> Server {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
     server
         .configured(|config| {
-            config.webhook_policy = Policy { allow_http: true, networks };
+            config.webhook_policy = UrlPolicy { allow_http: true, networks };
             config.webhook_concurrency = 8;
         })
         .await

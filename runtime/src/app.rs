@@ -71,7 +71,7 @@ impl App {
             custom_field::route(),
             view::route(),
             webhook::record::route(),
-            webhook::log::route(),
+            webhook::delivery_log::route(),
             attachment::route(),
             audit::route(),
         ];
@@ -122,7 +122,7 @@ impl App {
         let db = db.map_err(|error| Error::internal(format!("the database cannot be opened: {error}")))?;
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
-        let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
+        let webhook_transport = Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
         let (clock, tokens, address) = Default::default();
         let webhooks = webhook::Metrics::default();
@@ -130,7 +130,7 @@ impl App {
         db.metrics().log_slower_than(config.slow_statement);
         let responses = ResponseCache::new(metrics.cache.clone());
         let gate = Arc::new(Gate::new(config.at_once(), metrics.admission.clone()));
-        let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_changed) = Default::default();
+        let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_version) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
             mounts: self.mounts.clone(),
@@ -140,13 +140,13 @@ impl App {
             clock,
             webhooks,
             metrics,
-            sender,
+            webhook_transport,
             tokens,
             responses,
             attachments,
             address,
             custom_fields_changed,
-            views_changed,
+            views_version,
             gate,
             pending: Pending::default(),
             custom_fields,

@@ -14,11 +14,11 @@ use url::Url;
 use database::sqlite_url;
 pub use problems::Problems;
 
-use crate::attachment::Location;
+use crate::attachment::S3Config;
 use crate::crud::is_email;
 use crate::error::{Error, Result};
 use crate::network::Network;
-use crate::webhook::Policy;
+use crate::webhook::UrlPolicy;
 
 /// One setting, as the documentation lists it.
 #[derive(Debug, Clone, Copy)]
@@ -143,7 +143,7 @@ pub struct Config {
     pub base_url: Option<String>,
     pub data_dir: PathBuf,
     /// The bucket of attached files; without one they are in the data folder.
-    pub storage: Option<Location>,
+    pub storage: Option<S3Config>,
     pub secret_key: Option<String>,
     pub admin_email: String,
     pub database_pool: u32,
@@ -160,7 +160,7 @@ pub struct Config {
     /// Whose `X-Forwarded-For` tells the address of a client.
     pub trusted_proxies: Vec<Network>,
     /// Where webhooks may lead.
-    pub webhook_policy: Policy,
+    pub webhook_policy: UrlPolicy,
     pub webhook_concurrency: u32,
     pub webhook_endpoint_concurrency: u32,
     pub log: String,
@@ -220,7 +220,7 @@ impl Config {
         let config = Config {
             listen: value("listen"),
             base_url: optional("base-url").map(|url| base_url(&url, &mut problems)),
-            storage: Location::read(&optional, &mut problems),
+            storage: S3Config::from_settings(&optional, &mut problems),
             secret_key: optional("secret-key"),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
@@ -239,7 +239,7 @@ impl Config {
             rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
             trusted_proxies: networks("trusted-proxies", &mut problems),
-            webhook_policy: Policy {
+            webhook_policy: UrlPolicy {
                 allow_http: value("webhook-allow-http") == "true",
                 networks: networks("webhook-allow-networks", &mut problems),
             },

@@ -14,7 +14,7 @@ use crate::crud::{ForeignTriggers, ResponseCache, Running, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
-use crate::index;
+use crate::online_indexes;
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
 use crate::openapi::Description;
@@ -22,7 +22,7 @@ use crate::search;
 use crate::server::{Gate, Mount, Pending, RateLimit};
 use crate::trace::Trace;
 use crate::view;
-use crate::webhook::{self, Exchange};
+use crate::webhook::{self, Transport};
 
 /// Attempts to sign in, counted.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct State {
     /// What was counted of everything, those included.
     pub metrics: Metrics,
     /// What sends their deliveries.
-    pub sender: Arc<dyn Exchange>,
+    pub webhook_transport: Arc<dyn Transport>,
     pub tokens: TokenCache,
     /// Pages and totals of lists.
     pub responses: ResponseCache,
@@ -57,15 +57,15 @@ pub struct State {
     /// Where the server listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// Told when a definition of a custom field comes, changes or goes.
-    pub custom_fields_changed: index::Changed,
+    pub custom_fields_changed: online_indexes::ChangeSignal,
     /// Told when a saved view comes, changes or goes.
-    pub views_changed: view::Changes,
+    pub views_version: view::ViewVersion,
     /// Whose turn it is, of the requests.
     pub gate: Arc<Gate>,
     /// The room for answers that wait to be sent.
     pub pending: Pending,
     /// The definitions of custom fields as they were last read.
-    pub custom_fields: custom_field::Known,
+    pub custom_fields: custom_field::DefinitionCache,
     /// The tables in whose rows the database has a say.
     pub foreign_triggers: ForeignTriggers,
     /// The indexes of substrings that are complete, on SQLite.

@@ -1,12 +1,12 @@
-//! Keys that make a POST safe to repeat: the same key and request are carried out once, and answered alike for a day.
+//! Idempotency keys: a POST with the same key and request is executed once, and its response is replayed for 24 hours.
 //!
-//! The row of a key is written first in the transaction of the request, where a unique index makes a second one with the
-//! same key wait, and its answer last. So the answer stands exactly if the change does: a crash leaves both or neither,
-//! and what is rolled back may be tried again. An upload has received and stored its file by then, and a second one too:
-//! its file is deleted again.
+//! The transaction of the request first inserts the row of its key, where a unique index makes a concurrent request
+//! with the same key wait, and updates it with the response at the end. A crash or a rollback undoes both the change
+//! and the key. An upload stores its file before that; the file of a duplicate is deleted.
 //!
-//! What waits for another server has no transaction around it. There the row is committed first, as a lease, and the
-//! answer later. A failure takes the row away; a crash leaves it until the lease ends, and then nobody knows what was done.
+//! Actions that call other servers run outside a transaction. They commit the row first, as a lease, and the response
+//! later. A failure deletes the row; after a crash it blocks the key until the lease expires, and the result of the
+//! action is unknown.
 
 use std::time::{Duration, Instant};
 
@@ -16,55 +16,55 @@ use sha2::{Digest, Sha256};
 use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::crud::{Reply, Transaction};
+use crate::crypto::aead;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
-use crate::seal;
 
-/// An answer is replayed for so long.
-const KEPT: TimeDelta = TimeDelta::hours(24);
-/// A request waits so long for another with its key, and is told to come back then.
-const WAITS: Duration = Duration::from_secs(10);
-/// It looks so often whether one that has a lease is done.
-const LOOKS: Duration = Duration::from_millis(200);
-/// A lease lasts longer than any request by this much.
-const BEYOND: TimeDelta = TimeDelta::seconds(30);
-/// The status of a row without an answer.
-const UNDER_WAY: i32 = 0;
-/// The most characters of a key.
-pub const LONGEST_KEY: usize = 255;
-/// What is past is removed so often, and so many rows at once.
-const PRUNED: Duration = Duration::from_secs(600);
-const BATCH: u64 = 1_000;
+/// How long a response is replayed.
+const RETENTION: TimeDelta = TimeDelta::hours(24);
+/// Maximum wait for a concurrent request with the same key, after which the client must retry.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Interval at which a waiting request checks a lease.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Time that a lease lasts beyond the request timeout.
+const LEASE_MARGIN: TimeDelta = TimeDelta::seconds(30);
+/// Status of a row without a response.
+const STATUS_IN_PROGRESS: i32 = 0;
+/// Maximum length of a key in characters.
+pub const MAX_KEY_CHARACTERS: usize = 255;
+/// Interval between prunings, and rows deleted per transaction.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+const BATCH_ROWS: u64 = 1_000;
 
-/// The key of a request, with whose it is and what is asked.
+/// Idempotency key of a request, with its user and fingerprint.
 #[derive(Debug, Clone)]
 pub struct Key {
     user_id: i64,
     token_id: Option<i64>,
     text: String,
-    /// The SHA-256 of what makes two requests the same: method, path, query string and body.
+    /// SHA-256 of method, path, query string and body, which must match for a replay.
     hash: Sha256,
-    /// When this request took it. The row holds the same, until another takes it.
+    /// When this request claimed the key. The row has the same value until another request claims it.
     claimed_at: DateTime<Utc>,
 }
 
-/// What became of a request that may be one of several.
+/// Result of a request with an idempotency key.
 #[derive(Debug)]
-pub enum Once {
-    /// This one was carried out.
-    New(Reply),
-    /// An earlier one was.
-    Again(Reply),
+pub enum Execution {
+    /// The request was executed.
+    Fresh(Reply),
+    /// An earlier request with the same key was executed, and this is its reply.
+    Replayed(Reply),
 }
 
 impl Key {
-    /// Reads the header of a request. What makes two requests the same is added to it.
+    /// Parses the header. The fingerprint is added with [`Key::add`].
     ///
     /// # Errors
-    /// 422 when it is not 1 to 255 visible ASCII characters.
+    /// 422 if it is not 1 to 255 visible ASCII characters.
     pub fn read(header: &[u8], caller: &Principal) -> Result<Key> {
-        let fits = (1..=LONGEST_KEY).contains(&header.len()) && header.iter().all(u8::is_ascii_graphic);
+        let fits = (1..=MAX_KEY_CHARACTERS).contains(&header.len()) && header.iter().all(u8::is_ascii_graphic);
         let text = std::str::from_utf8(header).ok().filter(|_| fits);
         let text = text.ok_or_else(|| Error::invalid(IDEMPOTENCY_KEY, "must be 1 to 255 visible ASCII characters"))?;
         Ok(Key {
@@ -76,9 +76,9 @@ impl Key {
         })
     }
 
-    /// Adds a part of what makes two requests the same.
+    /// Adds a part of the request to the fingerprint.
     pub fn add(&mut self, part: &[u8]) {
-        // With its length, so that nothing moves from one part to the next.
+        // The length keeps bytes from moving between parts.
         self.hash.update((part.len() as u64).to_be_bytes());
         self.hash.update(part);
     }
@@ -87,52 +87,56 @@ impl Key {
         hex::encode(self.hash.clone().finalize())
     }
 
-    /// What its answer is sealed for.
+    /// Purpose of the encryption of a reply.
     fn purpose(&self) -> String {
         format!("idempotency:{}:{}", self.user_id, self.text)
     }
 
-    /// The answer to the same request, if it was carried out, and `None` also while it still is.
+    /// The reply to the same request if it was executed; `None` while it is in progress, too.
     ///
     /// # Errors
-    /// 422 when the key stands for another request; [`Error::Conflict`] when the answer held a secret and can no longer
-    /// be read, or another token asks for it.
-    pub async fn find(&self, context: &Context<'_>) -> Result<Option<Reply>> {
+    /// 422 if the key was used for another request; [`Error::Conflict`] if the reply contains a secret and cannot be
+    /// decrypted, or is for another token.
+    pub async fn find_reply(&self, context: &Context<'_>) -> Result<Option<Reply>> {
         let columns = "\"fingerprint\", \"token_id\", \"status\", \"location\", \"etag\", \"body\", \"sealed\"";
         let mut sql = Sql::new(
             context.state().db.dialect(),
             format!("SELECT {columns} FROM \"idempotency_keys\" WHERE \"user_id\" = "),
         );
         sql.bind(self.user_id).push(" AND \"key\" = ").bind(self.text.clone());
-        sql.push(" AND \"created_at\" > ").bind(context.now() - KEPT);
-        sql.push(" AND (\"status\" <> ").bind(UNDER_WAY).push(" OR \"created_at\" > ").bind(over(context)).push(")");
+        sql.push(" AND \"created_at\" > ").bind(context.now() - RETENTION);
+        sql.push(" AND (\"status\" <> ")
+            .bind(STATUS_IN_PROGRESS)
+            .push(" OR \"created_at\" > ")
+            .bind(lease_cutoff(context))
+            .push(")");
         let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
         if row.try_get::<String>("", "fingerprint")? != self.fingerprint() {
             return Err(Error::invalid(IDEMPOTENCY_KEY, "was used for another request"));
         }
         let status: i32 = row.try_get("", "status")?;
-        if status == UNDER_WAY {
+        if status == STATUS_IN_PROGRESS {
             return Ok(None);
         }
         let mut body: String = row.try_get("", "body")?;
         if row.try_get("", "sealed")? {
             if row.try_get::<Option<i64>>("", "token_id")? != self.token_id {
-                return Err(gone("it shows a secret, to the token that made it alone"));
+                return Err(not_replayable("it contains a secret, which only the original token may see"));
             }
             let key = context.state().config.secret_key.as_deref().unwrap_or_default();
-            let opened = seal::open(key, &self.purpose(), &body);
-            body = opened.ok_or_else(|| gone("it was sealed under another secret key"))?;
+            let opened = aead::decrypt(key, &self.purpose(), &body);
+            body = opened.ok_or_else(|| not_replayable("it was encrypted with another secret key"))?;
         }
         let status = u16::try_from(status).map_err(Error::internal)?;
         let (location, etag) = (row.try_get("", "location")?, row.try_get("", "etag")?);
         Ok(Some(Reply { status, location, etag, body: body.into_bytes() }))
     }
 
-    /// Takes the key in the context's transaction, waiting for another request that has it; answers what that one did,
-    /// or `None` when this one is to be carried out.
+    /// Claims the key in the context's transaction and waits for a concurrent request that has it. Returns the reply of
+    /// that request, or `None` if this one must be executed.
     ///
     /// # Errors
-    /// [`Error::InProgress`] when the other one takes too long; those of [`Key::find`].
+    /// [`Error::InProgress`] if the other request takes too long; those of [`Key::find_reply`].
     pub async fn claim(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
         self.claimed_at = context.now();
         let mut sql = Sql::new(
@@ -141,35 +145,36 @@ impl Key {
              \"body\", \"sealed\", \"created_at\") VALUES (",
         );
         sql.bind(self.user_id).push(", ").bind(self.token_id).push(", ").bind(self.text.clone()).push(", ");
-        sql.bind(self.fingerprint()).push(", ").bind(UNDER_WAY).push(", '', ");
+        sql.bind(self.fingerprint()).push(", ").bind(STATUS_IN_PROGRESS).push(", '', ");
         sql.bind(false).push(", ").bind(self.claimed_at);
-        // What is past and not yet pruned makes room, and so does a lease that is over.
+        // An expired row that is not pruned yet, or an expired lease, is replaced.
         sql.push(
             ") ON CONFLICT (\"user_id\", \"key\") DO UPDATE SET \"token_id\" = excluded.\"token_id\", \
              \"fingerprint\" = excluded.\"fingerprint\", \"created_at\" = excluded.\"created_at\", \"location\" = NULL, \
              \"etag\" = NULL, \"status\" = excluded.\"status\", \"body\" = excluded.\"body\" WHERE \"idempotency_keys\".\"created_at\" <= ",
         );
-        sql.bind(context.now() - KEPT).push(" OR (\"idempotency_keys\".\"status\" = ").bind(UNDER_WAY);
-        sql.push(" AND \"idempotency_keys\".\"created_at\" <= ").bind(over(context)).push(") RETURNING \"id\"");
-        let taken = tokio::time::timeout(WAITS, sql.one(context.db())).await.map_err(|_| Error::InProgress)??;
+        sql.bind(context.now() - RETENTION).push(" OR (\"idempotency_keys\".\"status\" = ").bind(STATUS_IN_PROGRESS);
+        sql.push(" AND \"idempotency_keys\".\"created_at\" <= ").bind(lease_cutoff(context)).push(") RETURNING \"id\"");
+        let taken =
+            tokio::time::timeout(WAIT_TIMEOUT, sql.one(context.db())).await.map_err(|_| Error::InProgress)??;
         if taken.is_some() {
             return Ok(None);
         }
-        match self.find(context).await? {
+        match self.find_reply(context).await? {
             Some(kept) => Ok(Some(kept)),
-            // It has a lease, or ran out in between.
+            // The other request has a lease, or its row has just expired.
             None => Err(Error::InProgress),
         }
     }
 
-    /// Takes the key for work that no transaction holds, waiting for another request that has it; answers what that one
-    /// did, or `None` when this one is to be carried out, within the time of a request. [`Key::keep`] or
-    /// [`Key::release`] ends the lease.
+    /// Claims the key as a lease for work outside a transaction, and waits for a concurrent request that has it.
+    /// Returns the reply of that request, or `None` if this one must be executed, within the request timeout.
+    /// [`Key::store_reply`] or [`Key::release`] ends the lease.
     ///
     /// # Errors
     /// Those of [`Key::claim`].
     pub async fn lease(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
-        let until = Instant::now() + WAITS;
+        let until = Instant::now() + WAIT_TIMEOUT;
         loop {
             let now = Context::new(context.shared(), context.caller(), context.db());
             let transaction = Transaction::begin(context.state()).await?;
@@ -178,51 +183,52 @@ impl Key {
                 Err(Error::InProgress) if Instant::now() < until => drop(transaction),
                 done => return done,
             }
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Gives the key back, for a request that failed.
+    /// Releases the key after a failure.
     pub async fn release(&self, context: &Context<'_>) -> Result<()> {
         let mut sql = Sql::new(context.state().db.dialect(), "DELETE FROM \"idempotency_keys\"");
-        self.mine(&mut sql);
+        self.write_own_row(&mut sql);
         sql.run(context.db()).await.map(drop)
     }
 
-    /// Narrows a statement to the row as this request took it: who is late finds that of another.
-    fn mine(&self, sql: &mut Sql) {
+    /// Restricts a statement to the row that this request claimed. After the lease has expired, the row may belong to
+    /// another request.
+    fn write_own_row(&self, sql: &mut Sql) {
         sql.push(" WHERE \"user_id\" = ").bind(self.user_id).push(" AND \"key\" = ").bind(self.text.clone());
-        sql.push(" AND \"status\" = ").bind(UNDER_WAY).push(" AND \"created_at\" = ").bind(self.claimed_at);
+        sql.push(" AND \"status\" = ").bind(STATUS_IN_PROGRESS).push(" AND \"created_at\" = ").bind(self.claimed_at);
     }
 
-    /// Keeps the answer, in the transaction of the claim or after a lease. One that shows a secret is sealed.
-    pub async fn keep(&self, context: &Context<'_>, answer: &Reply, secret: bool) -> Result<()> {
+    /// Stores the reply, in the transaction of the claim or after a lease. A reply with a secret is encrypted.
+    pub async fn store_reply(&self, context: &Context<'_>, answer: &Reply, secret: bool) -> Result<()> {
         let text = String::from_utf8_lossy(&answer.body);
         let key = context.state().config.secret_key.as_deref().unwrap_or_default();
         let body = match secret {
-            true => seal::seal(key, &self.purpose(), &text)?,
+            true => aead::encrypt(key, &self.purpose(), &text)?,
             false => text.into_owned(),
         };
         let mut sql = Sql::new(context.state().db.dialect(), "UPDATE \"idempotency_keys\" SET \"status\" = ");
         sql.bind(i32::from(answer.status)).push(", \"location\" = ").bind(answer.location.clone());
         sql.push(", \"etag\" = ").bind(answer.etag.clone()).push(", \"body\" = ").bind(body);
         sql.push(", \"sealed\" = ").bind(secret);
-        self.mine(&mut sql);
+        self.write_own_row(&mut sql);
         sql.run(context.db()).await.map(drop)
     }
 }
 
-/// A lease that began then is over now.
-fn over(context: &Context<'_>) -> DateTime<Utc> {
-    let longest = TimeDelta::from_std(context.state().config.request_timeout).unwrap_or(KEPT);
-    context.now() - longest - BEYOND
+/// Leases that began before this time have expired.
+fn lease_cutoff(context: &Context<'_>) -> DateTime<Utc> {
+    let longest = TimeDelta::from_std(context.state().config.request_timeout).unwrap_or(RETENTION);
+    context.now() - longest - LEASE_MARGIN
 }
 
-fn gone(why: &str) -> Error {
-    Error::Conflict(format!("The request was carried out, and its answer cannot be given again: {why}."))
+fn not_replayable(why: &str) -> Error {
+    Error::Conflict(format!("The request was executed, but its response cannot be replayed: {why}."))
 }
 
-/// Removes the keys that are past, a batch at a time, and answers how many they were.
+/// Deletes expired keys in batches and returns their number.
 pub async fn prune(state: &State) -> Result<u64> {
     let mut removed = 0;
     loop {
@@ -231,25 +237,25 @@ pub async fn prune(state: &State) -> Result<u64> {
             "DELETE FROM \"idempotency_keys\" WHERE \"id\" IN (SELECT \"id\" FROM \"idempotency_keys\" \
              WHERE \"created_at\" <= ",
         );
-        sql.bind(state.clock.now() - KEPT).push(&format!(" ORDER BY \"created_at\" LIMIT {BATCH})"));
+        sql.bind(state.clock.now() - RETENTION).push(&format!(" ORDER BY \"created_at\" LIMIT {BATCH_ROWS})"));
         let transaction = state.db.begin().await?;
         let batch = sql.run(&transaction).await?;
         transaction.commit().await?;
         removed += batch;
-        if batch < BATCH {
+        if batch < BATCH_ROWS {
             return Ok(removed);
         }
     }
 }
 
-/// Prunes now and then, for as long as it is not dropped.
-pub async fn keep_pruned(state: std::sync::Arc<State>) {
+/// Prunes periodically.
+pub async fn run_pruning(state: std::sync::Arc<State>) {
     loop {
         let pruned = prune(&state).await;
         state.metrics.tasks.round("idempotency", &pruned);
         if let Err(error) = pruned {
-            tracing::warn!(%error, "the keys of past requests were not removed");
+            tracing::warn!(%error, "expired idempotency keys could not be deleted");
         }
-        tokio::time::sleep(PRUNED).await;
+        tokio::time::sleep(PRUNE_INTERVAL).await;
     }
 }

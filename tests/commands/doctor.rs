@@ -80,17 +80,17 @@ fn what_is_lost_is_named(program: Program) {
         "custom_views | filter | filters by `sku_true`: ",
         "custom_views | value | filters by `product_type_eq`: must be one of ",
         "custom_views | order | names `colours`, by which products cannot be sorted",
-        "custom_views | list | lists `goods`, which has no list",
-        "webhooks | https://lost.example.com/ | waits for `user.invited`, which is never emitted",
+        "custom_views | list | is for `goods`, which has no list",
+        "webhooks | https://lost.example.com/ | subscribes to `user.invited`, which is never emitted",
         "custom_fields | colour | belongs to `goods`, which has no custom fields",
-        "tokens | weak | grants `goods:read`, which nothing needs",
-        "roles | Clerk | permits `goods.manage`, which nothing needs",
+        "tokens | weak | grants `goods:read`, which no endpoint needs",
+        "roles | Clerk | grants `goods.manage`, which no endpoint needs",
         "products | product_type | holds `lease`, which is none of its values, as one other does",
         "products | stock_method | holds `9`, which is none of its values",
     ]) {
         assert!(line.starts_with(beginning), "`{line}` instead of `{beginning}`");
     }
-    assert!(program.run(&["doctor"]).out.contains("waits for `user.invited`"), "people read it as a table");
+    assert!(program.run(&["doctor"]).out.contains("subscribes to `user.invited`"), "people read it as a table");
 }
 
 fn a_database_without_tables_is_told(program: Program) {

@@ -199,7 +199,7 @@ fn a_bucket_is_tried_out_at_the_start_and_its_refusal_is_told() {
         serving.signal("TERM");
         serving.end()
     };
-    let told = "attachments cannot be stored: look at the settings";
+    let told = "attachment storage is unavailable: check the storage settings";
     let wrong = said("another/secret", "PUT");
     assert_eq!(wrong.code, 0);
     assert!(wrong.err.contains(told) && wrong.err.contains("SignatureDoesNotMatch"), "{}", wrong.err);

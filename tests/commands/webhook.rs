@@ -1,6 +1,6 @@
 //! `charter webhook listen`: what a developer of a receiver sees.
 
-use charter_runtime::webhook::{Attempt, Exchange, Policy, Sender, SigningSecret};
+use charter_runtime::webhook::{Attempt, HttpTransport, SigningSecret, Transport, UrlPolicy};
 
 use crate::support::Database;
 use crate::support::program::{Program, Serving};
@@ -26,10 +26,10 @@ fn what_arrives_is_printed_and_verified() {
     };
     let old = Attempt { at: chrono::Utc::now() - chrono::TimeDelta::hours(1), ..attempt(&secret, None) };
     let sent = [attempt(&secret, None), attempt(&other, None), attempt(&other, Some(&secret)), old];
-    let policy = Policy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
+    let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let sender = Sender::new(policy).expect("a sender");
+        let sender = HttpTransport::new(policy).expect("a sender");
         for attempt in &sent {
             assert_eq!(sender.send(attempt).await.status, Some(202));
         }

@@ -1,11 +1,11 @@
-//! Claims: one worker holds a delivery at a time, the leases of the dead are taken over, and those of the living are not.
+//! Claims: one worker at a time leases a delivery, and only an expired lease is claimed again.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use charter_runtime::db::Sql;
-use charter_runtime::webhook::Engine;
+use charter_runtime::webhook::Dispatcher;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -14,18 +14,18 @@ use super::{Receiver, SLOTS, answer, count, deliver, none, role, statuses, value
 use crate::support::{Server, on_both};
 
 on_both!(
-    no_two_processes_attempt_a_delivery_at_once,
-    a_lease_is_taken_over_once_it_is_over_and_its_worker_completes_nothing,
-    a_delivery_that_another_took_is_not_completed_by_whoever_held_it,
-    what_is_queued_again_during_an_attempt_has_its_whole_schedule,
-    an_attempt_that_is_logged_already_is_not_logged_again,
-    no_transaction_is_open_while_an_attempt_is_under_way,
-    stopping_claims_nothing_more_and_waits_for_attempts_under_way,
-    an_event_wakes_the_engine_at_once,
-    the_engine_finds_what_another_process_committed,
+    delivery_is_attempted_by_one_process_at_a_time,
+    expired_lease_is_claimed_again_and_the_late_result_is_ignored,
+    result_of_a_lost_lease_does_not_complete_the_delivery,
+    delivery_requeued_during_an_attempt_gets_all_retries,
+    attempt_is_logged_once_even_if_its_commit_is_repeated,
+    no_transaction_is_open_during_an_attempt,
+    shutdown_stops_claiming_and_waits_for_running_attempts,
+    event_wakes_the_dispatcher_at_once,
+    dispatcher_finds_events_of_other_processes,
 );
 
-async fn no_two_processes_attempt_a_delivery_at_once(server: Server) {
+async fn delivery_is_attempted_by_one_process_at_a_time(server: Server) {
     webhook(&server, &["*"]).await;
     for _ in 0..30 {
         role(&server).await;
@@ -45,18 +45,18 @@ async fn no_two_processes_attempt_a_delivery_at_once(server: Server) {
     }
 }
 
-/// Begins an attempt that ends when the test says so.
+/// Starts an attempt that ends when the test opens the gate.
 async fn held(server: &Server, status: u16) -> (Arc<Semaphore>, tokio::task::JoinHandle<usize>) {
     let gate = Arc::new(Semaphore::new(0));
     let receiver = Held { gate: gate.clone(), status, begun: Semaphore::new(0), at: OnceLock::new() };
     (gate, begin(server, Arc::new(receiver)).await)
 }
 
-/// Begins an attempt to this receiver.
+/// Starts an attempt at this receiver.
 async fn begin(server: &Server, receiver: Arc<Held>) -> tokio::task::JoinHandle<usize> {
-    let (state, exchange) = (server.state.clone(), receiver.clone());
+    let (state, transport) = (server.state.clone(), receiver.clone());
     let task =
-        tokio::spawn(async move { charter_runtime::webhook::round(&state, exchange, 1).await.expect("a round") });
+        tokio::spawn(async move { charter_runtime::webhook::run_once(&state, transport, 1).await.expect("a round") });
     receiver.begun.acquire().await.expect("it is open").forget();
     task
 }
@@ -66,15 +66,15 @@ struct Held {
     gate: Arc<Semaphore>,
     status: u16,
     begun: Semaphore,
-    /// When the first attempt began.
+    /// Start of the first attempt.
     at: OnceLock<DateTime<Utc>>,
 }
 
-impl charter_runtime::webhook::exchange::Exchange for Held {
+impl charter_runtime::webhook::transport::Transport for Held {
     fn send<'a>(
         &'a self,
-        attempt: &'a charter_runtime::webhook::exchange::Attempt,
-    ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::exchange::Outcome> {
+        attempt: &'a charter_runtime::webhook::transport::Attempt,
+    ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::transport::Outcome> {
         Box::pin(async move {
             self.at.get_or_init(|| attempt.at);
             self.begun.add_permits(1);
@@ -84,7 +84,7 @@ impl charter_runtime::webhook::exchange::Exchange for Held {
     }
 }
 
-async fn a_lease_is_taken_over_once_it_is_over_and_its_worker_completes_nothing(server: Server) {
+async fn expired_lease_is_claimed_again_and_the_late_result_is_ignored(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let (gate, first) = held(&server, 500).await;
@@ -95,19 +95,19 @@ async fn a_lease_is_taken_over_once_it_is_over_and_its_worker_completes_nothing(
     assert_eq!(deliver(&server, &receiver).await, 1, "and is taken within a minute");
     assert_eq!(receiver.take()[0].number, 1);
     assert_eq!(statuses(&server).await, ["delivered"]);
-    // The worker that was taken for dead comes back with a failure.
+    // The worker whose lease expired reports a failure.
     gate.add_permits(1);
     assert_eq!(first.await.expect("it ends"), 1);
     assert_eq!(statuses(&server).await, ["delivered"]);
     assert_eq!(values::<i32>(&server, "SELECT attempts AS v FROM webhook_deliveries").await, [1]);
     assert_eq!(count(&server, "webhooks WHERE failing_since IS NULL").await, 1);
-    // Both attempts were made, and both are told.
+    // Both attempts are logged.
     let logged = values::<Option<i32>>(&server, "SELECT response_status AS v FROM webhook_logs ORDER BY id").await;
     assert_eq!(logged, [Some(200), Some(500)]);
     assert_eq!(deliver(&server, &receiver).await, 0);
 }
 
-async fn a_delivery_that_another_took_is_not_completed_by_whoever_held_it(server: Server) {
+async fn result_of_a_lost_lease_does_not_complete_the_delivery(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let (first_gate, first) = held(&server, 200).await;
@@ -115,7 +115,7 @@ async fn a_delivery_that_another_took_is_not_completed_by_whoever_held_it(server
     let (second_gate, second) = held(&server, 200).await;
     first_gate.add_permits(1);
     first.await.expect("it ends");
-    // It is still the second's, and nobody else's.
+    // The second worker still has the lease.
     assert_eq!(statuses(&server).await, ["pending"]);
     assert_eq!(deliver(&server, &Receiver::answering(200)).await, 0);
     second_gate.add_permits(1);
@@ -123,8 +123,8 @@ async fn a_delivery_that_another_took_is_not_completed_by_whoever_held_it(server
     assert_eq!(statuses(&server).await, ["delivered"]);
 }
 
-/// It was cancelled while its last attempt was under way, and asked for again.
-async fn what_is_queued_again_during_an_attempt_has_its_whole_schedule(server: Server) {
+/// The delivery is cancelled during its last attempt and then recovered.
+async fn delivery_requeued_during_an_attempt_gets_all_retries(server: Server) {
     let id = webhook(&server, &["*"]).await;
     let begun = server.state.clock.now();
     role(&server).await;
@@ -144,8 +144,9 @@ async fn what_is_queued_again_during_an_attempt_has_its_whole_schedule(server: S
     assert_eq!(values::<i32>(&server, "SELECT retries AS v FROM webhook_deliveries").await, [1]);
 }
 
-/// As when the word of a commit was lost: the delivery is completed and the attempt logged, and both are to be again.
-async fn an_attempt_that_is_logged_already_is_not_logged_again(server: Server) {
+/// As after a lost commit acknowledgement: the delivery is completed and the attempt logged, and both are written
+/// again.
+async fn attempt_is_logged_once_even_if_its_commit_is_repeated(server: Server) {
     let hook = webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Arc::new(Held {
@@ -172,43 +173,43 @@ async fn an_attempt_that_is_logged_already_is_not_logged_again(server: Server) {
     assert_eq!(count(&server, &format!("webhook_logs WHERE webhook_id = {hook}")).await, 1);
 }
 
-async fn no_transaction_is_open_while_an_attempt_is_under_way(server: Server) {
+async fn no_transaction_is_open_during_an_attempt(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let (gate, round) = held(&server, 200).await;
-    // On SQLite another writer would wait in vain; PostgreSQL tells.
+    // On SQLite this write would time out; PostgreSQL reports open transactions.
     role(&server).await;
     if server.database == crate::support::Database::Postgres {
         let open = "pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
-        // What the request does beside its answer may be between two statements of its own.
+        // The request may still be writing in the background.
         none(&server, open).await;
     }
     gate.add_permits(1);
     round.await.expect("it ends");
 }
 
-async fn stopping_claims_nothing_more_and_waits_for_attempts_under_way(server: Server) {
+async fn shutdown_stops_claiming_and_waits_for_running_attempts(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() == 1).await;
-    let stopping = tokio::spawn(engine.stop());
+    let stopping = tokio::spawn(dispatcher.stop());
     tokio::time::sleep(Duration::from_millis(20)).await;
     role(&server).await;
     stopping.await.expect("it stops");
     assert_eq!(receiver.count(), 1, "what came later waits for the next start");
     assert_eq!(statuses(&server).await, ["delivered"]);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() == 2).await;
-    engine.stop().await;
+    dispatcher.stop().await;
     assert_eq!(statuses(&server).await, ["delivered"; 2]);
 }
 
-async fn an_event_wakes_the_engine_at_once(server: Server) {
+async fn event_wakes_the_dispatcher_at_once(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     let mut delays = Vec::new();
     for number in 1..=9 {
         role(&server).await;
@@ -216,22 +217,22 @@ async fn an_event_wakes_the_engine_at_once(server: Server) {
         eventually(|| receiver.count() == number).await;
         delays.push(begun.elapsed());
     }
-    engine.stop().await;
+    dispatcher.stop().await;
     delays.sort();
-    // A poll would take 125 ms in the middle.
+    // Polling alone would take 125 ms on average.
     assert!(delays[4] < Duration::from_millis(100), "{delays:?}");
 }
 
-async fn the_engine_finds_what_another_process_committed(server: Server) {
+async fn dispatcher_finds_events_of_other_processes(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     let other = server.beside().await;
     let begun = Instant::now();
     role(&other).await;
     eventually(|| receiver.count() == 1).await;
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-    engine.stop().await;
+    dispatcher.stop().await;
     other.state.db.close().await;
 }
 

@@ -1,4 +1,4 @@
-//! From an event to deliveries: whom it is for, exactly once, with the change or not at all.
+//! Fan-out of events: the right webhooks, exactly once, in the transaction of the change.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
 use charter_runtime::crud::Audience;
 use charter_runtime::db::{Dialect, Sql};
-use charter_runtime::webhook::{fan_out, write_waiting};
+use charter_runtime::webhook::{fan_out, write_pending_events};
 use serde_json::{Value, json};
 
 use super::{Receiver, answer, count, deliver, role, statuses, values, webhook};
@@ -14,15 +14,15 @@ use crate::support::{Server, on_both};
 
 on_both!(
     each_subscribed_webhook_gets_each_event_once,
-    a_disabled_webhook_gets_nothing,
-    a_webhook_gets_nothing_of_what_happened_long_before_it,
-    what_happens_while_no_webhook_is_active_waits_for_none,
-    every_attempt_sends_the_same_bytes_under_the_same_id,
-    what_is_rolled_back_is_not_told,
-    several_processes_make_one_delivery_of_each_event,
-    a_long_record_is_told_by_its_id,
-    what_waits_is_found_without_reading_what_happened,
-    many_webhooks_are_told_in_several_transactions,
+    disabled_webhook_gets_no_deliveries,
+    webhook_gets_no_events_from_before_its_creation,
+    events_without_an_active_webhook_are_not_pending,
+    every_attempt_sends_the_same_body_and_id,
+    event_of_a_rolled_back_change_is_not_delivered,
+    concurrent_processes_create_one_delivery_per_event,
+    event_of_a_large_record_has_only_its_id,
+    pending_events_are_found_by_their_index,
+    fan_out_to_many_webhooks_uses_several_transactions,
 );
 
 async fn each_subscribed_webhook_gets_each_event_once(server: Server) {
@@ -49,7 +49,7 @@ async fn each_subscribed_webhook_gets_each_event_once(server: Server) {
     assert_eq!(count(&server, "webhook_logs WHERE response_status = 204 AND next_attempt_at IS NULL").await, 4);
 }
 
-async fn a_disabled_webhook_gets_nothing(server: Server) {
+async fn disabled_webhook_gets_no_deliveries(server: Server) {
     webhook(&server, &["*"]).await;
     server.sql("UPDATE webhooks SET is_active = false").await;
     role(&server).await;
@@ -57,10 +57,10 @@ async fn a_disabled_webhook_gets_nothing(server: Server) {
     assert_eq!(count(&server, "webhook_deliveries").await, 0);
 }
 
-async fn a_webhook_gets_nothing_of_what_happened_long_before_it(server: Server) {
+async fn webhook_gets_no_events_from_before_its_creation(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
-    // As long as two clocks may differ.
+    // Within the allowed clock skew.
     server.state.clock.turn(std::time::Duration::from_secs(50));
     webhook(&server, &["*"]).await;
     server.state.clock.turn(std::time::Duration::from_secs(20));
@@ -70,7 +70,7 @@ async fn a_webhook_gets_nothing_of_what_happened_long_before_it(server: Server) 
     assert_eq!(receiver.take().iter().map(|s| s.webhook_id).collect::<HashSet<_>>(), HashSet::from([1, 2]));
 }
 
-async fn what_happens_while_no_webhook_is_active_waits_for_none(server: Server) {
+async fn events_without_an_active_webhook_are_not_pending(server: Server) {
     let waiting = "events WHERE fanned_out_at IS NULL";
     role(&server).await;
     webhook(&server, &["*"]).await;
@@ -83,13 +83,13 @@ async fn what_happens_while_no_webhook_is_active_waits_for_none(server: Server) 
     assert_eq!(count(&server, waiting).await, 1);
 }
 
-async fn every_attempt_sends_the_same_bytes_under_the_same_id(server: Server) {
+async fn every_attempt_sends_the_same_body_and_id(server: Server) {
     webhook(&server, &["*"]).await;
     let name = role(&server).await;
     let receiver = Receiver::new(|attempt| answer(if attempt.number < 3 { 500 } else { 200 }));
     for _ in 0..3 {
         deliver(&server, &receiver).await;
-        // The record changes meanwhile; what was said of it does not.
+        // The record changes; the stored body of the event does not.
         server.sql(&format!("UPDATE roles SET description = 'changed' WHERE name = '{name}'")).await;
         server.state.clock.turn(std::time::Duration::from_secs(600));
     }
@@ -100,15 +100,15 @@ async fn every_attempt_sends_the_same_bytes_under_the_same_id(server: Server) {
     assert_eq!(values::<i32>(&server, "SELECT attempt AS v FROM webhook_logs ORDER BY id").await, [1, 2, 3]);
 }
 
-async fn what_is_rolled_back_is_not_told(server: Server) {
+async fn event_of_a_rolled_back_change_is_not_delivered(server: Server) {
     webhook(&server, &["*"]).await;
     let before = count(&server, "events").await;
-    // Written and left without a commit.
+    // Written but not committed.
     let transaction = server.state.db.begin().await.expect("a transaction begins");
     let operator = Principal::operator();
     let context = Context::new(&server.state, &operator, &transaction);
     let entry = server.state.catalog.get("role").expect("it is linked");
-    charter_runtime::event::emit(&context, entry, "created", b"{\"id\":1}", Audience::All)
+    charter_runtime::outbox::emit(&context, entry, "created", b"{\"id\":1}", Audience::All)
         .await
         .expect("it is written");
     drop(transaction);
@@ -119,7 +119,7 @@ async fn what_is_rolled_back_is_not_told(server: Server) {
     assert_eq!(count(&server, "events").await, before + 1);
 }
 
-async fn several_processes_make_one_delivery_of_each_event(server: Server) {
+async fn concurrent_processes_create_one_delivery_per_event(server: Server) {
     for _ in 0..3 {
         webhook(&server, &["*"]).await;
     }
@@ -131,7 +131,7 @@ async fn several_processes_make_one_delivery_of_each_event(server: Server) {
     let rounds = [&server, &others[0], &others[1]].map(|server| deliver(server, &receiver));
     let [one, two, three] = rounds;
     let made = tokio::join!(one, two, three);
-    // What one made another may have claimed, or nobody yet.
+    // Deliveries of one process may be claimed by another, or not yet.
     let rest = deliver(&server, &receiver).await;
     assert_eq!(made.0 + made.1 + made.2 + rest, 60);
     let sent = receiver.take();
@@ -143,7 +143,7 @@ async fn several_processes_make_one_delivery_of_each_event(server: Server) {
     }
 }
 
-async fn a_long_record_is_told_by_its_id(server: Server) {
+async fn event_of_a_large_record_has_only_its_id(server: Server) {
     webhook(&server, &["role.created"]).await;
     let role = json!({ "name": "Long", "description": "x".repeat(300 * 1024) });
     let role = server.admin().post("/roles", role).await.created("role");
@@ -154,8 +154,8 @@ async fn a_long_record_is_told_by_its_id(server: Server) {
     assert_eq!((&body["event"], &body["truncated"]), (&json!("role.created"), &json!(true)));
 }
 
-/// Also in a table of which the database has no statistics yet: PostgreSQL took its primary key then.
-async fn what_waits_is_found_without_reading_what_happened(server: Server) {
+/// Even without table statistics, with which PostgreSQL chose the primary key.
+async fn pending_events_are_found_by_their_index(server: Server) {
     let numbers = match server.state.db.dialect() {
         Dialect::Sqlite => "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)",
         Dialect::Postgres => "WITH n(i) AS (SELECT generate_series(1, 20000))",
@@ -169,14 +169,14 @@ async fn what_waits_is_found_without_reading_what_happened(server: Server) {
         Dialect::Postgres => ("EXPLAIN ", "QUERY PLAN"),
     };
     let mut sql = Sql::new(server.state.db.dialect(), explain);
-    write_waiting(&mut sql, 500);
+    write_pending_events(&mut sql, 500);
     let rows = sql.all(server.state.db.reader()).await.expect("a plan");
     let plan: Vec<String> = rows.iter().map(|row| row.try_get("", column).expect("a line")).collect();
     assert!(plan.iter().any(|line| line.contains("events_waiting_idx")), "{plan:#?}");
 }
 
-async fn many_webhooks_are_told_in_several_transactions(server: Server) {
-    // What happened when the database was made may be over a minute ago, and is not told.
+async fn fan_out_to_many_webhooks_uses_several_transactions(server: Server) {
+    // Events from the setup may be over a minute old and are not delivered.
     server.sql("DELETE FROM events").await;
     webhook(&server, &["*"]).await;
     role(&server).await;

@@ -1,26 +1,26 @@
-//! Webhooks do not wait for each other: each has a few slots, one that fails has fewer, and retries leave half of them.
+//! Isolation of webhooks: limited slots for each, fewer for a failing one, and half of the slots for first attempts.
 
 use std::time::Duration;
 
 use charter_runtime::db::Dialect;
-use charter_runtime::webhook::Engine;
+use charter_runtime::webhook::Dispatcher;
 
 use super::claims::eventually;
 use super::{Receiver, SLOTS, answer, count, deliver, none, repeat, role, values, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
-    one_webhook_takes_no_more_than_its_slots,
-    a_webhook_that_has_been_failing_takes_two,
-    retries_leave_half_of_the_slots_to_first_attempts,
-    the_backlog_of_one_does_not_keep_others_waiting,
-    who_has_nothing_running_goes_before_older_backlogs,
-    a_backlog_keeps_no_new_event_waiting,
-    events_that_wait_keep_nobody_from_stopping,
-    what_cannot_be_written_of_one_keeps_nothing_of_others,
+    concurrency_of_one_webhook_is_limited,
+    failing_webhook_gets_two_slots,
+    half_of_the_slots_are_reserved_for_first_attempts,
+    backlog_of_one_webhook_does_not_delay_others,
+    idle_webhook_is_served_before_older_backlogs,
+    new_events_are_fanned_out_during_a_backlog,
+    dispatcher_stops_while_events_are_pending,
+    failed_write_for_one_webhook_does_not_block_others,
 );
 
-async fn one_webhook_takes_no_more_than_its_slots(server: Server) {
+async fn concurrency_of_one_webhook_is_limited(server: Server) {
     webhook(&server, &["*"]).await;
     for _ in 0..20 {
         role(&server).await;
@@ -31,7 +31,7 @@ async fn one_webhook_takes_no_more_than_its_slots(server: Server) {
     assert_eq!(deliver(&server, &receiver).await, 4);
 }
 
-async fn a_webhook_that_has_been_failing_takes_two(server: Server) {
+async fn failing_webhook_gets_two_slots(server: Server) {
     let (dead, alive) = (webhook(&server, &["*"]).await, webhook(&server, &["*"]).await);
     for _ in 0..6 {
         role(&server).await;
@@ -39,7 +39,7 @@ async fn a_webhook_that_has_been_failing_takes_two(server: Server) {
     let receiver = Receiver::new(move |attempt| answer(if attempt.webhook_id == dead { 500 } else { 200 }));
     assert_eq!(deliver(&server, &receiver).await, 12);
     receiver.take();
-    // One failure is none; a minute of them is.
+    // A single failure does not throttle; a minute of failures does.
     role(&server).await;
     assert_eq!(deliver(&server, &receiver).await, 2);
     server.state.clock.turn(Duration::from_secs(3600));
@@ -54,7 +54,7 @@ async fn a_webhook_that_has_been_failing_takes_two(server: Server) {
     assert_eq!((of(alive, true), of(dead, true), of(dead, false)), (6, 2, 0));
 }
 
-async fn retries_leave_half_of_the_slots_to_first_attempts(server: Server) {
+async fn half_of_the_slots_are_reserved_for_first_attempts(server: Server) {
     for _ in 0..4 {
         webhook(&server, &["*"]).await;
     }
@@ -65,17 +65,17 @@ async fn retries_leave_half_of_the_slots_to_first_attempts(server: Server) {
     assert_eq!(deliver(&server, &receiver).await, 12);
     server.state.clock.turn(Duration::from_secs(34));
     receiver.take();
-    let made = charter_runtime::webhook::round(&server.state, receiver.clone(), 10).await.expect("a round");
+    let made = charter_runtime::webhook::run_once(&server.state, receiver.clone(), 10).await.expect("a round");
     assert_eq!(made, 5);
     assert!(receiver.take().iter().all(|s| s.number == 2));
     role(&server).await;
-    let made = charter_runtime::webhook::round(&server.state, receiver.clone(), 10).await.expect("a round");
+    let made = charter_runtime::webhook::run_once(&server.state, receiver.clone(), 10).await.expect("a round");
     let sent = receiver.take();
     let firsts = sent.iter().filter(|s| s.number == 1).count();
     assert_eq!((made, firsts), (9, 4), "the first attempts go first");
 }
 
-async fn the_backlog_of_one_does_not_keep_others_waiting(server: Server) {
+async fn backlog_of_one_webhook_does_not_delay_others(server: Server) {
     let (busy, other) = (webhook(&server, &["*"]).await, webhook(&server, &["role.deleted"]).await);
     for _ in 0..40 {
         role(&server).await;
@@ -92,7 +92,7 @@ async fn the_backlog_of_one_does_not_keep_others_waiting(server: Server) {
     );
 }
 
-async fn who_has_nothing_running_goes_before_older_backlogs(server: Server) {
+async fn idle_webhook_is_served_before_older_backlogs(server: Server) {
     for _ in 0..SLOTS / 16 {
         webhook(&server, &["role.created"]).await;
     }
@@ -106,7 +106,7 @@ async fn who_has_nothing_running_goes_before_older_backlogs(server: Server) {
     assert!(receiver.take().iter().any(|sent| sent.webhook_id == other), "its event is the last of all");
 }
 
-async fn a_backlog_keeps_no_new_event_waiting(server: Server) {
+async fn new_events_are_fanned_out_during_a_backlog(server: Server) {
     let (busy, other) = (webhook(&server, &["role.created"]).await, webhook(&server, &["role.deleted"]).await);
     role(&server).await;
     deliver(&server, &Receiver::answering(200)).await;
@@ -118,30 +118,30 @@ async fn a_backlog_keeps_no_new_event_waiting(server: Server) {
     );
     server.sql(&sql).await;
     let receiver = Receiver::slow(Duration::from_millis(5), |_| answer(200));
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() > 50).await;
     server.admin().delete("/roles/1").await.deleted();
     eventually(|| receiver.seen.lock().expect("no test panicked").iter().any(|sent| sent.webhook_id == other)).await;
     let left = count(&server, "webhook_deliveries WHERE status = 'pending'").await;
-    engine.stop().await;
+    dispatcher.stop().await;
     assert!(left > 0, "the backlog went first");
 }
 
-async fn events_that_wait_keep_nobody_from_stopping(server: Server) {
+async fn dispatcher_stops_while_events_are_pending(server: Server) {
     webhook(&server, &["role.created"]).await;
     role(&server).await;
     repeat(&server, 30_000).await;
     let receiver = Receiver::answering(200);
-    let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
     eventually(|| receiver.count() > 0).await;
-    engine.stop().await;
+    dispatcher.stop().await;
     let made = receiver.count();
     assert!(count(&server, "events WHERE fanned_out_at IS NULL").await > 0, "it went on to the last event");
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(receiver.count(), made, "nothing is begun any more");
 }
 
-async fn what_cannot_be_written_of_one_keeps_nothing_of_others(server: Server) {
+async fn failed_write_for_one_webhook_does_not_block_others(server: Server) {
     let (broken, other) = (webhook(&server, &["*"]).await, webhook(&server, &["*"]).await);
     let refuse = match server.state.db.dialect() {
         Dialect::Postgres => format!("ALTER TABLE webhook_logs ADD CHECK (webhook_id <> {broken}) NOT VALID"),
@@ -151,11 +151,11 @@ async fn what_cannot_be_written_of_one_keeps_nothing_of_others(server: Server) {
         ),
     };
     server.sql(&refuse).await;
-    let engine = Engine::start(server.state.clone(), Receiver::answering(200), SLOTS);
+    let dispatcher = Dispatcher::start(server.state.clone(), Receiver::answering(200), SLOTS);
     for number in 1..=3 {
         role(&server).await;
         let fewer = format!("webhooks WHERE (SELECT COUNT(*) FROM webhook_logs WHERE webhook_id = {other}) < {number}");
         none(&server, &fewer).await;
     }
-    engine.stop().await;
+    dispatcher.stop().await;
 }

@@ -1,8 +1,8 @@
-//! The server is killed while it writes and delivers: nothing is lost, nothing is invented, and nobody is told twice of
-//! more than what was under way.
+//! Crash test: the server is killed while it writes and delivers. No event is lost or invented, and only attempts that
+//! were in progress are repeated.
 //!
-//! `CHARTER_TEST_KILLS=200 cargo test --test api delivery::kill -- --nocapture` is the long form, whose leases run out
-//! by themselves.
+//! `CHARTER_TEST_KILLS=200 cargo test --test api delivery::kill -- --nocapture` is the long form, in which leases
+//! expire by themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,24 +18,24 @@ use crate::support::program::Program;
 use crate::support::{Client, Database, Receiver, Reply};
 
 #[test]
-fn nothing_is_lost_on_sqlite() {
+fn no_delivery_is_lost_after_kills_on_sqlite() {
     processes::run(Database::Sqlite, kill);
 }
 
 #[test]
-fn nothing_is_lost_on_postgres() {
+fn no_delivery_is_lost_after_kills_on_postgres() {
     processes::run(Database::Postgres, kill);
 }
 
-/// Three kills are few enough for every run of the tests.
+/// Number of kills in a normal run.
 const SHORT: u64 = 3;
-/// Writes that are acknowledged between two kills.
+/// Acknowledged writes between two kills.
 const LEAST: u64 = 6;
 
 async fn kill(program: Program) {
     let kills = setting("CHARTER_TEST_KILLS").unwrap_or(SHORT);
     let receiver = Receiver::start(|_| {
-        // Long enough for some deliveries to be under way whenever the server is killed.
+        // Slow enough that some attempts are in progress at every kill.
         std::thread::sleep(Duration::from_millis(3));
         Reply::status(200)
     })
@@ -45,7 +45,7 @@ async fn kill(program: Program) {
     let db = Db::connect(program.url(), 2, None).await.expect("the database opens");
     processes::webhook(&db, &receiver.url(), "role.created").await;
     let acknowledged: Arc<Mutex<BTreeSet<String>>> = Arc::default();
-    // Every attempt that was under way when the server was killed, by its lease.
+    // Attempts in progress at a kill, by lease.
     let (mut under_way, mut written) = (BTreeSet::new(), 0);
     for round in 0..kills {
         let serving = processes::serve(&program);
@@ -57,7 +57,7 @@ async fn kill(program: Program) {
                 tokio::spawn(async move { write(&client, &format!("{round}-{writer}"), &stop, &acknowledged).await })
             })
             .collect();
-        // At another moment each time, once some writes were acknowledged.
+        // A different moment each time, after some acknowledged writes.
         let known = || acknowledged.lock().expect("no writer panicked").len() as u64;
         let (before, begun) = (known(), Instant::now());
         while known() < before + LEAST + round % 7 && begun.elapsed() < Duration::from_secs(20) {
@@ -73,13 +73,13 @@ async fn kill(program: Program) {
         let held = "FROM webhook_deliveries WHERE status = 'pending' AND lease_owner IS NOT NULL";
         under_way.extend(texts(&db, &format!("SELECT id || '/' || lease_owner AS v {held}")).await);
         if kills <= SHORT {
-            // The leases of the dead run out.
+            // Expire the leases of the killed process.
             processes::run_sql(&db, "UPDATE webhook_deliveries SET lease_until = created_at").await;
         }
     }
     let serving = processes::serve(&program);
     let begun = Instant::now();
-    // Events first: what is fanned out between the two questions is then pending at the second.
+    // Events first: their deliveries are then pending in the second query.
     while count(&db, "events WHERE fanned_out_at IS NULL").await > 0
         || count(&db, "webhook_deliveries WHERE status = 'pending'").await > 0
     {
@@ -118,8 +118,7 @@ async fn kill(program: Program) {
     db.close().await;
 }
 
-/// Writes as fast as it is answered, until the server is gone. Every third write is one that is refused, of a record
-/// that was stored by the one before.
+/// Writes as fast as the server responds until it is killed. Every third write is a duplicate, which is rejected.
 async fn write(client: &Client, prefix: &str, stop: &AtomicBool, acknowledged: &Mutex<BTreeSet<String>>) -> usize {
     let mut number = 0;
     while !stop.load(Ordering::Relaxed) {

@@ -1,15 +1,15 @@
-//! The delivery engine: what is delivered to whom, when, how often, and by which of several processes.
+//! Webhook dispatcher: fan-out, claims, retries and retention, with one and with several processes.
 
 mod claims;
+mod failure_streak;
 mod fan_out;
 mod isolation;
 mod kill;
-mod manual;
 pub mod processes;
+mod record_visibility;
+mod redelivery;
 mod retention;
-mod schedule;
-mod sight;
-mod streak;
+mod retry_schedule;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,22 +17,22 @@ use std::time::{Duration, Instant};
 use charter_runtime::context::State;
 use charter_runtime::crud::BoxFuture;
 use charter_runtime::db::Sql;
-use charter_runtime::webhook::exchange::{Attempt, Exchange, Outcome};
-use charter_runtime::webhook::round;
+use charter_runtime::webhook::run_once;
+use charter_runtime::webhook::transport::{Attempt, Outcome, Transport};
 use sea_orm::{QueryResult, TryGetable};
 use serde_json::json;
 
 use crate::support::Server;
 
-/// Attempts at a time.
+/// Maximum number of concurrent attempts.
 pub const SLOTS: usize = 64;
 
-/// A receiver without a network, which answers as the test says and keeps what it was sent.
+/// Receiver without a network, which returns the given outcome and records attempts.
 pub struct Receiver {
     answer: Box<dyn Fn(&Attempt) -> Outcome + Send + Sync>,
     takes: Duration,
     pub seen: Mutex<Vec<Attempt>>,
-    /// How many it is answering, and the most that it was answering at a time.
+    /// Current and maximum number of concurrent attempts.
     at_once: Mutex<(usize, usize)>,
 }
 
@@ -41,12 +41,12 @@ impl Receiver {
         Receiver::slow(Duration::ZERO, answer)
     }
 
-    /// One that takes its time.
+    /// Receiver that takes some time.
     pub fn slow(takes: Duration, answer: impl Fn(&Attempt) -> Outcome + Send + Sync + 'static) -> Arc<Receiver> {
         Arc::new(Receiver { answer: Box::new(answer), takes, seen: Mutex::default(), at_once: Mutex::default() })
     }
 
-    /// One that answers everything with this status.
+    /// Receiver that responds with this status.
     pub fn answering(status: u16) -> Arc<Receiver> {
         Receiver::new(move |_| answer(status))
     }
@@ -59,7 +59,7 @@ impl Receiver {
         self.at_once.lock().expect("no test panicked").1
     }
 
-    /// Everything that was sent so far, which is forgotten.
+    /// Returns and clears the recorded attempts.
     pub fn take(&self) -> Vec<Attempt> {
         std::mem::take(&mut *self.seen.lock().expect("no test panicked"))
     }
@@ -71,7 +71,7 @@ impl std::fmt::Debug for Receiver {
     }
 }
 
-impl Exchange for Receiver {
+impl Transport for Receiver {
     fn send<'a>(&'a self, attempt: &'a Attempt) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             self.seen.lock().expect("no test panicked").push(attempt.clone());
@@ -86,12 +86,12 @@ impl Exchange for Receiver {
     }
 }
 
-/// An answer of this status, without a body.
+/// A response with this status and no body.
 pub fn answer(status: u16) -> Outcome {
     Outcome { status: Some(status), ..Outcome::default() }
 }
 
-/// A webhook that was made past the API: these tests are not of its management.
+/// Inserts a webhook without the API.
 pub async fn webhook(server: &Server, events: &[&str]) -> i64 {
     let state = &server.state;
     let columns = "\"user_id\", \"url\", \"events\", \"secret\", \"created_at\", \"updated_at\"";
@@ -105,7 +105,7 @@ pub async fn webhook(server: &Server, events: &[&str]) -> i64 {
     row.try_get("", "id").expect("an id")
 }
 
-/// Has an event `role.created` happen, and answers the role's name.
+/// Emits `role.created` and returns the name of the role.
 pub async fn role(server: &Server) -> String {
     let total = server.admin().get("/roles").await.ok()["meta"]["total"].as_i64().expect("a total");
     let name = format!("Role {total}");
@@ -113,7 +113,7 @@ pub async fn role(server: &Server) -> String {
     name
 }
 
-/// Repeats the last event so often.
+/// Repeats the last event `times` times.
 pub async fn repeat(server: &Server, times: usize) {
     let columns = "\"name\", \"body\", \"created_at\", \"fanned_out_at\"";
     let numbers = format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {times})");
@@ -123,7 +123,7 @@ pub async fn repeat(server: &Server, times: usize) {
     server.sql(&sql).await;
 }
 
-/// One round of deliveries.
+/// Runs one round of deliveries.
 pub async fn deliver(server: &Server, receiver: &Arc<Receiver>) -> usize {
     round(&server.state, receiver.clone(), SLOTS).await.expect("the database answers")
 }
@@ -132,12 +132,12 @@ pub async fn rows(state: &State, sql: &str) -> Vec<QueryResult> {
     Sql::new(state.db.dialect(), sql).all(state.db.reader()).await.expect("the statement runs")
 }
 
-/// The values of one column, which `AS v` names.
+/// Values of the column `v`.
 pub async fn values<T: TryGetable>(server: &Server, sql: &str) -> Vec<T> {
     rows(&server.state, sql).await.iter().map(|row| row.try_get("", "v").expect("a value")).collect()
 }
 
-/// The status of every delivery, in the order in which they were made.
+/// Status of every delivery, in order of creation.
 pub async fn statuses(server: &Server) -> Vec<String> {
     values(server, "SELECT status AS v FROM webhook_deliveries ORDER BY id").await
 }
@@ -146,7 +146,7 @@ pub async fn count(server: &Server, from: &str) -> i64 {
     values(server, &format!("SELECT COUNT(*) AS v FROM {from}")).await[0]
 }
 
-/// Waits until there is none of these, and less long than the database lets a transaction do nothing.
+/// Waits until there are no such rows, for less than the idle timeout of a transaction.
 pub async fn none(server: &Server, from: &str) {
     let begun = Instant::now();
     while count(server, from).await > 0 {

@@ -1,7 +1,7 @@
 //! Several processes on one database, one of which is killed.
 //!
-//! `CHARTER_TEST_DELIVERIES=100000 cargo test --test api delivery::processes -- --nocapture` is the long form, whose
-//! leases run out by themselves.
+//! `CHARTER_TEST_DELIVERIES=100000 cargo test --test api delivery::processes -- --nocapture` is the long form, in which
+//! leases expire by themselves.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -16,12 +16,12 @@ use sea_orm::ConnectionTrait;
 use crate::support::program::{Program, Serving};
 use crate::support::{Database, Receiver, Reply};
 
-/// A number that the environment sets for a long form.
+/// A number from the environment for the long form.
 pub fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
-/// Runs a test with the program on a database of its own, if that is installed.
+/// Runs a test with the program on a database of its own, if it is installed.
 pub fn run<T: Future<Output = ()>>(database: Database, test: impl FnOnce(Program) -> T) {
     if !database.is_installed() {
         return;
@@ -35,7 +35,7 @@ pub fn run<T: Future<Output = ()>>(database: Database, test: impl FnOnce(Program
     });
 }
 
-/// The server with settings that let it deliver to this machine.
+/// The server, configured to deliver to this machine.
 fn command(program: &Program) -> Command {
     let mut command = program.command(&[]);
     command.env("CHARTER_WEBHOOK_ALLOW_HTTP", "true").env("CHARTER_WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8");
@@ -47,7 +47,7 @@ pub fn serve(program: &Program) -> Serving {
     Serving::start(command(program), "Serving ")
 }
 
-/// The first start, and the token that it prints.
+/// Starts the server for the first time and returns the printed token.
 pub fn first(program: &Program) -> (Serving, String) {
     let serving = Serving::start(command(program), "More tokens:");
     let token = serving.banner.lines().map(str::trim).find(|line| line.starts_with("chr_"));
@@ -55,7 +55,7 @@ pub fn first(program: &Program) -> (Serving, String) {
     (serving, token)
 }
 
-/// A webhook of the first administrator, made past the API.
+/// Inserts a webhook of the first administrator without the API.
 pub async fn webhook(db: &Db, url: &str, event: &str) {
     let secret = SigningSecret::generate().expect("a secret");
     let columns = "\"user_id\", \"url\", \"events\", \"secret\", \"created_at\", \"updated_at\"";
@@ -73,20 +73,20 @@ pub async fn run_sql(db: &Db, sql: &str) {
 }
 
 #[test]
-fn four_processes_share_one_database() {
+fn four_processes_deliver_from_one_database() {
     run(Database::Postgres, share);
 }
 
-/// Few enough for every run of the tests.
+/// Number of deliveries in a normal run.
 const SHORT: u64 = 3000;
 const WEBHOOKS: u64 = 10;
 
-/// When each attempt began and ended, by delivery.
+/// Start and end of each attempt, by delivery.
 type Times = HashMap<String, Vec<(Instant, Instant)>>;
 
 async fn share(program: Program) {
     let wanted = setting("CHARTER_TEST_DELIVERIES").unwrap_or(SHORT);
-    // When each attempt at a delivery arrived, and when it was answered.
+    // Start and end of each attempt at a delivery.
     let attempts: Arc<Mutex<Times>> = Arc::default();
     let seen = attempts.clone();
     let receiver = Receiver::start(move |delivery| {
@@ -125,7 +125,7 @@ async fn share(program: Program) {
     let held = if wanted > SHORT {
         number(&db, "status = 'pending' AND lease_owner IS NOT NULL").await
     } else {
-        // Once the living have done all that they can claim, what is left is held by the dead, and runs out.
+        // When the running processes have claimed everything else, the remaining leases are those of the killed one.
         let (mut left, mut before) = (number(&db, "status = 'pending'").await, -1);
         while left != before {
             tokio::time::sleep(Duration::from_millis(1500)).await;
@@ -137,7 +137,7 @@ async fn share(program: Program) {
     let mut taken_over = None;
     while number(&db, "status = 'pending'").await > 0 || arrived() < events * WEBHOOKS {
         assert!(begun.elapsed() < Duration::from_secs(1800), "they never all arrive");
-        // What was held when the process was killed, and is held no more by its lease.
+        // Leased by the killed process and expired.
         let old = number(&db, "status = 'pending' AND lease_until < now() - interval '15 seconds'").await;
         assert_eq!(old, 0, "what the dead held is taken over within 60 s of its claim");
         taken_over = Some(killed.elapsed());

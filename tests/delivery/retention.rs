@@ -1,4 +1,4 @@
-//! What is kept, and for how long; and the figures on it.
+//! Retention of deliveries and logs, and webhook metrics.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::{Receiver, answer, count, deliver, role, webhook};
 use crate::support::{Server, on_both};
 
 on_both!(
-    what_is_done_is_kept_for_30_days,
-    what_is_pending_is_kept_with_its_event,
-    the_figures_are_those_of_the_deliveries
+    finished_deliveries_are_kept_for_30_days,
+    pending_deliveries_are_kept_with_their_events,
+    metrics_count_deliveries
 );
 
 const DAY: u64 = 24 * 3600;
 
-async fn what_is_done_is_kept_for_30_days(server: Server) {
+async fn finished_deliveries_are_kept_for_30_days(server: Server) {
     webhook(&server, &["*"]).await;
     server.sql("DELETE FROM events").await;
     // More than one batch.
@@ -42,13 +42,13 @@ async fn what_is_done_is_kept_for_30_days(server: Server) {
     }
 }
 
-async fn what_is_pending_is_kept_with_its_event(server: Server) {
+async fn pending_deliveries_are_kept_with_their_events(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::new(|attempt| answer(if attempt.number == 1 { 500 } else { 200 }));
     deliver(&server, &receiver).await;
     role(&server).await;
-    // Nobody delivers for longer than things are kept.
+    // No dispatcher runs for longer than the retention.
     server.state.clock.turn(Duration::from_secs(31 * DAY));
     let events = count(&server, "events").await;
     prune(&server.state.db, server.state.clock.now()).await.expect("the database answers");
@@ -59,7 +59,7 @@ async fn what_is_pending_is_kept_with_its_event(server: Server) {
     assert_eq!(count(&server, "webhook_deliveries WHERE finished_at IS NULL").await, 1);
 }
 
-async fn the_figures_are_those_of_the_deliveries(server: Server) {
+async fn metrics_count_deliveries(server: Server) {
     webhook(&server, &["*"]).await;
     for _ in 0..3 {
         role(&server).await;
@@ -69,7 +69,7 @@ async fn the_figures_are_those_of_the_deliveries(server: Server) {
     let receiver = Receiver::new(move |_| {
         let status = answers.lock().expect("no test panicked").pop().flatten();
         let error = status.is_none().then(|| "could not connect".to_string());
-        charter_runtime::webhook::exchange::Outcome { status, error, ..Default::default() }
+        charter_runtime::webhook::transport::Outcome { status, error, ..Default::default() }
     });
     deliver(&server, &receiver).await;
     server.state.clock.turn(Duration::from_secs(134));

@@ -6,7 +6,7 @@ use charter_runtime::crud::routes;
 use charter_runtime::error::CODES;
 use charter_runtime::meta::{Access, Kind, Operation, Shown};
 use charter_runtime::query::{Predicate, TABLE};
-use charter_runtime::webhook::manual;
+use charter_runtime::webhook::redelivery;
 use serde_json::Value;
 
 use super::{description, operations, visit};
@@ -168,7 +168,7 @@ fn every_event_is_described() {
         let named = server.state.catalog.events();
         assert!(named.len() > 20, "{named:?}");
         assert_eq!(webhooks.len(), named.len() + 1, "the event of a test, and no other beside those that are emitted");
-        for name in named.iter().map(String::as_str).chain([manual::TEST]) {
+        for name in named.iter().map(String::as_str).chain([redelivery::TEST_EVENT]) {
             let body = &webhooks[name]["post"]["requestBody"]["content"]["application/json"];
             assert_eq!(body["schema"]["properties"]["event"]["const"], name);
             assert_eq!(body["example"]["event"], name);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ async fn attached(server: &Server) -> String {
 
 async fn deliveries_carry_what_is_described(server: Server) {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
-    let policy = Policy { allow_http: true, networks };
+    let policy = UrlPolicy { allow_http: true, networks };
     let server = server.configured(|config| config.webhook_policy = policy).await;
     let (admin, description) = (server.admin(), description(&server).await);
     let receiver = Receiver::answering(200).await;

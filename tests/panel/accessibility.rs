@@ -1,7 +1,7 @@
 //! Every page, in both themes and on a phone, before axe-core: what links lead to, and what forms do. `CHARTER_TEST_AXE` names
 //! its file, which `.ci/run` installs.
 
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use serde_json::{Value, json};
 
 use super::{PASSWORD, admin, invitation};
@@ -115,7 +115,7 @@ impl Judge {
 
 /// The service that may send to this machine, with something of each kind.
 async fn filled(server: &Server) -> Server {
-    let policy = Policy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
+    let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let server = server.configured(|config| config.webhook_policy = policy).await;
     let client = server.admin();
     let product = client.post("/products", json!({ "name": "Lamp", "tag_list": ["a"] })).await.created("product");

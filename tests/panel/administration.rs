@@ -1,6 +1,6 @@
 //! Administration in the browser: users and their links, roles, tokens shown once, webhooks, rates, the first page.
 
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use serde_json::json;
 
 use super::{admin, visitor};
@@ -77,7 +77,7 @@ async fn a_webhook_is_made_and_its_log_is_read(server: Server) {
 
 async fn a_delivery_is_sent_again_where_its_webhook_is_shown(server: Server) {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
-    let policy = Policy { allow_http: true, networks };
+    let policy = UrlPolicy { allow_http: true, networks };
     let server = server.configured(|config| config.webhook_policy = policy).await;
     let receiver = Receiver::answering(200).await;
     let hook = json!({ "url": receiver.url(), "events": ["*"] });

@@ -352,7 +352,7 @@ async fn what_is_seen_is_what_the_api_answers(server: Server) {
 async fn a_list_that_cannot_be_asked_for_so_says_why(server: Server) {
     let mut admin = visitor(&server, &json!({ "id": 1 })).await;
     admin.get("/products?q[weight_gt]=x").await.status(422).says("cannot be shown as it is asked for").says("Show all");
-    admin.get("/products?filters=[{").await.status(422).says("must be JSON");
+    admin.get("/products?filters=[{").await.status(422).says("must be a JSON list");
     // What names no field changes nothing, and deletes nothing.
     let unknown = [("_step", "apply"), ("_field", "renamed"), ("renamed", "x"), ("id", "1")];
     admin.submit("/products/bulk", &unknown).await.status(404);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use serde_json::json;
 
 use super::admin;
@@ -85,7 +85,7 @@ fn themed(browser: &mut Browser, theme: &str) {
 
 /// The rental business of the pictures.
 async fn filled(server: &Server) -> Server {
-    let policy = Policy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
+    let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let server = server.configured(|config| config.webhook_policy = policy).await;
     let client = server.admin();
     for (index, name) in ["Stage", "Lighting", "Video"].into_iter().enumerate() {

@@ -8,7 +8,7 @@ use charter_runtime::auth::Principal;
 use charter_runtime::context::{Context, State};
 use charter_runtime::custom_field::load_types;
 use charter_runtime::db::{Dialect, Sql};
-use charter_runtime::index;
+use charter_runtime::online_indexes;
 use charter_runtime::query::{Planner, Ranking, parse, write_condition};
 use serde_json::{Value, json};
 
@@ -116,7 +116,8 @@ async fn two_processes_make_the_indexes_together(server: Server) {
     for (number, field_type) in types.into_iter().enumerate() {
         define(if number % 2 == 0 { &one } else { &other }, &format!("field_{number}"), field_type).await;
     }
-    let (first, second) = tokio::join!(index::settle(&server.state), index::settle(&beside.state));
+    let (first, second) =
+        tokio::join!(online_indexes::reconcile(&server.state), online_indexes::reconcile(&beside.state));
     first.and(second).expect("neither is in the other's way");
     wait_for(&server.state, 9).await;
     beside.stop().await;

@@ -1,4 +1,4 @@
-//! `/custom_fields`: definitions, and the values that they allow.
+//! `/custom_fields`: definitions and their values.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ on_both!(
     a_name_is_in_snake_case_and_unique_within_its_entity_type,
     an_entity_type_is_a_plural_name_with_custom_fields,
     a_choice_needs_choices_and_nothing_else_has_them,
-    what_a_definition_is_for_cannot_change,
-    values_are_read_as_their_definition_says,
+    entity_type_name_and_type_of_a_definition_are_immutable,
+    values_are_parsed_by_their_definition,
     values_that_do_not_fit_their_definition_are_refused,
     a_required_field_is_required_of_new_records,
     a_value_of_an_undefined_name_is_refused,
-    two_creates_of_one_name_at_once_give_one_definition,
+    concurrent_creations_with_one_name_give_one_definition,
     an_entity_type_has_at_most_a_hundred,
-    two_names_are_not_told_apart_by_what_predicates_begin_with,
+    names_that_differ_only_by_not_are_rejected,
 );
 
 async fn an_entity_type_has_at_most_a_hundred(server: Server) {
@@ -30,11 +30,11 @@ async fn an_entity_type_has_at_most_a_hundred(server: Server) {
     admin.post("/custom_fields/bulk", create(99, 100)).await.ok();
     let one_more = json!({ "entity_type": "members", "name": "more", "field_type": "text" });
     let problem = admin.post("/custom_fields", one_more).await.invalid("entity_type");
-    assert_eq!(problem, "has 100 custom fields, and can have no more");
+    assert_eq!(problem, "has 100 custom fields, which is the maximum");
     define(&admin, "more", "text", json!({})).await;
 }
 
-async fn two_names_are_not_told_apart_by_what_predicates_begin_with(server: Server) {
+async fn names_that_differ_only_by_not_are_rejected(server: Server) {
     let admin = server.admin();
     define(&admin, "x", "string", json!({})).await;
     define(&admin, "y_not", "string", json!({})).await;
@@ -105,11 +105,11 @@ async fn a_choice_needs_choices_and_nothing_else_has_them(server: Server) {
         assert!(answer.invalid("choices").contains("blank"), "{}", answer.text);
     }
     let twice = admin.post("/custom_fields", body("choice", json!(["a", "b", "a"]))).await;
-    assert_eq!(twice.invalid("choices"), "name \"a\" twice");
+    assert_eq!(twice.invalid("choices"), "contain \"a\" twice");
     admin.put(&format!("/custom_fields/{}", choice["id"]), json!({ "choices": "" })).await.invalid("choices");
 }
 
-async fn what_a_definition_is_for_cannot_change(server: Server) {
+async fn entity_type_name_and_type_of_a_definition_are_immutable(server: Server) {
     let admin = server.admin();
     let definition = define(&admin, "power", "integer", json!({})).await;
     let path = format!("/custom_fields/{}", definition["id"]);
@@ -119,7 +119,7 @@ async fn what_a_definition_is_for_cannot_change(server: Server) {
     assert_eq!(admin.put(&path, definition.clone()).await.record("custom_field"), definition);
 }
 
-async fn values_are_read_as_their_definition_says(server: Server) {
+async fn values_are_parsed_by_their_definition(server: Server) {
     let admin = server.admin();
     for field_type in ["string", "text", "integer", "decimal", "boolean", "date", "timestamp"] {
         define(&admin, &format!("a_{field_type}"), field_type, json!({})).await;
@@ -209,7 +209,7 @@ async fn a_required_field_is_required_of_new_records(server: Server) {
     define(&admin, "motto", "string", json!({ "required": true })).await;
     let answer = admin.put(&path, json!({ "custom_fields": { "motto": "  " } })).await;
     assert_eq!(answer.invalid("custom_fields.motto"), "must not be blank");
-    // A record from before can be changed in other respects.
+    // An older record can still be changed otherwise.
     admin.put(&format!("/products/{}", old["id"]), json!({ "name": "older" })).await.record("product");
 }
 
@@ -227,7 +227,7 @@ async fn a_value_of_an_undefined_name_is_refused(server: Server) {
     }
 }
 
-async fn two_creates_of_one_name_at_once_give_one_definition(server: Server) {
+async fn concurrent_creations_with_one_name_give_one_definition(server: Server) {
     let admin = server.admin();
     for round in 0..5 {
         let body = json!({ "entity_type": "products", "name": format!("f{round}"), "field_type": "string" });

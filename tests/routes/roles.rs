@@ -10,12 +10,12 @@ on_both!(
     permissions_must_be_known,
     a_name_is_unique,
     writing_roles_needs_the_permission_users_manage,
-    users_do_not_keep_a_role_that_is_gone,
-    a_role_that_is_deleted_while_it_is_given_stays_with_nobody,
+    deleted_role_is_removed_from_its_users,
+    role_deleted_during_assignment_stays_with_nobody,
 );
 
 #[test]
-fn roles_that_are_given_while_another_role_goes_stay() {
+fn roles_assigned_during_a_role_deletion_stay() {
     run(Database::Postgres, given_meanwhile);
 }
 
@@ -30,7 +30,7 @@ async fn given_meanwhile(server: Server) {
         let body = json!({ "name": "User", "email": format!("{number}@example.com"), "role_ids": roles[..2] });
         users.push(format!("/users/{}", admin.post("/users", body).await.created("user")["id"]));
     }
-    // The first holder keeps the deletion waiting, which knows all holders by then.
+    // The lock on the first user delays the deletion after it has found all users.
     let transaction = server.state.db.begin().await.expect("a transaction begins");
     let hold = format!("SELECT FROM users WHERE id = {} FOR UPDATE", users[0].trim_start_matches("/users/"));
     transaction.execute_unprepared(&hold).await.expect("it is held");
@@ -47,7 +47,7 @@ async fn given_meanwhile(server: Server) {
     assert_eq!(admin.get(&users[1]).await.record("user")["role_ids"], json!([roles[2]]));
 }
 
-async fn a_role_that_is_deleted_while_it_is_given_stays_with_nobody(server: Server) {
+async fn role_deleted_during_assignment_stays_with_nobody(server: Server) {
     let admin = server.admin();
     let user = admin.post("/users", json!({ "name": "User", "email": "user@example.com" })).await.created("user");
     let path = format!("/users/{}", user["id"]);
@@ -107,7 +107,7 @@ async fn writing_roles_needs_the_permission_users_manage(server: Server) {
     with.post("/roles", json!({ "name": "x" })).await.created("role");
 }
 
-async fn users_do_not_keep_a_role_that_is_gone(server: Server) {
+async fn deleted_role_is_removed_from_its_users(server: Server) {
     let admin = server.admin();
     let (_, other) = server.user(&["settings.manage"], &["*"]).await;
     let role = admin.get("/roles?sort=-id&per_page=1").await.records("roles")[0]["id"].clone();

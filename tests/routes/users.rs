@@ -9,15 +9,15 @@ on_both!(
     an_address_is_unique_whatever_its_case,
     an_address_must_be_one,
     deactivating_stops_the_users_tokens_at_once,
-    a_user_who_is_active_again_is_let_in_again,
+    reactivated_user_is_accepted_again,
     writing_users_needs_the_permission_users_manage,
     only_an_administrator_makes_administrators,
     a_user_whose_views_others_use_cannot_be_deleted,
     the_last_administrator_stays,
-    of_two_administrators_stopped_at_once_one_stays,
+    one_of_two_administrators_deactivated_concurrently_stays,
     a_deleted_users_tokens_are_refused,
     roles_give_permissions_at_once,
-    two_creates_of_one_address_at_once_give_one_user,
+    concurrent_creations_with_one_address_give_one_user,
 );
 
 async fn created(client: &Client, email: &str) -> Value {
@@ -78,13 +78,13 @@ async fn deactivating_stops_the_users_tokens_at_once(server: Server) {
     assert_eq!(answer.record("user")["is_active"], json!(false));
     client.get("/products").await.refused(403, "user_deactivated");
     client.post("/products", json!({ "name": "x" })).await.refused(403, "user_deactivated");
-    // Again, it answers the same.
+    // A second call returns the same.
     let again = admin.post(&format!("{}/deactivate", path(&user)), json!({})).await;
     assert_eq!(again.record("user"), answer.record("user"));
     admin.post("/users/999/deactivate", json!({})).await.refused(404, "not_found");
 }
 
-async fn a_user_who_is_active_again_is_let_in_again(server: Server) {
+async fn reactivated_user_is_accepted_again(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     admin.put(&path(&user), json!({ "is_active": false })).await.record("user");
@@ -116,11 +116,11 @@ async fn only_an_administrator_makes_administrators(server: Server) {
     client.post("/users", body.clone()).await.invalid("is_admin");
     client.put(&path(&user), json!({ "is_admin": true })).await.invalid("is_admin");
     let second = server.admin().post("/users", body).await.created("user");
-    // Nor does an administrator's token that was not given everything: the other's tokens would be as strong at once.
+    // An administrator's token without `*` may not either: the new administrator's tokens would be stronger at once.
     let narrow = server.able(&["users:write"]).await;
     narrow.put(&path(&user), json!({ "is_admin": true })).await.refused(403, "ability_missing");
     narrow.put(&path(&user), json!({ "name": "y" })).await.record("user");
-    // Nor does anybody else change, stop or delete one.
+    // Other users cannot change, deactivate or delete an administrator.
     client.put(&path(&second), json!({ "is_admin": false })).await.refused(403, "permission_missing");
     client.put(&path(&second), json!({ "email": "mine@example.com" })).await.refused(403, "permission_missing");
     client.post(&format!("{}/deactivate", path(&second)), json!({})).await.refused(403, "permission_missing");
@@ -152,7 +152,7 @@ async fn the_last_administrator_stays(server: Server) {
     admin.put("/users/1", json!({ "is_admin": false })).await.record("user");
 }
 
-async fn of_two_administrators_stopped_at_once_one_stays(server: Server) {
+async fn one_of_two_administrators_deactivated_concurrently_stays(server: Server) {
     let admin = server.admin();
     let (_, reader) = server.user(&[], &["users:read"]).await;
     let second = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
@@ -188,7 +188,7 @@ async fn roles_give_permissions_at_once(server: Server) {
     assert_eq!(twice["role_ids"], json!([id]), "a list of ids names each once");
 }
 
-async fn two_creates_of_one_address_at_once_give_one_user(server: Server) {
+async fn concurrent_creations_with_one_address_give_one_user(server: Server) {
     let admin = server.admin();
     for round in 0..5 {
         let body = json!({ "name": "x", "email": format!("same{round}@example.com") });

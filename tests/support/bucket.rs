@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use charter_runtime::attachment::Location;
+use charter_runtime::attachment::S3Config;
 use chrono::{TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -73,9 +73,9 @@ impl Bucket {
     }
 
     /// What a server must know of it.
-    pub fn location(&self) -> Location {
+    pub fn location(&self) -> S3Config {
         let Key { id, secret, region } = self.kept.key.clone();
-        Location {
+        S3Config {
             bucket: NAME.into(),
             prefix: PREFIX.into(),
             endpoint: Some(format!("http://{}", self.address)),

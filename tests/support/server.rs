@@ -11,7 +11,7 @@ use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
 use charter_runtime::crud::{self, Body, BoxFuture, Transaction};
 use charter_runtime::db::Sql;
-use charter_runtime::index;
+use charter_runtime::online_indexes;
 use charter_runtime::search;
 use charter_runtime::server::{self, Running};
 use sea_orm::{ConnectionTrait, Statement};
@@ -270,7 +270,7 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         let token = make_ready(app, &state).await;
         fill(&state).await;
         // A copy has them, and no server over it begins with making them.
-        index::settle(&state).await.expect("the indexes of custom fields are made");
+        online_indexes::reconcile(&state).await.expect("the indexes of custom fields are made");
         search::settle(&state).await.expect("the indexes of substrings are made");
         Prepared { template: database.template(url, &folder, &state).await, token }
     })

@@ -1,15 +1,15 @@
-//! Records that belong to another one are seen where that one is: every door of the API and of the panel, as the owner of a
-//! folder, as somebody else and as an administrator.
+//! Visibility of child records, which follows their parent: all endpoints of the API and pages of the panel, as owner
+//! of a folder, as another user and as administrator.
 
-mod doors;
+mod endpoints;
 mod lists;
-mod told;
+mod webhooks;
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Folders};
 
-/// Another one's note, and what refers to it; a client for each of those who ask.
+/// A note of the owner with everything that refers to it, and a client for each kind of caller.
 pub struct World {
     pub server: Folders,
     pub admin: Client,
@@ -24,7 +24,7 @@ pub struct World {
     pub pin: Value,
 }
 
-/// The text by which the hidden note is known.
+/// Text of the hidden note.
 pub const SECRET: &str = "The safe is behind the mirror";
 
 impl World {
@@ -46,7 +46,7 @@ impl World {
         World { server, admin, owner, stranger, owner_user, stranger_user, folder, note, attachment, link, pin }
     }
 
-    /// Those who ask, with whether they see the note.
+    /// Callers and whether they see the note.
     pub fn callers(&self) -> [(&'static str, &Client, bool); 3] {
         [("owner", &self.owner, true), ("stranger", &self.stranger, false), ("administrator", &self.admin, true)]
     }
@@ -56,7 +56,7 @@ impl World {
     }
 }
 
-/// Uploads a small file that is to hang on the note.
+/// Uploads a small file to the note.
 pub async fn attach(client: &Client, note: &Value) -> crate::support::Answer {
     let form = crate::routes::attachments::Form::default();
     let form = form.field("attachable_type", "Note").field("attachable_id", &note["id"]);

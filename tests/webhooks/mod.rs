@@ -1,41 +1,41 @@
-//! Deliveries: where they may go, what they carry, and what is made of the answer.
+//! Webhook transport: allowed addresses, requests, signatures and outcomes.
 
-mod addresses;
-mod exchange;
+mod http_transport;
+mod signature_vectors;
 mod tls;
-mod vectors;
+mod url_policy;
 
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use charter_runtime::webhook::name::Lookup;
-use charter_runtime::webhook::{Attempt, Limits, Policy, Sender, SigningSecret};
+use charter_runtime::webhook::dns::Lookup;
+use charter_runtime::webhook::{Attempt, HttpTransport, SigningSecret, TransportLimits, UrlPolicy};
 use chrono::{DateTime, Utc};
 
-/// A policy that also allows http, and these networks.
-fn allowing(networks: &[&str]) -> Policy {
+/// A policy that also allows http and these networks.
+fn allowing(networks: &[&str]) -> UrlPolicy {
     let networks = networks.iter().map(|text| text.parse().expect("a network")).collect();
-    Policy { allow_http: true, networks }
+    UrlPolicy { allow_http: true, networks }
 }
 
-/// A sender that gives up soon.
-fn sender(policy: Policy, lookup: Lookup) -> Sender {
-    Sender::with(policy, lookup, quick(), rustls::RootCertStore::empty().into()).expect("a sender")
+/// A transport with short timeouts.
+fn sender(policy: UrlPolicy, lookup: Lookup) -> HttpTransport {
+    HttpTransport::with(policy, lookup, quick(), rustls::RootCertStore::empty().into()).expect("a sender")
 }
 
-fn quick() -> Limits {
+fn quick() -> TransportLimits {
     let soon = Duration::from_millis(400);
-    Limits { lookup: soon, connect: soon, whole: soon * 2, ..Limits::default() }
+    TransportLimits { lookup: soon, connect: soon, total: soon * 2, ..TransportLimits::default() }
 }
 
-/// Names that are not asked for.
+/// A lookup that must not be called.
 fn no_names() -> Lookup {
     Arc::new(|_| Box::pin(async { Err(io::Error::other("no such name")) }))
 }
 
-/// Every name has these addresses.
+/// A lookup that returns these addresses for every name.
 fn named(addresses: &[&str]) -> Lookup {
     let addresses: Vec<IpAddr> = addresses.iter().map(|text| text.parse().expect("an address")).collect();
     Arc::new(move |_| {

@@ -1,8 +1,8 @@
-//! Deliveries over TLS: whom the sender trusts.
+//! TLS of deliveries: certificates that the transport accepts.
 
 use std::sync::Arc;
 
-use charter_runtime::webhook::{Exchange, Outcome, Sender};
+use charter_runtime::webhook::{HttpTransport, Outcome, Transport};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{RootCertStore, ServerConfig};
@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 use super::{allowing, attempt, named, quick};
 use crate::support::{Receiver, Reply};
 
-/// An authority of the test's own.
+/// A certificate authority of the test.
 struct Authority {
     certificate: CertificateDer<'static>,
     issuer: Issuer<'static, KeyPair>,
@@ -27,7 +27,7 @@ impl Authority {
         Authority { certificate: certificate.der().clone(), issuer: Issuer::new(params, key) }
     }
 
-    /// A server whose certificate is for this name, and ends with this year.
+    /// A server with a certificate for this name that expires at the end of this year.
     fn server(&self, name: &str, until: i32) -> TlsAcceptor {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(vec![name.to_string()]).expect("a name");
@@ -48,25 +48,25 @@ impl Authority {
     }
 }
 
-/// What comes of an attempt over TLS at `receiver.example`, and how many requests arrived.
+/// Outcome of an attempt over TLS at `receiver.example`, and the number of requests that arrived.
 async fn outcome(server: TlsAcceptor, roots: RootCertStore) -> (Outcome, usize) {
     let receiver = Receiver::listen("127.0.0.1:0", Some(server), |_| Reply::status(204)).await;
-    let policy = charter_runtime::webhook::Policy { allow_http: false, ..allowing(&["127.0.0.0/8"]) };
-    let sender = Sender::with(policy, named(&["127.0.0.1"]), quick(), roots.into()).expect("a sender");
+    let policy = charter_runtime::webhook::UrlPolicy { allow_http: false, ..allowing(&["127.0.0.0/8"]) };
+    let sender = HttpTransport::with(policy, named(&["127.0.0.1"]), quick(), roots.into()).expect("a sender");
     let url = format!("https://receiver.example:{}/hooks", receiver.address.port());
     let outcome = sender.send(&attempt(&url)).await;
     (outcome, receiver.received().len())
 }
 
 #[tokio::test]
-async fn a_receiver_with_a_certificate_for_its_name_is_delivered_to() {
+async fn valid_certificate_is_accepted() {
     let authority = Authority::new("One");
     let (outcome, arrived) = outcome(authority.server("receiver.example", 2099), authority.roots()).await;
     assert_eq!((outcome.status, outcome.error, arrived), (Some(204), None, 1));
 }
 
 #[tokio::test]
-async fn nothing_is_sent_to_a_receiver_that_cannot_prove_who_it_is() {
+async fn invalid_certificates_are_rejected_before_the_request() {
     let (authority, other) = (Authority::new("One"), Authority::new("Other"));
     let cases = [
         ("an unknown authority", authority.server("receiver.example", 2099), other.roots(), "UnknownIssuer"),

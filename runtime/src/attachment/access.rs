@@ -1,10 +1,11 @@
-//! Who may see an attachment: whoever may see the record that it hangs on. That record's abilities are the attachment's.
+//! Access rules of attachments: an attachment has the visibility, abilities and permissions of the record that it is
+//! attached to.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait, SimpleExpr};
 use sea_orm::{QueryOrder, Value};
 
-use super::{leftover, record};
+use super::{pending_deletion, record};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::crud::{load, to_read, to_write, visible};
@@ -14,23 +15,23 @@ use crate::meta::FieldMeta;
 use crate::query::Condition;
 use crate::resource::Resource;
 
-/// The attachments of one record.
-pub fn hangs_on(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
+/// Condition for the attachments of one record.
+pub fn attached_to(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
     let field = |name: &str| entry.field(name).ok_or_else(|| Error::internal(format!("`{name}` is not a field")));
     let of_type = Condition::equals(field("attachable_type")?, target.meta.type_name);
     Ok(of_type.and(Condition::equals(field("attachable_id")?, id)))
 }
 
-/// The resource that a client means: by its type name or its singular name, without regard to case.
+/// Finds an attachable resource by type name or singular name, ignoring case.
 pub fn attachable<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Entry> {
     let is_it = |entry: &&Entry| [entry.meta.type_name, entry.meta.name].iter().any(|n| n.eq_ignore_ascii_case(name));
     catalog.attachables().find(is_it)
 }
 
-/// The resource and the id of what an attachment hangs on, from the values of its fields.
+/// The resource and id of the record that an attachment belongs to, read from the attachment's fields.
 ///
 /// # Errors
-/// When a value cannot be read.
+/// If a value cannot be read.
 pub fn target<'c>(
     catalog: &'c Catalog,
     entry: &Entry,
@@ -45,64 +46,65 @@ pub fn target<'c>(
     })
 }
 
-/// The scope of attachments: the caller sees those of the records that the caller sees, of resources that the caller may read
-/// or write.
+/// Scope of attachments: the caller sees attachments of visible records, of resources that the caller may read or
+/// write.
 pub fn scope(context: &Context<'_>) -> Option<Condition> {
     let fields = record::Entity::meta().fields;
     let field = |name: &str| fields.iter().find(|field| field.name == name);
     let (Some(of_type), Some(id)) = (field("attachable_type"), field("attachable_id")) else { return None };
     let mut seen = Vec::new();
     for target in context.catalog().attachables() {
-        // Who may only write them deletes them.
+        // A caller who may only write may delete attachments.
         let permissions = [target.meta.read_permission, target.meta.write_permission];
         let has =
             |permission: Option<&str>| permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
         let may = permissions.into_iter().any(has);
         if may {
-            // Also where everybody sees all of them: what a record hung on may have gone without a word.
-            let there = Condition::refers(id, target.meta, visible(context, target));
-            seen.push(Condition::equals(of_type, target.meta.type_name).and(there));
+            // Checked even if everyone sees the resource, because a cascade in the database may have deleted the
+            // record.
+            let exists = Condition::refers(id, target.meta, visible(context, target));
+            seen.push(Condition::equals(of_type, target.meta.type_name).and(exists));
         }
     }
     Some(Condition::Any(seen))
 }
 
-/// Makes sure that the caller may read, or write, the attachments of what this one hangs on. Whether the caller sees that is
-/// asked by [`scope`].
+/// Checks that the caller may read or write attachments of the record that this one belongs to. [`scope`] checks that
+/// the record is visible.
 ///
 /// # Errors
-/// [`Error::NotFound`] otherwise: it is no record that this caller may see.
-pub async fn reach(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
+/// [`Error::NotFound`] if not, as for a record that the caller cannot see.
+pub async fn check_access(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
     let attachment = record::Entity::find_by_id(id).one(context.db()).await?.ok_or(Error::NotFound)?;
     let target = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
-    may(context, target, reads).map_err(|_| Error::NotFound)
+    check_permission(context, target, reads).map_err(|_| Error::NotFound)
 }
 
-/// What the caller needs to read, or write, the attachments of a resource's records.
+/// Checks the ability and permission to read or write attachments of a resource.
 ///
 /// # Errors
-/// 403 for an ability or a permission that is missing.
-pub fn may(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
+/// 403 if an ability or a permission is missing.
+pub fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
     let (ability, permission) = if reads { to_read(target) } else { to_write(target) };
     context.caller().need_ability(&ability)?;
     permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
 }
 
-/// Whether the caller sees this record; `lock` keeps it there until the transaction ends.
-pub async fn is_there(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
+/// Reports whether the record exists and the caller sees it. With `lock`, the row is locked until the transaction ends.
+pub async fn target_exists(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
     let condition = visible(context, target);
     Ok(load(context, target, id, &condition, lock).await?.is_some())
 }
 
 /// The ids of a record's attachments.
-pub async fn of(context: &Context<'_>, target: &Entry, id: i64) -> Result<Vec<i64>> {
-    let those = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
-    let found = record::Entity::find().filter(those).order_by_asc(record::Column::Id).all(context.db()).await?;
+pub async fn attachment_ids(context: &Context<'_>, target: &Entry, id: i64) -> Result<Vec<i64>> {
+    let of_record = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
+    let found = record::Entity::find().filter(of_record).order_by_asc(record::Column::Id).all(context.db()).await?;
     Ok(found.iter().map(|attachment| attachment.id).collect())
 }
 
-/// Forgets those whose record went without a word: deleted by the database together with another.
-pub async fn forget_orphans(context: &Context<'_>) -> Result<()> {
+/// Deletes attachments whose record the database deleted in a cascade.
+pub async fn delete_orphans(context: &Context<'_>) -> Result<()> {
     for target in context.catalog().attachables() {
         let mut sql = Sql::new(
             context.state().db.dialect(),
@@ -119,13 +121,13 @@ pub async fn forget_orphans(context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-async fn remove(context: &Context<'_>, those: SimpleExpr) -> Result<()> {
-    let found = record::Entity::find().filter(those.clone()).all(context.db()).await?;
+async fn remove(context: &Context<'_>, condition: SimpleExpr) -> Result<()> {
+    let found = record::Entity::find().filter(condition.clone()).all(context.db()).await?;
     for attachment in &found {
-        leftover::add(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await?;
+        pending_deletion::schedule(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await?;
     }
     if !found.is_empty() {
-        record::Entity::delete_many().filter(those).exec(context.db()).await?;
+        record::Entity::delete_many().filter(condition).exec(context.db()).await?;
     }
     Ok(())
 }

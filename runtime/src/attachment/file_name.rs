@@ -1,12 +1,12 @@
-//! The name of an uploaded file: cleaned of what could do harm, and written into a header so that every client reads it.
+//! Names of uploaded files: sanitized, and encoded for the header `Content-Disposition`.
 
 use std::fmt::Write;
 
-/// A name has at most so many characters.
-const LONGEST: usize = 255;
+/// Maximum length of a name.
+const MAX_CHARACTERS: usize = 255;
 
-/// The last segment of what the client sent, without control characters and direction marks, cut so that its ending
-/// stays.
+/// The last path segment of the client's file name, without control characters and bidirectional marks, truncated such
+/// that its extension stays.
 pub fn clean(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let kept: String = last.chars().filter(|c| !is_harmful(*c)).collect();
@@ -15,21 +15,21 @@ pub fn clean(given: &str) -> String {
         return "file".into();
     }
     let length = name.chars().count();
-    if length <= LONGEST {
+    if length <= MAX_CHARACTERS {
         return name.into();
     }
-    // An ending longer than this is none.
+    // An extension longer than 16 bytes is none.
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let ending = if ending.is_empty() || ending.len() > 16 { String::new() } else { format!(".{ending}") };
-    let stem: String = name.chars().take(LONGEST - ending.chars().count()).collect();
+    let stem: String = name.chars().take(MAX_CHARACTERS - ending.chars().count()).collect();
     format!("{stem}{ending}")
 }
 
-/// The endings of images, each under the type whose files have it. A type's first one is the usual one.
+/// File extensions of each image type, the preferred one first.
 const IMAGES: [(&str, &[&str]); 4] =
     [("image/jpeg", &["jpg", "jpeg"]), ("image/png", &["png"]), ("image/gif", &["gif"]), ("image/webp", &["webp"])];
 
-/// The name of an image that was made of another: with an ending of its own type.
+/// Name of an image that was converted from another: it gets the extension of its own type.
 pub fn of_image(original: &str, media_type: &str) -> String {
     let endings =
         |wanted: &str| IMAGES.iter().find(|(known, _)| *known == wanted).map_or(&[][..], |(_, endings)| endings);
@@ -39,19 +39,19 @@ pub fn of_image(original: &str, media_type: &str) -> String {
     if is_one_of(own) {
         return original.into();
     }
-    // What stands behind a point is part of the name where it is no image's ending.
+    // Text after a dot is part of the name unless it is an image extension.
     let stem = if IMAGES.iter().any(|(_, endings)| is_one_of(endings)) { stem } else { original };
     own.first().map_or_else(|| stem.into(), |ending| format!("{stem}.{ending}"))
 }
 
-/// Characters that are not seen, or that make a name read otherwise than it is.
+/// Reports characters that are invisible or change how a name is displayed.
 fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// `inline; filename="a.png"; filename*=UTF-8''a.png` (RFC 6266, RFC 8187). The plain form is for clients that know no
-/// other; what ASCII cannot say in it is `_`.
+/// `inline; filename="a.png"; filename*=UTF-8''a.png` (RFC 6266, RFC 8187). `filename` is for old clients, with `_` for
+/// everything outside ASCII.
 pub fn disposition(kind: &str, name: &str) -> String {
     let mut text = format!("{kind}; filename=\"");
     for c in name.chars() {
@@ -63,7 +63,7 @@ pub fn disposition(kind: &str, name: &str) -> String {
     }
     text.push_str("\"; filename*=UTF-8''");
     for byte in name.bytes() {
-        // attr-char of RFC 8187.
+        // `attr-char` (RFC 8187, section 3.2.1).
         if byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
             text.push(char::from(byte));
         } else {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_no_path_and_nothing_unseen() {
+    fn path_and_invisible_characters_are_removed() {
         for (given, expected) in [
             ("a.png", "a.png"),
             ("/etc/passwd", "passwd"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_was_made_of_another_has_its_own_ending() {
+    fn converted_image_gets_the_extension_of_its_type() {
         for (original, media_type, expected) in [
             ("x.png", "image/jpeg", "x.jpg"),
             ("x.JPEG", "image/jpeg", "x.JPEG"),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_keeps_its_ending() {
+    fn long_name_is_truncated_before_its_extension() {
         assert_eq!(clean(&"é".repeat(255)).chars().count(), 255);
         let cut = clean(&format!("{}.tar.gz", "é".repeat(300)));
         assert_eq!(cut.chars().count(), 255);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disposition_is_ascii_and_holds_the_whole_name() {
+    fn content_disposition_is_ascii_and_has_the_full_name() {
         assert_eq!(disposition("inline", "a.png"), "inline; filename=\"a.png\"; filename*=UTF-8''a.png");
         let text = disposition("attachment", "na\"ïve 100%\\.txt");
         assert_eq!(text, "attachment; filename=\"na__ve 100__.txt\"; filename*=UTF-8''na%22%C3%AFve%20100%25%5C.txt");

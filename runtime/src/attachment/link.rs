@@ -1,4 +1,4 @@
-//! Signed links to stored files: who has one needs no token, for an hour, for that file and that purpose alone.
+//! Signed links to stored files, valid for one hour and one file without a token.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use hmac::{Hmac, Mac};
@@ -6,20 +6,20 @@ use sha2::Sha256;
 use uuid::Uuid;
 
 use super::storage::Part;
+use crate::crypto::hmac::{hmac_sha256, hmac_with_key};
 use crate::error::{Error, Result};
-use crate::mac::{hmac, keyed};
 
-/// How long a link works (the specification, "Limits").
+/// Lifetime of a link (the specification, "Limits").
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);
 
-/// Where links lead: outside `/api/v1`, where every path wants a token.
+/// Path of links, outside `/api/v1`, where every path needs a token.
 pub const PATH: &str = "/files";
 
-/// What stands between what is signed and the signature.
+/// Separator between the signed text and the signature.
 const SIGNATURE: &str = "&signature=";
 const EXPIRES: &str = "?expires=";
 
-/// Makes and checks links.
+/// Creates and verifies links.
 pub struct Signer(Hmac<Sha256>);
 
 impl std::fmt::Debug for Signer {
@@ -30,9 +30,9 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// The key of links is made of the server's secret key and serves for nothing else.
+    /// Derives the signing key from the server's secret key, for this purpose only.
     pub fn new(secret_key: &str) -> Signer {
-        Signer(keyed(&hmac(secret_key.as_bytes(), b"charter: links to attachments")))
+        Signer(hmac_with_key(&hmac_sha256(secret_key.as_bytes(), b"charter: links to attachments")))
     }
 
     /// `/files/<uuid>/<part>?expires=<unix time>&signature=<hex>`
@@ -45,19 +45,18 @@ impl Signer {
         link
     }
 
-    /// Checks path and query string as they were sent, every byte of them. The comparison takes the same time wherever
-    /// they differ.
+    /// Verifies the path and query string exactly as they were sent, in constant time.
     ///
     /// # Errors
-    /// [`Error::LinkInvalid`] when anything was changed; [`Error::LinkExpired`] after its hour.
+    /// [`Error::LinkInvalid`] if anything was changed; [`Error::LinkExpired`] after one hour.
     pub fn check(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
         let (signed, signature) = target.rsplit_once(SIGNATURE).ok_or(Error::LinkInvalid)?;
-        // In the one form in which they are written.
+        // Only lower-case digits are valid, because links are written with them.
         let digits = Some(signature).filter(|digits| !digits.bytes().any(|digit| digit.is_ascii_uppercase()));
         let signature = digits.and_then(|digits| hex::decode(digits).ok()).ok_or(Error::LinkInvalid)?;
         let mac = self.0.clone().chain_update(signed.as_bytes());
         mac.verify_slice(&signature).map_err(|_| Error::LinkInvalid)?;
-        // What is signed is as it was written.
+        // The signature is valid: the text is as this server wrote it.
         let expires = signed.rsplit_once(EXPIRES).and_then(|(_, time)| time.parse::<i64>().ok());
         if expires.ok_or(Error::LinkInvalid)? <= now.timestamp() {
             return Err(Error::LinkExpired);
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_works_for_its_hour_and_no_byte_of_it_can_be_changed() {
+    fn link_is_valid_for_an_hour_and_invalid_after_any_change() {
         let signer = Signer::new("secret");
         let now = DateTime::from_timestamp(1_800_000_000, 999_000_000).unwrap();
         let link = signer.link(Part::File, Uuid::from_u128(7), now);
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn another_key_and_another_purpose_sign_otherwise() {
+    fn link_is_invalid_for_another_key_or_part() {
         let now = Utc::now();
         let link = Signer::new("secret").link(Part::File, Uuid::nil(), now);
         assert!(Signer::new("other").check(&link, now).is_err());

@@ -1,13 +1,14 @@
-//! The type of a file by its bytes, and which types a browser may show.
+//! Media types: detected from the bytes of a file, and which of them browsers may display.
 
-/// What stands in no other row.
+/// Type of unrecognized content.
 const UNKNOWN: &str = "application/octet-stream";
 const TEXT: &str = "text/plain";
 
-/// Images of which thumbnails are made.
+/// Image types with thumbnails.
 pub const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The type that the beginning of a file shows, which may be all of it; text without a mark of its own is `text/plain`.
+/// Detects the type from the beginning of a file (`is_all`: from the whole file). Text without a signature is
+/// `text/plain`.
 pub fn detect(head: &[u8], is_all: bool) -> &'static str {
     match infer::get(head) {
         Some(found) => found.mime_type(),
@@ -16,17 +17,17 @@ pub fn detect(head: &[u8], is_all: bool) -> &'static str {
     }
 }
 
-/// Whether a browser may show it in place: what can run no script, whatever is in it.
-pub fn is_shown(media_type: &str) -> bool {
+/// Reports whether browsers may display the type inline: types that cannot run a script.
+pub fn is_displayable(media_type: &str) -> bool {
     media_type == TEXT || IMAGES.contains(&media_type)
 }
 
-/// The header: text is said to be UTF-8, which was looked at.
+/// Value of `Content-Type`. Text is declared as UTF-8, which [`detect`] has checked.
 pub fn header(media_type: &str) -> String {
     if media_type == TEXT { format!("{TEXT}; charset=utf-8") } else { media_type.into() }
 }
 
-/// UTF-8 without control characters; where more follows, the last character may be cut.
+/// UTF-8 without control characters. If more bytes follow, the last character may be incomplete.
 fn is_text(head: &[u8], is_all: bool) -> bool {
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_is_found_in_the_bytes() {
+    fn type_is_detected_from_the_bytes() {
         for (bytes, expected) in [
             (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], "image/png"),
             (b"\xff\xd8\xff\xe0\0\x10JFIF", "image/jpeg"),
@@ -69,12 +70,12 @@ mod tests {
     }
 
     #[test]
-    fn what_can_run_a_script_is_not_shown() {
+    fn types_that_can_run_scripts_are_not_displayed() {
         for safe in ["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"] {
-            assert!(is_shown(safe), "{safe}");
+            assert!(is_displayable(safe), "{safe}");
         }
         for other in ["text/html", "text/xml", "image/svg+xml", "application/pdf", UNKNOWN] {
-            assert!(!is_shown(other), "{other}");
+            assert!(!is_displayable(other), "{other}");
         }
     }
 }

@@ -1,33 +1,33 @@
-//! Files attached to records: uploaded, described, listed below the record that they hang on, and gone with it.
+//! Attachments: files uploaded to a record, listed below it and deleted with it.
 //!
-//! The bytes are in a [`Storage`], under the attachment's UUID; a row of `attachments` owns them. Whatever is in storage
-//! without an owner stands in `attachment_leftovers` since before its first byte, so that [`sweep`] finds it.
+//! A row of `attachments` owns the bytes in [`Storage`] under its UUID. A file without such a row is scheduled for deletion
+//! from before its first byte, and deleted by [`collect_garbage`].
 
 mod access;
-mod bucket;
-mod delivery;
+mod content_headers;
+mod download;
 mod file_name;
-mod form;
-mod leftover;
+mod garbage_collection;
 mod link;
-mod location;
 mod media_type;
-mod presentation;
+mod multipart;
+mod pending_deletion;
 mod record;
+mod s3;
+mod s3_config;
 mod spool;
 mod storage;
-mod sweep;
 mod thumbnail;
 mod upload;
 
-pub use access::{hangs_on, of, reach, target};
-pub use delivery::{Delivery, find};
+pub use access::{attached_to, attachment_ids, check_access, target};
+pub use content_headers::ContentHeaders;
+pub use download::{Download, find_download};
+pub use garbage_collection::{collect_garbage, run_garbage_collection};
 pub use link::PATH;
-pub use location::Location;
-pub use presentation::Presentation;
 pub use record::route;
+pub use s3_config::S3Config;
 pub use storage::{Part, Storage};
-pub use sweep::{sweep, sweep_once};
 
-/// The largest file: 20 MB in the specification, which are 20 × 1024 × 1024 bytes.
-pub const MOST_BYTES: u64 = 20 << 20;
+/// Maximum file size: 20 MB in the specification, read as 20 × 1024 × 1024 bytes.
+pub const MAX_FILE_BYTES: u64 = 20 << 20;

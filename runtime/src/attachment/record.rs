@@ -1,11 +1,11 @@
-//! An attachment as a record: what is known of a file. Its bytes are elsewhere.
+//! The attachment resource: metadata of a file, whose bytes are in storage.
 
 use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
-use super::presentation::Presentation;
+use super::content_headers::ContentHeaders;
 use super::storage::Part;
-use super::{access, leftover, upload};
+use super::{access, pending_deletion, upload};
 use crate::crud::{BoxFuture, Context, Route};
 use crate::db::Row;
 use crate::error::{Error, Result};
@@ -17,12 +17,12 @@ use crate::record::{Cell, Shape, write_text};
 #[resource(index("uuid"), index("attachable_type", "attachable_id"))]
 pub struct Model {
     pub id: i64,
-    /// Names the file in storage and in its links.
+    /// Key of the file in storage and in its links.
     #[field(read_only)]
     pub uuid: Uuid,
     #[field(string(255), read_only)]
     pub original_name: String,
-    /// The type that the bytes show, whatever the client declared.
+    /// Detected from the bytes; the client's type is ignored.
     #[field(string(255), read_only)]
     pub mime_type: String,
     #[field(read_only)]
@@ -39,12 +39,12 @@ pub struct Model {
     pub created_at: DateTimeUtc,
     #[field(timestamp(offset), read_only)]
     pub updated_at: DateTimeUtc,
-    /// What it hangs on: the type name of a resource that declares `attachments`, and the id of a record.
+    /// The record that it is attached to: the type name of a resource that declares `attachments`, and an id.
     #[field(string(64), required, write_only)]
     pub attachable_type: String,
     #[field(required, write_only)]
     pub attachable_id: i64,
-    /// The type of the thumbnail, when there is one.
+    /// Type of the thumbnail, if there is one.
     #[field(string(64), internal)]
     pub thumb_type: Option<String>,
 }
@@ -62,13 +62,13 @@ trait Behaviour {
 }
 
 impl Behaviour for Entity {
-    /// The bytes belong to nobody from the moment that the deletion stands.
+    /// Schedules the deletion of the files in the same transaction.
     async fn after_delete(context: &Context<'_>, attachment: &Model) -> Result<()> {
-        leftover::add(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await
+        pending_deletion::schedule(context.db(), context.state().db.dialect(), attachment.uuid, context.now()).await
     }
 }
 
-/// The links, made anew each time that the record is shown.
+/// Signed links, created each time that the record is shown.
 fn computed<'a>(
     context: &'a Context<'a>,
     field: &'static FieldMeta,
@@ -92,8 +92,8 @@ fn computed<'a>(
             };
             let uuid = Cell::new(row, uuid)?.uuid()?.ok_or_else(|| missing("uuid"))?;
             let name = Cell::new(row, name)?.text()?.ok_or_else(|| missing("original_name"))?;
-            let presentation = Presentation::of(part, media_type, name);
-            let link = context.state().attachments.link(&base_url, part, uuid, context.now(), presentation).await?;
+            let headers = ContentHeaders::of(part, media_type, name);
+            let link = context.state().attachments.link(&base_url, part, uuid, context.now(), headers).await?;
             let mut value = Vec::with_capacity(link.len() + 2);
             write_text(&mut value, &link);
             values.push(value);

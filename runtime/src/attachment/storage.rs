@@ -1,4 +1,4 @@
-//! Where the bytes are: in a folder of the data folder, or in a bucket of an S3-compatible service.
+//! Storage of attachment files: a folder below the data folder, or a bucket of an S3-compatible service.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,22 +14,22 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
-use super::bucket::{Bucket, away};
+use super::content_headers::ContentHeaders;
 use super::link::Signer;
 use super::media_type::IMAGES;
-use super::presentation::Presentation;
-use super::spool::{Spool, new_uuid, on_disk};
-use super::thumbnail::{self, Looked};
+use super::s3::{Bucket, storage_unavailable};
+use super::spool::{Spool, new_uuid, run_on_disk};
+use super::thumbnail::{self, ImageInspection};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::lasting::apart;
 
-/// So many threads at once write what is received.
-const WRITERS: usize = 8;
-/// So many uploads at once have taken bytes from their connections and not yet written them.
-const TURNS: usize = 16;
+/// Maximum number of threads that write uploads to disk.
+const MAX_DISK_WRITERS: usize = 8;
+/// Maximum number of uploads with received bytes that are not written yet.
+const MAX_BUFFERED_UPLOADS: usize = 16;
 
-/// Which bytes of an attachment: each is an object of its own.
+/// An object of an attachment: the file or its thumbnail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     File,
@@ -47,35 +47,34 @@ impl Part {
     }
 }
 
-/// What holds the objects. Their names are the same in both, so that a folder can be copied to a bucket.
+/// Where the objects are. Both use the same names, which lets a folder be copied to a bucket.
 #[derive(Debug)]
-enum Place {
+enum Backend {
     Folder(LocalFileSystem),
     Bucket(Bucket),
 }
 
-/// The storage of an application's attachments, and the folder in which uploads are received.
+/// Storage of attachments and the folder for incoming uploads.
 #[derive(Debug)]
 pub struct Storage {
-    place: Place,
-    /// What the name of every object begins with.
+    backend: Backend,
+    /// Prefix of all object names.
     prefix: Path,
-    /// Where uploads are until they are known to be good. It lies beside the folder of the files, so that moving one
-    /// there copies nothing.
+    /// Folder of spool files, on the same file system as the files, which makes moving one a rename.
     spool: PathBuf,
     disk: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
-    /// Held by who decodes an image: one at a time, because each may take much memory.
+    buffer_permits: Arc<Semaphore>,
+    /// Allows one image to be decoded at a time, because decoding may need much memory.
     images: Arc<Semaphore>,
     signer: Signer,
-    sweeper: Notify,
+    collector_wake: Notify,
 }
 
 impl Storage {
-    /// Makes the folders, or makes ready to reach the bucket, which is not asked yet.
+    /// Creates the folders, or configures the bucket without connecting to it.
     ///
     /// # Errors
-    /// When the data folder cannot be written, or TLS not be set up.
+    /// If the data folder is not writable, or TLS cannot be set up.
     pub fn open(config: &Config) -> Result<Storage> {
         let problem = |path: &std::path::Path, error: &dyn std::fmt::Display| {
             Error::internal(format!("the folder {}: {error}", path.display()))
@@ -83,76 +82,77 @@ impl Storage {
         let (root, spool) = (config.data_dir.join("attachments"), config.data_dir.join("uploads"));
         let make = |folder: &std::path::Path| std::fs::create_dir_all(folder).map_err(|error| problem(folder, &error));
         make(&spool)?;
-        let (place, prefix) = match &config.storage {
-            Some(location) => (Place::Bucket(Bucket::open(location)?), Path::from(location.prefix.as_str())),
+        let (backend, prefix) = match &config.storage {
+            Some(s3) => (Backend::Bucket(Bucket::open(s3)?), Path::from(s3.prefix.as_str())),
             None => {
                 make(&root)?;
                 let files = LocalFileSystem::new_with_prefix(&root).map_err(|error| problem(&root, &error))?;
-                (Place::Folder(files.with_automatic_cleanup(true).with_fsync(true)), Path::default())
+                (Backend::Folder(files.with_automatic_cleanup(true).with_fsync(true)), Path::default())
             }
         };
         let signer = match &config.secret_key {
             Some(key) => Signer::new(key),
-            // A command that shows no links needs no key that lasts.
+            // A command that creates no links needs no persistent key.
             None => Signer::new(&new_uuid()?.to_string()),
         };
-        let (disk, turns) = (Arc::new(Semaphore::new(WRITERS)), Arc::new(Semaphore::new(TURNS)));
+        let (disk, buffer_permits) =
+            (Arc::new(Semaphore::new(MAX_DISK_WRITERS)), Arc::new(Semaphore::new(MAX_BUFFERED_UPLOADS)));
         let images = Arc::new(Semaphore::new(1));
-        Ok(Storage { place, prefix, spool, disk, turns, images, signer, sweeper: Notify::new() })
+        Ok(Storage { backend, prefix, spool, disk, buffer_permits, images, signer, collector_wake: Notify::new() })
     }
 
     fn objects(&self) -> &dyn ObjectStore {
-        match &self.place {
-            Place::Folder(files) => files,
-            Place::Bucket(bucket) => bucket.objects(),
+        match &self.backend {
+            Backend::Folder(files) => files,
+            Backend::Bucket(bucket) => bucket.objects(),
         }
     }
 
-    /// Where an object is. The first two digits keep folders small.
+    /// Name of an object. The first two digits keep folders small.
     fn path(&self, part: Part, uuid: Uuid) -> Path {
         let name = uuid.to_string();
         [&name[..2], &name, part.name()].into_iter().fold(self.prefix.clone(), |path, part| path.join(part))
     }
 
-    /// Writes an object to the bucket and deletes it, so that a key or a name that is wrong is known at the start.
+    /// Writes and deletes an object in the bucket, which detects a wrong key or name at startup.
     ///
     /// # Errors
-    /// When the bucket refuses; the log has why.
-    pub async fn try_out(&self) -> Result<()> {
-        let Place::Bucket(bucket) = &self.place else { return Ok(()) };
+    /// If the bucket rejects it; the reason is logged.
+    pub async fn check_bucket(&self) -> Result<()> {
+        let Backend::Bucket(bucket) = &self.backend else { return Ok(()) };
         let at = self.prefix.clone().join("started");
         let stored = bucket.objects().put(&at, PutPayload::new()).await.map(drop);
         let done = match stored {
             Ok(()) => bucket.objects().delete(&at).await,
             refused => refused,
         };
-        done.map_err(|error| away(&error.to_string()))
+        done.map_err(|error| storage_unavailable(&error.to_string()))
     }
 
-    /// A place for an upload.
+    /// Creates a spool file for an upload.
     pub async fn receive(&self) -> Result<Spool> {
         Spool::create(&self.spool, self.disk.clone()).await
     }
 
-    /// What those take a permit of who have taken bytes and not yet written them.
-    pub fn turns(&self) -> Arc<Semaphore> {
-        self.turns.clone()
+    /// Permits to hold received bytes that are not written yet.
+    pub fn buffer_permits(&self) -> Arc<Semaphore> {
+        self.buffer_permits.clone()
     }
 
-    /// The folder in which uploads are received.
+    /// The folder of spool files.
     pub fn spool(&self) -> &std::path::Path {
         &self.spool
     }
 
-    /// Moves a received file into storage, where it then lasts.
-    pub async fn keep(&self, spool: &Spool, uuid: Uuid) -> Result<()> {
+    /// Moves a spooled file into storage and makes it durable.
+    pub async fn store(&self, spool: &Spool, uuid: Uuid) -> Result<()> {
         let (from, to) = (spool.path().to_path_buf(), self.path(Part::File, uuid));
-        match &self.place {
-            Place::Bucket(bucket) => bucket.send(from, &to, spool.size()).await,
-            Place::Folder(files) => {
+        match &self.backend {
+            Backend::Bucket(bucket) => bucket.send(from, &to, spool.size()).await,
+            Backend::Folder(files) => {
                 spool.sync().await?;
                 let to = files.path_to_filesystem(&to).map_err(Error::internal)?;
-                on_disk(&self.disk, move || move_durably(&from, &to)).await
+                run_on_disk(&self.disk, move || move_durably(&from, &to)).await
             }
         }
     }
@@ -160,15 +160,15 @@ impl Storage {
     /// Stores a small object.
     pub async fn put(&self, part: Part, uuid: Uuid, bytes: Bytes) -> Result<()> {
         let stored = self.objects().put(&self.path(part, uuid), PutPayload::from(bytes)).await;
-        stored.map(drop).map_err(|error| away(&error.to_string()))
+        stored.map(drop).map_err(|error| storage_unavailable(&error.to_string()))
     }
 
-    /// The length of an object in bytes.
+    /// Size of an object in bytes.
     pub async fn size(&self, part: Part, uuid: Uuid) -> Result<u64> {
-        self.objects().head(&self.path(part, uuid)).await.map(|meta| meta.size).map_err(missing)
+        self.objects().head(&self.path(part, uuid)).await.map(|meta| meta.size).map_err(read_error)
     }
 
-    /// An object, or a part of it, as it is read.
+    /// Streams an object or a range of it.
     pub async fn read(
         &self,
         part: Part,
@@ -176,71 +176,71 @@ impl Storage {
         range: Option<Range<u64>>,
     ) -> Result<BoxStream<'static, std::io::Result<Bytes>>> {
         let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
-        let found = self.objects().get_opts(&self.path(part, uuid), options).await.map_err(missing)?;
+        let found = self.objects().get_opts(&self.path(part, uuid), options).await.map_err(read_error)?;
         Ok(found.into_stream().map(|piece| piece.map_err(std::io::Error::other)).boxed())
     }
 
-    /// A link to an object, for whoever gets it: to this server, or to the bucket's.
+    /// A signed link to an object, on this server or on the S3 service.
     pub async fn link(
         &self,
         base_url: &str,
         part: Part,
         uuid: Uuid,
         now: DateTime<Utc>,
-        presentation: Presentation,
+        headers: ContentHeaders,
     ) -> Result<String> {
-        match &self.place {
-            Place::Folder(_) => Ok(format!("{base_url}{}", self.signer.link(part, uuid, now))),
-            Place::Bucket(bucket) => bucket.link(&self.path(part, uuid), presentation).await,
+        match &self.backend {
+            Backend::Folder(_) => Ok(format!("{base_url}{}", self.signer.link(part, uuid, now))),
+            Backend::Bucket(bucket) => bucket.link(&self.path(part, uuid), headers).await,
         }
     }
 
-    /// Checks a link to this server, given as its path and query string.
+    /// Verifies a link to this server, given by its path and query string.
     pub fn check_link(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
         self.signer.check(target, now)
     }
 
-    /// Looks at a received image; one at a time.
-    pub async fn look(&self, spool: &Spool, media_type: &'static str) -> Result<Looked> {
+    /// Inspects an uploaded image, one at a time.
+    pub async fn inspect_image(&self, spool: &Spool, media_type: &'static str) -> Result<ImageInspection> {
         if !IMAGES.contains(&media_type) {
-            return Ok(Looked::Nothing);
+            return Ok(ImageInspection::NotAnImage);
         }
         let path = spool.path().to_path_buf();
-        let looked = apart(&self.images, move || thumbnail::look(&path, media_type)).await;
-        // A decoder that gave up has said nothing of the image.
-        Ok(looked.unwrap_or(Looked::Nothing))
+        let looked = apart(&self.images, move || thumbnail::inspect(&path, media_type)).await;
+        // A decoder that panicked says nothing about the image.
+        Ok(looked.unwrap_or(ImageInspection::NotAnImage))
     }
 
-    /// Deletes all that is stored under a UUID. What is not there is no problem.
+    /// Deletes all objects of a UUID. Missing ones are not an error.
     pub async fn delete(&self, uuid: Uuid) -> Result<()> {
         for part in Part::ALL {
             match self.objects().delete(&self.path(part, uuid)).await {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(away(&error.to_string())),
+                Err(error) => return Err(storage_unavailable(&error.to_string())),
             }
         }
         Ok(())
     }
 
-    /// Lets the sweeper look now.
-    pub fn wake_sweeper(&self) {
-        self.sweeper.notify_one();
+    /// Starts a run of the garbage collection.
+    pub fn wake_collector(&self) {
+        self.collector_wake.notify_one();
     }
 
-    /// Waits until somebody calls the sweeper.
-    pub async fn called(&self) {
-        self.sweeper.notified().await;
+    /// Waits for [`Storage::wake_collector`].
+    pub async fn wait_for_wake(&self) {
+        self.collector_wake.notified().await;
     }
 }
 
-/// Renames a file into a folder that is made for it, and makes both last.
+/// Moves a file into a new folder and makes both durable.
 fn move_durably(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
     let folder = to.parent().ok_or(std::io::ErrorKind::InvalidInput)?;
     let mut tries = 0;
     loop {
         std::fs::create_dir_all(folder)?;
         match std::fs::rename(from, to) {
-            // A deletion beside it has just removed the folder, which was empty.
+            // A concurrent deletion has just removed the folder while it was empty.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && tries < 10 && from.exists() => tries += 1,
             done => {
                 done?;
@@ -251,10 +251,10 @@ fn move_durably(from: &std::path::Path, to: &std::path::Path) -> std::io::Result
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// What is read may be gone; else the storage failed.
-fn missing(error: object_store::Error) -> Error {
+/// A missing object is 404; other errors mean that storage is unavailable.
+fn read_error(error: object_store::Error) -> Error {
     match error {
         object_store::Error::NotFound { .. } => Error::NotFound,
-        error => away(&error.to_string()),
+        error => storage_unavailable(&error.to_string()),
     }
 }

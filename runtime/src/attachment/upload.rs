@@ -1,70 +1,74 @@
-//! A new attachment: `POST /attachments`.
+//! Upload of a new attachment: `POST /attachments`.
 //!
-//! The file is received first, with no transaction open, whoever sends it and however slowly. Then everything is
-//! judged. Then the promise to delete the file is written, the file goes into storage, and one transaction makes the
-//! attachment and takes the promise back. Wherever that ends, the file has an owner or will be deleted.
+//! The file is received without an open transaction, however slow the client is, and then validated. Then a deletion of
+//! the file is scheduled, the file is stored, and one transaction creates the attachment and cancels the deletion.
+//! After a failure at any step, the file either has an attachment or will be deleted.
 
 use sea_orm::Value;
 use serde_json::Map;
 use uuid::Uuid;
 
-use super::form::{self, Form, Received};
+use super::multipart::{self, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
 use super::storage::Part;
-use super::thumbnail::{Looked, MOST_PIXELS, Thumb};
-use super::{access, leftover, media_type, record};
+use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
+use super::{access, media_type, pending_deletion, record};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::crud::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::error::{Error, FieldErrors, Result};
-use crate::idempotency::{Key, Once};
+use crate::idempotency::{Execution, Key};
 use crate::resource::Resource as _;
 
-/// Creates an attachment, and answers what creating a record does. A second upload with the same key is received whole
-/// before anybody can tell that it is the same.
-pub fn upload<'a>(context: &'a Context<'a>, upload: Upload<'a>, mut key: Option<Key>) -> BoxFuture<'a, Result<Once>> {
+/// Creates an attachment and returns its reply. A repeated upload with the same idempotency key is received completely
+/// before it can be recognized.
+pub fn upload<'a>(
+    context: &'a Context<'a>,
+    upload: Upload<'a>,
+    mut key: Option<Key>,
+) -> BoxFuture<'a, Result<Execution>> {
     Box::pin(async move {
         let state = context.state();
-        let form = form::read(&state.attachments, upload, state.config.request_timeout, key.is_some()).await?;
+        let form = multipart::read(&state.attachments, upload, state.config.request_timeout, key.is_some()).await?;
         if let Some(key) = &mut key {
-            identify(key, &form);
-            if let Some(reply) = key.find(context).await? {
-                return Ok(Once::Again(reply));
+            add_fingerprint(key, &form);
+            if let Some(reply) = key.find_reply(context).await? {
+                return Ok(Execution::Replayed(reply));
             }
         }
         let entry = context.catalog().linked(record::Entity::meta().name);
-        let judged = judge(context, entry, form).await?;
-        store(context, entry, judged, key).await
+        let valid = validate(context, entry, form).await?;
+        store(context, entry, valid, key).await
     })
 }
 
-/// What makes two uploads the same: names and values, and the file's bytes. The order of the parts and the boundary
-/// between them do not count: a client that sends a form again makes another.
-fn identify(key: &mut Key, form: &Form) {
+/// Adds names, values and file content to the fingerprint of the request. The order of parts and the boundary are left
+/// out, because a client that resends a form may change them.
+fn add_fingerprint(key: &mut Key, form: &UploadForm) {
     let mut fields: Vec<&(String, String)> = form.fields.iter().collect();
     fields.sort_by_key(|(name, _)| name);
     for (name, value) in fields {
         key.add(name.as_bytes());
         key.add(value.as_bytes());
     }
-    if let Some(Received { name, digest: Some(digest), .. }) = &form.file {
+    if let Some(ReceivedFile { name, digest: Some(digest), .. }) = &form.file {
         key.add(name.as_bytes());
         key.add(digest);
     }
 }
 
-/// An upload in which nothing is wrong.
-struct Judged<'c> {
+/// A validated upload.
+struct ValidUpload<'c> {
     changes: Changes,
     target: &'c Entry,
     target_id: i64,
     uuid: Uuid,
-    file: Received,
+    file: ReceivedFile,
     thumb: Option<Thumb>,
 }
 
-/// Looks at everything, and tells every problem.
-async fn judge<'c>(context: &Context<'c>, entry: &Entry, form: Form) -> Result<Judged<'c>> {
+/// Validates the form and reports all problems at once.
+async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) -> Result<ValidUpload<'c>> {
     let mut fields = Map::new();
     for (name, text) in form.fields {
         fields.insert(name, text.into());
@@ -79,32 +83,31 @@ async fn judge<'c>(context: &Context<'c>, entry: &Entry, form: Form) -> Result<J
     }
     let uuid = new_uuid()?;
     let mut thumb = None;
-    if let Some(Received { name, spool, .. }) = &form.file {
+    if let Some(ReceivedFile { name, spool, .. }) = &form.file {
         let found = media_type::detect(spool.head(), spool.head().len() as u64 == spool.size());
         changes.set("uuid", uuid.into());
         changes.set("original_name", name.clone().into());
         changes.set("mime_type", found.into());
         changes.set("file_size", i64::try_from(spool.size()).unwrap_or(i64::MAX).into());
-        match context.state().attachments.look(spool, found).await? {
-            Looked::Nothing => {}
-            Looked::Thumb(made) => {
+        match context.state().attachments.inspect_image(spool, found).await? {
+            ImageInspection::NotAnImage => {}
+            ImageInspection::Thumbnail(made) => {
                 changes.set("thumb_type", made.media_type.into());
                 thumb = Some(made);
             }
-            Looked::TooLarge(width, height) => changes.errors.add(
-                "file",
-                format!("is an image of {width} × {height} pixels; at most {MOST_PIXELS} in all are taken"),
-            ),
+            ImageInspection::TooLarge(width, height) => changes
+                .errors
+                .add("file", format!("is an image of {width} × {height} pixels; at most {MAX_PIXELS} pixels")),
         }
     }
     std::mem::take(&mut changes.errors).into_result()?;
     match (target, form.file) {
-        (Some((target, target_id)), Some(file)) => Ok(Judged { changes, target, target_id, uuid, file, thumb }),
-        _ => Err(Error::internal("an upload without problems lacks a part")),
+        (Some((target, target_id)), Some(file)) => Ok(ValidUpload { changes, target, target_id, uuid, file, thumb }),
+        _ => Err(Error::internal("a validated upload lacks its record or its file")),
     }
 }
 
-/// What it is to hang on, which the caller must be allowed to write, and see.
+/// The record to attach to, which the caller must see and be allowed to write.
 async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Option<(&'c Entry, i64)>> {
     let known = |errors: &FieldErrors, name: &str| errors.contains(name);
     let mut found = None;
@@ -128,25 +131,30 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
         }
     };
     let Some(target) = found else { return Ok(None) };
-    access::may(context, target, false)?;
+    access::check_permission(context, target, false)?;
     let Some(id) = id else { return Ok(None) };
-    if !access::is_there(context, target, id, false).await? {
+    if !access::target_exists(context, target, id, false).await? {
         changes.errors.add("attachable_id", format!("names no {}", target.meta.label.to_lowercase()));
     }
     changes.set("attachable_type", target.meta.type_name.into());
     Ok(Some((target, id)))
 }
 
-/// Stores the file, and then the attachment that owns it.
-async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>, mut key: Option<Key>) -> Result<Once> {
-    let Judged { mut changes, target, target_id, uuid, file, thumb } = judged;
+/// Stores the file, then creates the attachment.
+async fn store(
+    context: &Context<'_>,
+    entry: &Entry,
+    valid: ValidUpload<'_>,
+    mut key: Option<Key>,
+) -> Result<Execution> {
+    let ValidUpload { mut changes, target, target_id, uuid, file, thumb } = valid;
     let state = context.state();
     let dialect = state.db.dialect();
-    let promise = state.db.begin().await?;
-    leftover::add(&promise, dialect, uuid, state.clock.now() + leftover::KEPT).await?;
-    promise.commit().await?;
+    let transaction = state.db.begin().await?;
+    pending_deletion::schedule(&transaction, dialect, uuid, state.clock.now() + pending_deletion::DELETE_AFTER).await?;
+    transaction.commit().await?;
     let prepared = async {
-        state.attachments.keep(&file.spool, uuid).await?;
+        state.attachments.store(&file.spool, uuid).await?;
         if let Some(thumb) = thumb {
             state.attachments.put(Part::Thumb, uuid, thumb.bytes).await?;
         }
@@ -155,32 +163,32 @@ async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>, mut key
         if let Some(key) = &mut key
             && let Some(reply) = key.claim(&context_in).await?
         {
-            // Another with this key was faster. Its file stands, and this one goes.
+            // A concurrent request with the same key was faster. Its file stays and this one is deleted.
             return Ok((None, reply));
         }
-        if !access::is_there(&context_in, target, target_id, true).await? {
+        if !access::target_exists(&context_in, target, target_id, true).await? {
             return Err(Error::invalid("attachable_id", format!("names no {}", target.meta.label.to_lowercase())));
         }
-        if !leftover::adopt(context_in.db(), dialect, uuid, state.clock.now()).await? {
+        if !pending_deletion::cancel(context_in.db(), dialect, uuid, state.clock.now()).await? {
             return Err(Error::Unavailable("Storing the file took too long.".into()));
         }
         let created = create_drafted(&context_in, entry, "create", &mut changes).await?;
         let reveals = created.reveals;
         let reply = created.reply(context.catalog(), entry, None);
         if let Some(key) = &key {
-            key.keep(&context_in, &reply, reveals).await?;
+            key.store_reply(&context_in, &reply, reveals).await?;
         }
         Ok((Some(transaction), reply))
     };
     let prepared = prepared.await;
     if let Ok((Some(transaction), reply)) = prepared {
-        // Whether a commit that fails was carried out, nobody knows; the promise does, and stands or not.
+        // If the commit fails with an unknown result, the scheduled deletion has the same fate as the attachment.
         transaction.commit(context).await?;
-        return Ok(Once::New(reply));
+        return Ok(Execution::Fresh(reply));
     }
-    // Nothing committed is an owner: what is not deleted now is deleted when its time has come.
+    // No attachment was committed. A file that cannot be deleted now is deleted when its deletion is due.
     if let Err(error) = state.attachments.delete(uuid).await {
-        tracing::warn!(%error, "a file without an attachment is deleted later");
+        tracing::warn!(%error, "a file without an attachment could not be deleted; retrying later");
     }
-    prepared.map(|(_, reply)| Once::Again(reply))
+    prepared.map(|(_, reply)| Execution::Replayed(reply))
 }

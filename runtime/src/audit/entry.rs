@@ -1,4 +1,4 @@
-//! An entry of the trail as a record: read like any other, written by no client.
+//! The audit log resource: read-only entries.
 
 use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
@@ -23,12 +23,12 @@ pub struct Model {
     pub entity_type: String,
     #[field(read_only)]
     pub record_id: i64,
-    /// Nobody for the operator's commands.
+    /// Null for commands of the operator.
     #[field(read_only)]
     pub user_id: Option<i64>,
     #[field(read_only)]
     pub token_id: Option<i64>,
-    /// The header `X-Request-Id` of the answer.
+    /// The header `X-Request-Id` of the response.
     #[field(string(255), read_only)]
     pub request_id: Option<String>,
     /// `{"name": {"old": "Lamp", "new": "Light"}}`
@@ -44,8 +44,8 @@ pub fn route() -> Route {
     route
 }
 
-/// An entry is seen by whoever may see the record that it tells of, deleted by a mark or not. What is gone for good only
-/// administrators see, where not everybody saw it.
+/// Scope: an entry is visible if its record is, soft-deleted records included. Entries of records of restricted
+/// resources that no longer exist are visible to administrators only.
 fn scope(context: &Context<'_>) -> Option<Condition> {
     if context.caller().is_admin {
         return None;

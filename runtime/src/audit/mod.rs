@@ -1,8 +1,9 @@
-//! The audit trail: who changed what, when, with which token, from which value to which.
+//! Audit log: each change with its user, token, time, and old and new values.
 
-mod difference;
+mod diff;
 mod entry;
-pub mod trail;
+mod writer;
 
-pub use difference::write_difference;
+pub use diff::write_diff;
 pub use entry::route;
+pub use writer::{entry_values, record_change, record_deletion, write_insert};

@@ -1,7 +1,7 @@
-//! Who is asking, and what they may: tokens, sessions, users, roles, abilities and permissions.
+//! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
+mod authenticate;
 pub mod invitation;
-mod middleware;
 pub mod password;
 mod principal;
 pub mod role;
@@ -12,18 +12,18 @@ pub mod user;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 
-/// The tokens and roles that grant what is no more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
-    let mut found = token::lost(context).await?;
-    found.extend(role::lost(context).await?);
+/// Tokens and roles that grant abilities or permissions which no longer exist.
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
+    let mut found = token::stale_references(context).await?;
+    found.extend(role::stale_references(context).await?);
     Ok(found)
 }
 
-pub use middleware::{TokenCache, authenticate, caller_of};
-pub(crate) use middleware::{identify, still};
+pub use authenticate::{TokenCache, authenticate, caller_of};
+pub(crate) use authenticate::{authenticate_with, revalidate};
 pub use principal::Principal;
 pub use secret::Secret;
-pub(crate) use secret::random;
+pub(crate) use secret::random_base62;
 pub use session::SignedIn;

@@ -1,4 +1,4 @@
-//! Passwords for the panel: kept as Argon2id hashes, compared at a cost that does not tell whether there is one.
+//! Passwords for the panel: Argon2id hashes, verified in a time that does not reveal whether the user exists.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -13,69 +13,68 @@ use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
 use crate::lasting::apart;
 
-/// The fewest and the most characters. Length alone makes a password hard to guess (NIST SP 800-63B, 3.1.1.2); nothing
-/// else is asked of it.
-pub const CHARACTERS: std::ops::RangeInclusive<usize> = 12..=200;
+/// Minimum and maximum length in characters. There are no composition rules (NIST SP 800-63B, section 3.1.1.2).
+pub const LENGTH: std::ops::RangeInclusive<usize> = 12..=200;
 
-/// A hash takes 19 MiB and some 20 ms of a core: no more than this at once.
-static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
+/// Limits concurrent hashes: each needs 19 MiB and about 20 ms of CPU time.
+static HASH_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
-/// A user's password, as its hash. To compare one takes a while, in which another may be set: what follows from one that
-/// fitted holds while its hash is the user's. It has no `Debug`, so that no log prints it.
+/// Hash of a user's password. The password may change while it is verified: actions after a successful verification
+/// check that this hash is still stored. It has no `Debug`, which keeps it out of logs.
 pub struct Password {
     pub user_id: i64,
     pub(super) hash: String,
 }
 
-/// Sets the password of a user, and ends every session of theirs.
+/// Sets the password of a user and ends all of their sessions.
 ///
 /// # Errors
-/// Those of [`make`].
+/// Those of [`prepare`].
 pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()> {
-    let made = make(state, user_id, password).await?;
+    let prepared = prepare(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
-    store(state, &transaction, &made, None).await?;
+    store(state, &transaction, &prepared, None).await?;
     session::commit(state, transaction).await
 }
 
-/// Changes a password that fitted, ends every session of the user, and begins one: its secret. Nothing when the password is
-/// not theirs any more.
+/// Replaces a verified password, ends all sessions of the user, and starts a new one; returns its secret. Returns
+/// `None` if the old password is no longer valid.
 ///
 /// # Errors
-/// Those of [`make`].
+/// Those of [`prepare`].
 pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Result<Option<String>> {
-    let made = make(state, old.user_id, password).await?;
+    let prepared = prepare(state, old.user_id, password).await?;
     let transaction = state.db.begin().await?;
-    if !store(state, &transaction, &made, Some(old)).await? {
+    if !store(state, &transaction, &prepared, Some(old)).await? {
         return Ok(None);
     }
-    let Some(secret) = session::insert(state, &transaction, &made).await? else { return Ok(None) };
+    let Some(secret) = session::insert(state, &transaction, &prepared).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }
 
-/// What is to be the password of a user.
+/// Validates and hashes a new password.
 ///
 /// # Errors
-/// 422 under `password` when it is too short or too long, or is the user's own name or address; [`Error::NotFound`]
-/// when there is no such user.
-pub async fn make(state: &State, user_id: i64, password: &str) -> Result<Password> {
+/// 422 under `password` if it is too short or too long, or equals the user's name or email address; [`Error::NotFound`]
+/// if there is no such user.
+pub async fn prepare(state: &State, user_id: i64, password: &str) -> Result<Password> {
     let user = user::Entity::find_by_id(user_id).one(state.db.reader()).await?.ok_or(Error::NotFound)?;
     check(password, &user)?;
     Ok(Password { user_id, hash: hash(password.to_string()).await? })
 }
 
-/// Keeps the password, if need be only in place of that one, and ends every session and every link of the user, in a
-/// transaction that [`session::commit`] is to commit. Answers whether it was kept.
+/// Stores the password, with `old` only in its place, and ends all sessions and invitations of the user, in a
+/// transaction that [`session::commit`] must commit. Returns whether it was stored.
 pub(super) async fn store(
     state: &State,
     transaction: &Connection,
-    made: &Password,
+    prepared: &Password,
     old: Option<&Password>,
 ) -> Result<bool> {
     let mut sql =
         Sql::new(state.db.dialect(), "INSERT INTO \"user_passwords\" (\"user_id\", \"hash\", \"changed_at\") VALUES (");
-    sql.bind(made.user_id).push(", ").bind(made.hash.as_str()).push(", ").bind(state.clock.now());
+    sql.bind(prepared.user_id).push(", ").bind(prepared.hash.as_str()).push(", ").bind(state.clock.now());
     sql.push(
         ") ON CONFLICT (\"user_id\") DO UPDATE SET \"hash\" = excluded.\"hash\", \"changed_at\" = excluded.\"changed_at\"",
     );
@@ -85,15 +84,15 @@ pub(super) async fn store(
     if sql.run(transaction).await? == 0 {
         return Ok(false);
     }
-    invitation::end(state.db.dialect(), transaction, made.user_id).await?;
-    session::end_all(state, transaction, made.user_id).await?;
+    invitation::end(state.db.dialect(), transaction, prepared.user_id).await?;
+    session::end_all(state, transaction, prepared.user_id).await?;
     Ok(true)
 }
 
-/// The password of the active user with this address, when it fits. Costs the same whether or not there is one.
+/// Verifies the password of the active user with this email address. It takes the same time if there is no such user.
 ///
 /// # Errors
-/// When the database fails, or a stored hash cannot be read.
+/// If the database fails or a stored hash is malformed.
 pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<Password>> {
     let mut sql = Sql::new(
         state.db.dialect(),
@@ -108,9 +107,9 @@ pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<P
     };
     let hash = match &known {
         Some(known) => known.hash.clone(),
-        None => nobodys().await?.to_string(),
+        None => dummy_hash().await?.to_string(),
     };
-    if password.chars().count() > *CHARACTERS.end() {
+    if password.chars().count() > *LENGTH.end() {
         return Ok(None);
     }
     let fits = verify(password.to_string(), hash).await?;
@@ -119,7 +118,7 @@ pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<P
 
 fn check(password: &str, user: &user::Model) -> Result<()> {
     let length = password.chars().count();
-    let (least, most) = (CHARACTERS.start(), CHARACTERS.end());
+    let (least, most) = (LENGTH.start(), LENGTH.end());
     let problem = if length < *least {
         format!("must have at least {least} characters")
     } else if length > *most {
@@ -132,21 +131,21 @@ fn check(password: &str, user: &user::Model) -> Result<()> {
     Err(Error::invalid("password", problem))
 }
 
-/// The hash of a password that nobody has, to be compared with in place of one that is not there.
-async fn nobodys() -> Result<&'static str> {
+/// Hash of a random password, verified in place of a missing one.
+async fn dummy_hash() -> Result<&'static str> {
     static HASH: OnceLock<String> = OnceLock::new();
     match HASH.get() {
         Some(hash) => Ok(hash),
         None => {
-            let made = hash(super::secret::random(32)?).await?;
-            Ok(HASH.get_or_init(|| made))
+            let prepared = hash(super::secret::random_base62(32)?).await?;
+            Ok(HASH.get_or_init(|| prepared))
         }
     }
 }
 
 async fn hash(password: String) -> Result<String> {
     let work = move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string());
-    apart(&TURNS, work).await?.map_err(Error::internal)
+    apart(&HASH_PERMITS, work).await?.map_err(Error::internal)
 }
 
 async fn verify(password: String, hash: String) -> Result<bool> {
@@ -154,5 +153,5 @@ async fn verify(password: String, hash: String) -> Result<bool> {
         let hash = PasswordHash::new(&hash)?;
         Ok::<_, argon2::password_hash::Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
     };
-    apart(&TURNS, compare).await?.map_err(Error::internal)
+    apart(&HASH_PERMITS, compare).await?.map_err(Error::internal)
 }

@@ -1,4 +1,4 @@
-//! The caller of a request, and the two questions asked of it.
+//! The caller of a request, with the checks of abilities and permissions.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,11 @@ use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result};
 
-/// Whoever a token speaks for. Both the token's abilities and the user's permissions must allow an operation.
+/// The user that a token or session authenticates. The abilities and the user's permissions must both allow an
+/// operation.
 #[derive(Debug, Clone, Default)]
 pub struct Principal {
-    /// `None` for the operator's own commands.
+    /// `None` for commands of the operator.
     pub user_id: Option<i64>,
     pub token_id: Option<i64>,
     pub is_admin: bool,
@@ -17,12 +18,12 @@ pub struct Principal {
     pub role_ids: Vec<i64>,
     pub permissions: HashSet<String>,
     pub abilities: Vec<String>,
-    /// When the token ends; what it grants ends no later.
+    /// Expiry of the token, which limits what it may grant.
     pub expires_at: Option<DateTime<Utc>>,
 }
 
-/// Whether some abilities include one: `*` is all of them.
-pub fn holds(abilities: &[String], ability: &str) -> bool {
+/// Reports whether the list has the ability, or `*` for all.
+pub fn grants_ability(abilities: &[String], ability: &str) -> bool {
     abilities.iter().any(|held| held == "*" || held == ability)
 }
 
@@ -32,24 +33,24 @@ impl Principal {
         Principal { is_admin: true, is_active: true, abilities: vec!["*".into()], ..Principal::default() }
     }
 
-    /// Whether nothing was taken from it that another, who it was before, could do.
-    pub fn may_as_much_as(&self, before: &Principal) -> bool {
+    /// Reports whether this principal may do everything that `before` could do.
+    pub fn covers(&self, before: &Principal) -> bool {
         let is_permitted = !before.is_admin && before.permissions.is_subset(&self.permissions);
         (self.is_admin || is_permitted) && before.abilities.iter().all(|ability| self.has_ability(ability))
     }
 
     pub fn has_ability(&self, ability: &str) -> bool {
-        holds(&self.abilities, ability)
+        grants_ability(&self.abilities, ability)
     }
 
     /// # Errors
-    /// [`Error::AbilityMissing`] when the token does not hold it.
+    /// [`Error::AbilityMissing`] if the token does not have it.
     pub fn need_ability(&self, ability: &str) -> Result<()> {
         if self.has_ability(ability) { Ok(()) } else { Err(Error::AbilityMissing(ability.into())) }
     }
 
     /// # Errors
-    /// [`Error::AbilityMissing`], with the first, when the token holds none of them.
+    /// [`Error::AbilityMissing`] with the first ability if the token has none of them.
     pub fn need_any_ability(&self, abilities: &[String]) -> Result<()> {
         match abilities.first() {
             Some(first) if !abilities.iter().any(|ability| self.has_ability(ability)) => {
@@ -59,10 +60,10 @@ impl Principal {
         }
     }
 
-    /// An administrator has every permission.
+    /// Administrators have every permission.
     ///
     /// # Errors
-    /// [`Error::PermissionMissing`] when none of the user's roles gives it.
+    /// [`Error::PermissionMissing`] if no role of the user grants it.
     pub fn need_permission(&self, permission: &str) -> Result<()> {
         if self.is_admin || self.permissions.contains(permission) {
             Ok(())
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_is_every_ability_and_an_administrator_has_every_permission() {
+    fn star_includes_every_ability_and_administrators_have_every_permission() {
         let caller = Principal { abilities: vec!["products:read".into()], ..Principal::default() };
         assert!(caller.need_ability("products:read").is_ok());
         assert!(caller.need_ability("products:write").is_err());

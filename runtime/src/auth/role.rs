@@ -6,20 +6,24 @@ use sea_orm::entity::prelude::*;
 
 use crate::crud::{Context, Draft, Route, load_all, release};
 use crate::error::{Error, Result};
-use crate::finding::Finding;
 use crate::meta::{FieldMeta, Kind};
 use crate::query::{Condition, hint};
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]
-#[resource(description = "A named set of permissions that users have.")]
+#[resource(description = "A named set of permissions, assigned to users.")]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required, unique)]
     pub name: String,
     #[field(text)]
     pub description: Option<String>,
-    #[field(list(100), description = "What it permits, such as `users.manage`.", example = "users.manage")]
+    #[field(
+        list(100),
+        description = "The permissions that the role grants, such as `users.manage`.",
+        example = "users.manage"
+    )]
     pub permissions: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -51,7 +55,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// Nobody keeps a role that is gone: no user, and no saved view.
+    /// Removes the deleted role from users and saved views.
     async fn after_delete(context: &Context<'_>, role: &Model) -> Result<()> {
         let of_roles = |field: &&FieldMeta| matches!(field.kind, Kind::RefList { resource: "role" });
         for entry in context.catalog().entries() {
@@ -77,15 +81,15 @@ impl Behaviour for Entity {
     }
 }
 
-/// The roles that permit what no endpoint asks for any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+/// Roles with permissions that no endpoint needs.
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().permissions();
     let mut found = Vec::new();
     for role in Entity::find().all(context.db()).await? {
         let permissions: Vec<String> = serde_json::from_value(role.permissions).map_err(Error::internal)?;
         for permission in permissions.iter().filter(|one| !known.contains(one.as_str())) {
-            let problem = format!("permits `{permission}`, which nothing needs");
-            found.push(Finding { kind: "roles", id: role.id, name: role.name.clone(), problem });
+            let problem = format!("grants `{permission}`, which no endpoint needs");
+            found.push(StaleReference { kind: "roles", id: role.id, name: role.name.clone(), problem });
         }
     }
     Ok(found)

@@ -1,41 +1,41 @@
-//! The secret of a token: `chr_`, 32 random base62 characters, and 6 more that are their CRC-32.
+//! Token secrets: `chr_`, 32 random base62 characters, and the CRC-32 of both in 6 characters.
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
 const PREFIX: &str = "chr_";
-const RANDOM: usize = 32;
-const CHECK: usize = 6;
+const RANDOM_CHARACTERS: usize = 32;
+const CHECKSUM_CHARACTERS: usize = 6;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A token as it is shown once. It has no `Debug`, so that no log prints it.
+/// A token as text, shown once. It has no `Debug`, which keeps it out of logs.
 pub struct Secret(String);
 
 impl Secret {
-    /// Makes a new one from the operating system's randomness.
+    /// Generates a token from the operating system's random source.
     pub fn generate() -> Result<Secret> {
-        let mut text = format!("{PREFIX}{}", random(RANDOM)?);
+        let mut text = format!("{PREFIX}{}", random_base62(RANDOM_CHARACTERS)?);
         let check = checksum(&text);
         text.push_str(&check);
         Ok(Secret(text))
     }
 
-    /// Reads what a client sent; `None` when it cannot be a token, which spares the database a look.
+    /// Parses a token; `None` if it is malformed, which saves a database query.
     pub fn parse(text: &str) -> Option<Secret> {
-        let well_formed = text.len() == PREFIX.len() + RANDOM + CHECK
+        let well_formed = text.len() == PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS
             && text.starts_with(PREFIX)
             && text[PREFIX.len()..].bytes().all(|b| b.is_ascii_alphanumeric());
-        (well_formed && checksum(&text[..PREFIX.len() + RANDOM]) == text[PREFIX.len() + RANDOM..])
+        (well_formed && checksum(&text[..PREFIX.len() + RANDOM_CHARACTERS]) == text[PREFIX.len() + RANDOM_CHARACTERS..])
             .then(|| Secret(text.to_string()))
     }
 
-    /// The text, to show it once.
+    /// The token as text.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is stored, and looked up.
+    /// SHA-256, stored in place of the token.
     pub fn digest(&self) -> [u8; 32] {
         digest(&self.0)
     }
@@ -46,13 +46,13 @@ impl Secret {
     }
 }
 
-/// So many random base62 characters from the operating system.
-pub(crate) fn random(length: usize) -> Result<String> {
+/// `length` random base62 characters from the operating system's random source.
+pub(crate) fn random_base62(length: usize) -> Result<String> {
     let mut text = String::with_capacity(length);
     while text.len() < length {
-        let mut bytes = [0_u8; RANDOM];
+        let mut bytes = [0_u8; RANDOM_CHARACTERS];
         getrandom::fill(&mut bytes).map_err(Error::internal)?;
-        // 248 is the largest multiple of 62 in a byte: what is above would favour some characters.
+        // 248 is the largest multiple of 62 in a byte: greater values would bias the result.
         for byte in bytes.into_iter().filter(|byte| *byte < 248) {
             if text.len() < length {
                 text.push(char::from(ALPHABET[usize::from(byte % 62)]));
@@ -62,15 +62,15 @@ pub(crate) fn random(length: usize) -> Result<String> {
     Ok(text)
 }
 
-/// The SHA-256 of a secret.
+/// SHA-256 of a secret.
 pub(super) fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// The CRC-32 of the text so far, in six base62 digits.
+/// CRC-32 of the text in six base62 digits.
 fn checksum(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes());
-    let mut digits = [0_u8; CHECK];
+    let mut digits = [0_u8; CHECKSUM_CHARACTERS];
     for digit in digits.iter_mut().rev() {
         *digit = ALPHABET[(rest % 62) as usize];
         rest /= 62;
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_reads_back_and_a_slip_of_one_character_does_not() {
+    fn token_parses_and_a_mistyped_one_does_not() {
         let secret = Secret::generate().unwrap();
         let text = secret.reveal().to_string();
         assert_eq!(text.len(), 42);

@@ -1,4 +1,4 @@
-//! Who is signed in to the panel: a secret in a cookie, whose digest is stored, and which is changed every hour.
+//! Panel sessions: a secret in a cookie, stored as a digest and rotated every hour.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,34 +6,35 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::EntityTrait;
 
-use super::middleware::of_user;
+use super::authenticate::load_principal;
 use super::password::Password;
-use super::secret::{digest, random};
+use super::secret::{digest, random_base62};
 use super::{Principal, user};
 use crate::cache::TtlCache;
 use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
 
-const CHARACTERS: usize = 43;
-/// A session ends when it was not used for so long, and at last.
-const IDLE: TimeDelta = TimeDelta::hours(12);
-const LONGEST: TimeDelta = TimeDelta::days(30);
-/// The secret is changed so often; the one before it holds so long, for requests that were under way, and until the new one
-/// is used: the answer that tells it may be lost.
-const ROTATED: TimeDelta = TimeDelta::hours(1);
-const GRACE: TimeDelta = TimeDelta::minutes(1);
-/// Its use is noted at most so often.
-const NOTED: TimeDelta = TimeDelta::minutes(5);
-/// What was read of it holds so long, on other nodes too; on the node that ends it, it ends at once.
-const REMEMBERED: Duration = Duration::from_secs(30);
-/// A request waits so long for its secret to be changed, and goes on with the one that it has.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SECRET_CHARACTERS: usize = 43;
+/// A session ends after this time without use, and at the latest after [`MAX_LIFETIME`].
+const IDLE_TIMEOUT: TimeDelta = TimeDelta::hours(12);
+const MAX_LIFETIME: TimeDelta = TimeDelta::days(30);
+/// Interval between rotations of the secret. The previous secret stays valid for the grace period, for requests in
+/// progress, and until the new one is used, because its response may be lost.
+const ROTATION_INTERVAL: TimeDelta = TimeDelta::hours(1);
+const ROTATION_GRACE: TimeDelta = TimeDelta::minutes(1);
+/// Minimum interval between two writes of `last_used_at`.
+const LAST_USED_INTERVAL: TimeDelta = TimeDelta::minutes(5);
+/// How long a session is cached. A session that ends is rejected at once on the node that ended it and within this time
+/// on others.
+const CACHE_TTL: Duration = Duration::from_secs(30);
+/// Maximum time that a request waits for a rotation. After it, the request continues with its current secret.
+const ROTATION_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A user in a browser.
+/// A user who is signed in to the panel.
 #[derive(Debug)]
 pub struct SignedIn {
-    /// May everything that the user's permissions allow.
+    /// Has the ability `*`: the user's permissions alone decide.
     pub principal: Arc<Principal>,
     pub name: String,
     pub email: String,
@@ -42,60 +43,60 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// What the session is known by for as long as it lasts, whatever its secret is by now.
-    pub fn mark(&self) -> String {
+    /// Identifies the session over its lifetime, across rotations of its secret.
+    pub fn session_key(&self) -> String {
         format!("{} {}", self.id, self.created_at.timestamp_micros())
     }
 }
 
-/// What a cookie leads to.
+/// The session of a cookie.
 #[derive(Debug)]
 pub struct Found {
     pub user: Arc<SignedIn>,
-    /// The secret that takes the place of the one that was sent.
+    /// New secret that replaces the one of the cookie.
     pub renewed: Option<String>,
 }
 
-/// Cache of signed-in users by the digests of their sessions.
+/// Cache of signed-in users by the digest of their secret.
 #[derive(Debug, Default)]
-pub struct SessionCache(Mutex<Memory>);
+pub struct SessionCache(Mutex<CacheState>);
 
 #[derive(Debug, Default)]
-struct Memory {
+struct CacheState {
     users: TtlCache<[u8; 32], Arc<SignedIn>>,
     cleared: u64,
 }
 
 impl SessionCache {
     pub(super) fn clear(&self) {
-        let mut memory = self.lock();
-        memory.users.clear();
-        memory.cleared += 1;
+        let mut state = self.lock();
+        state.users.clear();
+        state.cleared += 1;
     }
 
     fn get(&self, digest: &[u8; 32], now: Instant) -> (Option<Arc<SignedIn>>, u64) {
-        let memory = self.lock();
-        (memory.users.get(digest, now), memory.cleared)
+        let state = self.lock();
+        (state.users.get(digest, now), state.cleared)
     }
 
     fn put(&self, digest: [u8; 32], user: &Arc<SignedIn>, until: Instant, cleared: u64) {
-        let memory = self.lock();
-        if memory.cleared != cleared {
+        let state = self.lock();
+        if state.cleared != cleared {
             return;
         }
-        memory.users.insert(digest, user.clone(), until);
+        state.users.insert(digest, user.clone(), until);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Memory> {
+    fn lock(&self) -> MutexGuard<'_, CacheState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Begins a session by a password that fitted: its secret. Nothing when the password is not the user's any more, or the user
-/// was deactivated meanwhile.
+/// Starts a session after a successful verification and returns its secret. Returns `None` if the password has been
+/// changed or the user deactivated in the meantime.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn begin(state: &State, password: &Password) -> Result<Option<String>> {
     let transaction = state.db.begin().await?;
     let secret = insert(state, &transaction, password).await?;
@@ -103,16 +104,16 @@ pub async fn begin(state: &State, password: &Password) -> Result<Option<String>>
     Ok(secret)
 }
 
-/// The same in a transaction. Those of the user that are over are removed.
+/// Starts a session in a transaction and deletes expired sessions of the user.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub(super) async fn insert(state: &State, transaction: &Connection, password: &Password) -> Result<Option<String>> {
-    let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random(CHARACTERS)?);
-    let mut over = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
-    over.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE);
-    over.push(" OR \"created_at\" < ").bind(now - LONGEST).push(")");
-    over.run(transaction).await?;
+    let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random_base62(SECRET_CHARACTERS)?);
+    let mut expired = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
+    expired.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
+    expired.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
+    expired.run(transaction).await?;
     let columns = "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"user_sessions\" ({columns}) SELECT u.\"id\", "));
     sql.bind(hex::encode(digest(&secret)));
@@ -122,31 +123,31 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
     sql.push(" FROM \"users\" u JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ");
     sql.bind(password.user_id).push(" AND p.\"hash\" = ").bind(password.hash.as_str());
     sql.push(" AND u.\"is_active\" = ").bind(true);
-    // Who sets another password or deactivates the user is waited for, or ends this session as every other.
+    // Waits for a transaction that changes the password or deactivates the user, or is seen by it and ended.
     if dialect == Dialect::Postgres {
         sql.push(" FOR SHARE");
     }
     Ok((sql.run(transaction).await? == 1).then_some(secret))
 }
 
-/// Who has this secret; nobody when the session is over, was ended, or its user is gone or was deactivated. `anew`: whatever
-/// is remembered of it.
+/// Finds the user of a secret; `None` if the session has ended or expired, or the user is deleted or deactivated.
+/// `bypass_cache` looks the session up in the database.
 ///
 /// # Errors
-/// When the database fails.
-pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option<Found>> {
+/// If the database fails.
+pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<Found>> {
     let key = digest(secret);
-    let begun = state.clock.instant();
-    let (known, cleared) = state.tokens.sessions.get(&key, begun);
-    if let Some(user) = known.filter(|_| !anew) {
+    let started = state.clock.instant();
+    let (known, cleared) = state.tokens.sessions.get(&key, started);
+    if let Some(user) = known.filter(|_| !bypass_cache) {
         return Ok(Some(Found { user, renewed: None }));
     }
     let Some(row) = read(state, &hex::encode(key)).await? else { return Ok(None) };
     let now = state.clock.now();
-    let over = now - row.last_used_at > IDLE || now - row.created_at > LONGEST;
-    // Who comes with a secret whose successor is in use has it from somebody else, or from a request that was under way.
+    let expired = now - row.last_used_at > IDLE_TIMEOUT || now - row.created_at > MAX_LIFETIME;
+    // A previous secret after the new one is in use, and after the grace period, may be stolen.
     let age = now - row.rotated_at;
-    if over || (row.is_previous && row.is_seen() && age > GRACE) {
+    if expired || (row.is_previous && row.is_seen() && age > ROTATION_GRACE) {
         return Ok(None);
     }
     let Some(model) = user::Entity::find_by_id(row.user_id).one(state.db.reader()).await? else { return Ok(None) };
@@ -154,20 +155,20 @@ pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option
         return Ok(None);
     }
     let (name, email) = (model.name.clone(), model.email.clone());
-    let principal = Principal { abilities: vec!["*".into()], ..of_user(state, model).await? };
+    let principal = Principal { abilities: vec!["*".into()], ..load_principal(state, model).await? };
     let user =
         Arc::new(SignedIn { principal: Arc::new(principal), name, email, id: row.id, created_at: row.created_at });
-    // The answer that told the successor of a previous one was lost.
-    let renewed = match age > if row.is_previous { GRACE } else { ROTATED } {
+    // A previous secret after the grace period means that the response with the new one was lost: rotate again.
+    let renewed = match age > if row.is_previous { ROTATION_GRACE } else { ROTATION_INTERVAL } {
         true => rotate(state, &row, &hex::encode(key), now).await,
         false => None,
     };
     if renewed.is_none() && !row.is_previous {
-        if now - row.last_used_at > NOTED || !row.is_seen() {
+        if now - row.last_used_at > LAST_USED_INTERVAL || !row.is_seen() {
             let used_at = now.max(row.rotated_at + TimeDelta::milliseconds(1));
-            note(state.clone(), row, used_at);
+            record_use(state.clone(), row, used_at);
         }
-        state.tokens.sessions.put(key, &user, begun + REMEMBERED, cleared);
+        state.tokens.sessions.put(key, &user, started + CACHE_TTL, cleared);
     }
     Ok(Some(Found { user, renewed }))
 }
@@ -175,7 +176,7 @@ pub async fn find(state: &Arc<State>, secret: &str, anew: bool) -> Result<Option
 /// Ends a session.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"id\" = ");
     sql.bind(user.id);
@@ -184,26 +185,26 @@ pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
     commit(state, transaction).await
 }
 
-/// Commits what ends sessions, and forgets what was remembered of them. A client that goes away meanwhile stops neither.
+/// Commits a transaction that ends sessions, and clears the cache, both even if the client disconnects.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub(super) async fn commit(state: &Arc<State>, transaction: Connection) -> Result<()> {
     let (state, lasting) = (state.clone(), state.lasting.clone());
     lasting
         .to_the_end(async move {
             let committed = transaction.commit().await;
-            // Also when the word of it was lost: it may stand.
+            // Even after an error, because the commit may have succeeded.
             state.tokens.clear();
             committed
         })
         .await
 }
 
-/// Ends every session of a user.
+/// Ends all sessions of a user.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn end_all(state: &State, connection: &Connection, user_id: i64) -> Result<()> {
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
     sql.bind(user_id);
@@ -221,7 +222,7 @@ struct Row {
 }
 
 impl Row {
-    /// Whether the secret that is in force was used, so that it has arrived.
+    /// Reports whether the current secret has been used, which means that it reached the browser.
     fn is_seen(&self) -> bool {
         self.last_used_at > self.rotated_at
     }
@@ -247,18 +248,18 @@ async fn read(state: &State, digest: &str) -> Result<Option<Row>> {
     }))
 }
 
-/// Changes the secret in the place of the one that was sent; nothing when another request has just done so, or when it
-/// cannot be done now: who only reads needs nobody who writes. Left in the middle it is as when the answer is lost.
+/// Rotates the secret. Returns `None` if a concurrent request has rotated it, or if the rotation fails or times out,
+/// because reads must not depend on writes. An interrupted rotation is handled like a lost response.
 async fn rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Option<String> {
-    let rotated = tokio::time::timeout(PATIENCE, try_rotate(state, row, sent, now)).await;
+    let rotated = tokio::time::timeout(ROTATION_TIMEOUT, try_rotate(state, row, sent, now)).await;
     rotated.unwrap_or_else(|_| Err(Error::too_long())).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the secret of session {} was not changed", row.id);
+        tracing::warn!(%error, "the secret of session {} could not be rotated", row.id);
         None
     })
 }
 
 async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) -> Result<Option<String>> {
-    let secret = random(CHARACTERS)?;
+    let secret = random_base62(SECRET_CHARACTERS)?;
     let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"digest\" = ");
     sql.bind(hex::encode(digest(&secret))).push(", \"previous\" = ").bind(sent).push(", \"rotated_at\" = ").bind(now);
     sql.push(", \"last_used_at\" = ").bind(now).push(" WHERE \"id\" = ").bind(row.id);
@@ -267,19 +268,19 @@ async fn try_rotate(state: &State, row: &Row, sent: &str, now: DateTime<Utc>) ->
     Ok((changed == 1).then_some(secret))
 }
 
-/// Writes `last_used_at` beside the request: nobody waits for it, and its failure is only logged. Of a secret that another
-/// request has changed meanwhile it says nothing: the new one may not have arrived.
-fn note(state: Arc<State>, row: Row, now: DateTime<Utc>) {
+/// Writes `last_used_at` in the background. A failure is only logged. The digest in the condition excludes a secret
+/// that was rotated in the meantime, because the new one may not have reached the browser.
+fn record_use(state: Arc<State>, row: Row, now: DateTime<Utc>) {
     tokio::spawn(async move {
         let mut sql = Sql::new(state.db.dialect(), "UPDATE \"user_sessions\" SET \"last_used_at\" = ");
         sql.bind(now).push(" WHERE \"id\" = ").bind(row.id).push(" AND \"digest\" = ").bind(row.digest.as_str());
         if let Err(error) = write(&state, sql).await {
-            tracing::warn!(%error, "last_used_at of session {} was not written", row.id);
+            tracing::warn!(%error, "last_used_at of session {} could not be written", row.id);
         }
     });
 }
 
-/// Runs one statement in a transaction of its own, and answers how many rows it changed.
+/// Runs one statement in its own transaction and returns the number of changed rows.
 async fn write(state: &State, sql: Sql) -> Result<u64> {
     let transaction = state.db.begin().await?;
     let changed = sql.run(&transaction).await?;

@@ -1,30 +1,30 @@
-//! Tokens as records: named, bound to a user, limited to abilities; the secret itself is shown once.
+//! The token resource: named, bound to a user and limited to abilities; the secret is shown once.
 
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::Secret;
-use super::principal::holds;
+use super::principal::grants_ability;
 use crate::crud::{Context, Draft, Route};
 use crate::error::Result;
-use crate::finding::Finding;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "token", owner = "user_id")]
-#[resource(description = "What a client sends to be known: it speaks for a user, limited to abilities.")]
-#[resource(reveal(name = "value", description = "The token itself, which is shown this once and never again."))]
+#[resource(description = "A credential of API clients, which authenticates a user and is limited to abilities.")]
+#[resource(reveal(name = "value", description = "The token itself. It is shown only once."))]
 pub struct Model {
     pub id: i64,
-    #[field(string(255), required, description = "What the token is for.")]
+    #[field(string(255), required, description = "The purpose of the token.")]
     pub name: String,
     #[field(
         reference("user"),
         immutable,
         default_caller,
-        help = "Who it speaks for.",
-        description = "The id of the user that it speaks for."
+        help = "The user that the token authenticates.",
+        description = "The id of the user that the token authenticates."
     )]
     pub user_id: i64,
     #[field(string(64), internal)]
@@ -33,17 +33,17 @@ pub struct Model {
         list(100),
         required,
         min_length = 1,
-        description = "What it may do, such as `users:read`; `*` is everything. It grants nothing that the maker's own token lacks.",
+        description = "The operations that the token allows, such as `users:read`; `*` allows everything. A token cannot have abilities that its creator's token lacks.",
         example = "users:read"
     )]
     pub abilities: Json,
     #[field(
         timestamp(seconds),
-        description = "When it ends, which is later than now.",
+        description = "When the token expires; must be in the future.",
         example = "2126-03-21T10:00:00Z"
     )]
     pub expires_at: Option<DateTimeUtc>,
-    #[field(timestamp(seconds), read_only, description = "When it was last used, to the minute.")]
+    #[field(timestamp(seconds), read_only, description = "When the token was last used, accurate to a minute.")]
     pub last_used_at: Option<DateTimeUtc>,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -65,7 +65,7 @@ impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let caller = context.caller();
         if let Some(before) = &draft.before {
-            // Whoever changes a token could use it: it must not be stronger than the caller's own.
+            // A caller who changes a token may also use it: it must not have more abilities than the caller's own.
             for ability in abilities(Some(&before.abilities)) {
                 caller.need_ability(&ability)?;
             }
@@ -75,7 +75,7 @@ impl Behaviour for Entity {
             && draft.model.expires_at.try_as_ref().copied().flatten().is_none_or(|at| at > limit)
             && grants(draft)
         {
-            draft.error("expires_at", "must not be later than that of your own token");
+            draft.error("expires_at", "must not be later than the expiry of your own token");
         }
         if let Some(Some(at)) = draft.model.expires_at.try_as_ref()
             && *at <= context.now()
@@ -101,16 +101,16 @@ impl Behaviour for Entity {
     }
 }
 
-/// Whether a token is new, or will hold longer or do more than before.
+/// Reports whether a token is new, or gets more abilities or another expiry.
 fn grants(draft: &Draft<Entity>) -> bool {
     let Some(before) = &draft.before else { return true };
-    let held = abilities(Some(&before.abilities));
+    let current = abilities(Some(&before.abilities));
     let given = abilities(draft.model.abilities.try_as_ref());
-    let does_more = given.iter().any(|ability| !holds(&held, ability));
+    let does_more = given.iter().any(|ability| !grants_ability(&current, ability));
     does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
 }
 
-/// A token grants known abilities only, and only those that the caller's own token holds.
+/// Checks that the abilities exist and that the caller's own token has them.
 fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
     let Some(given) = draft.model.abilities.try_as_ref() else { return };
     let given = abilities(Some(given));
@@ -118,7 +118,7 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
         return;
     }
     if given.is_empty() {
-        draft.error("abilities", "must name at least one ability");
+        draft.error("abilities", "must contain at least one ability");
     }
     let known = context.catalog().abilities();
     for ability in &given {
@@ -126,7 +126,7 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
             let hint = hint(ability, known.iter().map(String::as_str));
             draft.error("abilities", format!("names an unknown ability `{ability}`{hint}"));
         } else if !context.caller().has_ability(ability) {
-            draft.error("abilities", format!("cannot grant `{ability}`, which your own token does not hold"));
+            draft.error("abilities", format!("cannot grant `{ability}`, which your own token does not have"));
         }
     }
 }
@@ -135,14 +135,14 @@ fn abilities(list: Option<&Json>) -> Vec<String> {
     list.and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default()
 }
 
-/// The tokens that grant an ability that no endpoint needs any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+/// Tokens with abilities that no endpoint needs.
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().abilities();
     let mut found = Vec::new();
     for token in Entity::find().all(context.db()).await? {
         for ability in abilities(Some(&token.abilities)).iter().filter(|one| *one != "*" && !known.contains(*one)) {
-            let problem = format!("grants `{ability}`, which nothing needs");
-            found.push(Finding { kind: "tokens", id: token.id, name: token.name.clone(), problem });
+            let problem = format!("grants `{ability}`, which no endpoint needs");
+            found.push(StaleReference { kind: "tokens", id: token.id, name: token.name.clone(), problem });
         }
     }
     Ok(found)

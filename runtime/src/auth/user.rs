@@ -1,4 +1,4 @@
-//! Users: whom tokens speak for.
+//! The user resource: accounts that tokens and sessions authenticate.
 
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
@@ -13,19 +13,19 @@ use crate::view;
 #[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "user", write_permission = "users.manage", events)]
-#[resource(description = "Somebody for whom tokens speak.")]
+#[resource(description = "An account that tokens and panel sessions authenticate.")]
 #[resource(action(
     name = "deactivate",
     on = "record",
     event = "deactivated",
     until = "not is_active",
-    description = "Stops the user: every token of theirs is refused from then on."
+    description = "Deactivates the user: requests with their tokens are rejected from then on."
 ))]
 #[resource(action(
     name = "invite",
     on = "record",
-    reveal(name = "invitation_url", description = "The link, which is shown this once and never again."),
-    description = "Answers the user with `invitation_url`: a link, once and for a week, by which the user sets a password and signs in to the panel. The link before it ends. A token that ends itself is refused."
+    reveal(name = "invitation_url", description = "The invitation link. It is shown only once."),
+    description = "Returns the user with `invitation_url`, a single-use link that is valid for seven days, by which the user sets a password and signs in to the panel. Earlier links of the user become invalid. A token that expires cannot invite."
 ))]
 pub struct Model {
     pub id: i64,
@@ -33,9 +33,9 @@ pub struct Model {
     pub name: String,
     #[field(string(255), required, unique, email)]
     pub email: String,
-    #[field(default = "true", description = "Whether the user's tokens are accepted.")]
+    #[field(default = "true", description = "True if the user's tokens are accepted.")]
     pub is_active: bool,
-    #[field(default = "false", description = "Whether the user administers the service, and so has every permission.")]
+    #[field(default = "false", description = "True if the user administers the service and has every permission.")]
     pub is_admin: bool,
     #[field(ref_list("role"))]
     pub role_ids: Json,
@@ -76,9 +76,9 @@ impl Behaviour for Entity {
         let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
         let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
         if is != was && !context.caller().is_admin {
-            draft.error("is_admin", "is changed by administrators only");
+            draft.error("is_admin", "can be changed by administrators only");
         } else if is && !was {
-            // Of an administrator's tokens only one for everything makes another's as strong.
+            // Only a token with the ability `*` may create an administrator.
             context.caller().need_ability("*")?;
         }
         if let Some(before) = &draft.before {
@@ -97,13 +97,13 @@ impl Behaviour for Entity {
         let email = email(draft);
         if let Some(before) = &draft.before {
             let deactivated = before.is_active && !is_active(draft, before);
-            // Who has the old inbox has no way in.
+            // An invitation sent to the old email address must not work.
             if deactivated || email.as_ref().is_some_and(|email| before.email != *email) {
                 invitation::end(context.state().db.dialect(), context.db(), before.id).await?;
             }
             if deactivated {
                 session::end_all(context.state(), context.db(), before.id).await?;
-                // Also when a plain update does it.
+                // Emitted for a plain update, too.
                 draft.emit(Event::Deactivated);
             }
         }
@@ -119,7 +119,7 @@ impl Behaviour for Entity {
             .filter(view::Column::Visibility.ne("personal"));
         if views.one(context.db()).await?.is_some() {
             return Err(Error::Conflict(
-                "Others use saved views of this user: deactivate the user, or give up the views first.".into(),
+                "Other users use saved views of this user. Deactivate the user, or delete the views or make them personal first.".into(),
             ));
         }
         if user.is_admin && is_last_admin(context, user.id).await? {
@@ -133,21 +133,23 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// Stops the user's tokens: they answer 403 from then on.
+    /// Deactivates the user: requests with their tokens get 403.
     async fn deactivate(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         draft.model.is_active = Set(false);
         Ok(())
     }
 
-    /// Whoever has the link has all that the user may: what only administrators give to others, and only by a token for
-    /// everything.
+    /// Creates an invitation. Its holder gets all rights of the user, which is why it needs an administrator and the
+    /// ability `*`.
     async fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         context.caller().need_ability("*")?;
         if !context.caller().is_admin {
             return Err(Error::AdministratorsOnly);
         }
         if context.caller().expires_at.is_some() {
-            return Err(Error::Forbidden("A token that ends invites nobody: a password would outlast it.".into()));
+            return Err(Error::Forbidden(
+                "A token that expires cannot create invitations, because a password would outlive it.".into(),
+            ));
         }
         let Some(user) = draft.before.as_ref().filter(|user| user.is_active) else {
             return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));
@@ -158,7 +160,7 @@ impl Behaviour for Entity {
     }
 }
 
-/// The address in its one spelling, so that it is unique whatever its case.
+/// The email address in lower case, which makes it unique regardless of case.
 fn email(draft: &Draft<Entity>) -> Option<String> {
     draft.model.email.try_as_ref().map(|email| email.to_lowercase())
 }
@@ -167,8 +169,8 @@ fn is_active(draft: &Draft<Entity>, before: &Model) -> bool {
     draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active)
 }
 
-/// Whether no other active administrator would be left. One is asked after the other, so that of two that go at once the
-/// second sees the first gone. Not by locking them all: each of the two has locked one already.
+/// Reports whether no other active administrator would be left. The lock serializes concurrent checks; locking
+/// all administrators would deadlock, because each request has locked one already.
 async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
     Lock::Admins.hold(context.db()).await?;
     let admins = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true));

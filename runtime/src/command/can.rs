@@ -138,7 +138,7 @@ fn permitted(caller: &Principal, permission: Option<&'static str>) -> Result<Str
 /// Whether the caller sees the record.
 async fn reached(context: &Context<'_>, entry: &Entry, method: &Method, id: i64) -> Result<String> {
     if entry.is_attached() {
-        attachment::reach(context, id, method.name == "GET").await?;
+        attachment::check_access(context, id, method.name == "GET").await?;
     }
     if let Call::Restore = method.call {
         return crud::restorable(context, entry, id, Condition::always()).await.map(|()| "it is there".into());

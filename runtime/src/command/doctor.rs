@@ -45,10 +45,10 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
         output::print(matches, &shown, &rows)?;
         return Err(Error::internal(format!("{} missing", missing.join(", "))));
     }
-    let mut found = view::lost(&context).await?;
-    found.extend(webhook::lost(&context).await?);
-    found.extend(custom_field::lost(&context).await?);
-    found.extend(auth::lost(&context).await?);
+    let mut found = view::stale_references(&context).await?;
+    found.extend(webhook::stale_references(&context).await?);
+    found.extend(custom_field::stale_references(&context).await?);
+    found.extend(auth::stale_references(&context).await?);
     found.extend(words::lost(&context).await?);
     let mut rows: Vec<_> =
         found.iter().map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();

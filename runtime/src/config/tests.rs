@@ -110,7 +110,7 @@ fn where_webhooks_may_lead_is_read_as_a_list() {
         let environment = [("CHARTER_WEBHOOK_ALLOW_HTTP", http), ("CHARTER_WEBHOOK_ALLOW_NETWORKS", networks)];
         read(&[], &environment).map(|config| config.webhook_policy)
     };
-    assert_eq!(policy("", "").unwrap(), Policy::default());
+    assert_eq!(policy("", "").unwrap(), UrlPolicy::default());
     let allowed = policy("true", "10.0.0.0/8, ::1").unwrap();
     let networks: Vec<String> = allowed.networks.iter().map(Network::to_string).collect();
     assert_eq!((allowed.allow_http, networks), (true, vec!["10.0.0.0/8".into(), "::1/128".into()]));

@@ -31,7 +31,7 @@ pub async fn read(
     shape.write_columns(sql);
     sql.push(", t.\"charter_sound\", ");
     match judges {
-        Some(_) => custom_field::write_text(sql, entry.meta.plural),
+        Some(_) => custom_field::write_definitions(sql, entry.meta.plural),
         None => drop(sql.push("''")),
     }
     let mut sound = Ok(false);
@@ -57,7 +57,7 @@ pub async fn read(
     if let Some(known) = judges
         && row.try_get_by_index::<String>(beside + 1)? != known.text
     {
-        context.state().custom_fields.forget(entry.meta.plural);
+        context.state().custom_fields.invalidate(entry.meta.plural);
         return Ok(None);
     }
     let position = shape.position("id").unwrap_or_default();

@@ -6,7 +6,7 @@ use super::version::Conditions;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::idempotency::{Key, Once};
+use crate::idempotency::{Execution, Key};
 use crate::meta::ActionMeta;
 use crate::query::Condition;
 
@@ -25,7 +25,7 @@ pub struct Apart<'r> {
 ///
 /// # Errors
 /// Those of the action, which gives the key back; [`Error::InProgress`] when another takes too long.
-pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key: Key) -> Result<Once> {
+pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key: Key) -> Result<Execution> {
     let (state, caller) = (context.shared().clone(), context.caller().clone());
     let (request_id, trace) = (context.request_id().map(str::to_string), context.trace());
     let (name, Apart { action, id, within, query, body }) = (entry.meta.name, call);
@@ -40,7 +40,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key:
                 context.of_request(request_id.as_deref()).traced(trace)
             };
             if let Some(reply) = key.lease(&outside()).await? {
-                return Ok(Once::Again(reply));
+                return Ok(Execution::Replayed(reply));
             }
             // Of its own time, which is not that of a wait for another.
             let context = outside();
@@ -58,9 +58,9 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key:
                 Ok(outcome) => {
                     let reveals = outcome.reveals;
                     let reply = outcome.reply(&state.catalog, entry, None);
-                    key.keep(&inside, &reply, reveals).await?;
+                    key.store_reply(&inside, &reply, reveals).await?;
                     transaction.commit().await?;
-                    Ok(Once::New(reply))
+                    Ok(Execution::Fresh(reply))
                 }
                 Err(error) => {
                     key.release(&inside).await?;

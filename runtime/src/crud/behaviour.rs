@@ -16,7 +16,7 @@ use super::changes::Changes;
 use crate::context::Context;
 use crate::db::Row;
 use crate::error::Result;
-use crate::idempotency::{Key, Once};
+use crate::idempotency::{Execution, Key};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::Condition;
 use crate::record::Shape;
@@ -34,7 +34,7 @@ pub type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
 pub type ComputeHook =
     for<'a> fn(&'a Context<'a>, &'static FieldMeta, &'a Shape, &'a [Row<'a>]) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
 /// Creates a record from a multipart body, and answers what a create does: with a key what the first one did.
-pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>, Option<Key>) -> BoxFuture<'a, Result<Once>>;
+pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>, Option<Key>) -> BoxFuture<'a, Result<Execution>>;
 
 /// The body of an upload as it arrives.
 pub struct Upload<'a> {

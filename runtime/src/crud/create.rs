@@ -8,12 +8,12 @@ use super::hooks::{self, Running};
 use super::outcome::Outcome;
 use super::transaction::after_commit;
 use super::{embedded, input, references, rules, show, store, whole};
-use crate::audit::trail;
+use crate::audit;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
-use crate::event;
+use crate::outbox;
 
 /// Creates a record from a body, in the context's transaction, and answers what `show` would.
 ///
@@ -75,10 +75,10 @@ async fn finish(
     check(context, entry, None, changes).await?;
     let id = store::insert(context, changes).await?;
     // Everything is told in the order in which it happens: what the hook goes on to change is told after this.
-    trail::changed(context, entry, action, id, changes).await?;
+    audit::record_change(context, entry, action, id, changes).await?;
     embedded::write(context, changes, id).await?;
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
-    event::emit_all(context, entry, "created", changes, record.answer()).await?;
+    outbox::emit_all(context, entry, "created", changes, record.answer()).await?;
     if after_save(context, entry, id).await? {
         record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     }

@@ -12,11 +12,11 @@ use super::version::Conditions;
 use super::visibility::{audience, visible};
 use super::{embedded, show, store};
 use crate::attachment;
-use crate::audit::trail;
+use crate::audit;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::event;
+use crate::outbox;
 use crate::query::Condition;
 
 /// What a reference that stands in the way comes to.
@@ -29,7 +29,7 @@ async fn with_it(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
         return Ok(());
     }
     let Some(attached) = context.catalog().attached() else { return Ok(()) };
-    for file in attachment::of(context, entry, id).await? {
+    for file in attachment::attachment_ids(context, entry, id).await? {
         // Whoever may delete the record deletes what hangs on it, though it be hidden from them.
         let Some(row) = store::load(context, attached, file, &Condition::always(), true).await? else { continue };
         Box::pin(remove(context, attached, file, row, &Conditions::default())).await?;
@@ -81,9 +81,9 @@ async fn remove(
     })?;
     if entry.meta.events {
         let data = show::wrap(entry.meta.name, record.answer());
-        event::emit(context, entry, "deleted", &data, audience).await?;
+        outbox::emit(context, entry, "deleted", &data, audience).await?;
     }
-    trail::removed(context, entry, id, &row).await?;
+    audit::record_deletion(context, entry, id, &row).await?;
     if let Some(hook) = hooks.after_delete {
         let running = Running::enter(context, entry.meta, "after_delete")?;
         hook(&context.within_hook(&running), &row).await?;

@@ -13,7 +13,7 @@ use sea_orm::{QueryResult, Value};
 use super::body::{Body, Given};
 use super::changes::Changes;
 use super::{input, references, rules, store, update};
-use crate::audit::trail;
+use crate::audit;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::error::{FieldErrors, Result};
@@ -187,7 +187,7 @@ pub async fn remove(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()>
     for (target, by) in entry.meta.fields.iter().filter_map(|field| target(context.catalog(), field)) {
         for (id, row) in rows(context, target, by, id).await? {
             store::delete(context, target, id).await?;
-            trail::removed(context, target, id, &row).await?;
+            audit::record_deletion(context, target, id, &row).await?;
         }
     }
     Ok(())
@@ -225,12 +225,12 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
         // What goes first makes room for what comes.
         for (gone, row) in &set.gone {
             store::delete(context, entry, *gone).await?;
-            trail::removed(context, entry, *gone, row).await?;
+            audit::record_deletion(context, entry, *gone, row).await?;
         }
         // Two rows may change places in a unique index: those whose values it holds go too, and come back as they are.
         for item in &mut set.items {
             if let Some(id) = item.id.filter(|_| moves(&item.changes)) {
-                trail::changed(context, entry, "update", id, &item.changes).await?;
+                audit::record_change(context, entry, "update", id, &item.changes).await?;
                 store::delete(context, entry, id).await?;
                 item.changes.restate()?;
             }
@@ -244,13 +244,13 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                         store::insert(context, &item.changes).await?;
                     } else {
                         store::update(context, &item.changes, id).await?;
-                        trail::changed(context, entry, "update", id, &item.changes).await?;
+                        audit::record_change(context, entry, "update", id, &item.changes).await?;
                     }
                 }
                 None => {
                     item.changes.set(by, id.into());
                     let id = store::insert(context, &item.changes).await?;
-                    trail::changed(context, entry, "create", id, &item.changes).await?;
+                    audit::record_change(context, entry, "create", id, &item.changes).await?;
                 }
             }
         }

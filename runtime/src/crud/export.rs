@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::csv::Csv;
 use super::include;
 use super::page::{self, Reading};
-use crate::auth::{Principal, still};
+use crate::auth::{Principal, revalidate};
 use crate::context::{Context, State};
 use crate::custom_field;
 use crate::db::{Connection, Row, Sql, Takes};
@@ -285,7 +285,7 @@ impl Writer {
             return Ok(());
         }
         self.looked = now;
-        if still(&self.state, &self.caller).await?.may_as_much_as(&self.caller) {
+        if revalidate(&self.state, &self.caller).await?.covers(&self.caller) {
             Ok(())
         } else {
             Err(Error::Unavailable("the caller may do less than before".into()))

@@ -353,7 +353,8 @@ async fn custom_field_values(
         let list: Vec<_> = definitions
             .iter()
             .map(|d| {
-                let value = map.get(&d.name).map_or(&serde_json::Value::Null, |value| custom_field::shown(d, value));
+                let value =
+                    map.get(&d.name).map_or(&serde_json::Value::Null, |value| custom_field::readable_value(d, value));
                 serde_json::json!({ "name": d.name, "label": d.label, "field_type": d.field_type, "value": value })
             })
             .collect();

@@ -4,12 +4,12 @@ use super::changes::Changes;
 use super::show::Read;
 use super::update::Cause;
 use super::{ahead, store, visibility};
-use crate::audit::{trail, write_difference};
+use crate::audit::{self, write_diff};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{GIVEN, Given, Operand, Sql};
 use crate::error::{Error, REFERRED_TO, Result};
-use crate::event;
+use crate::outbox;
 
 /// Which row is stored.
 #[derive(Debug, Clone, Copy)]
@@ -65,18 +65,18 @@ pub async fn keep(
         }
     };
     ahead::write_cells(&mut given, changes)?;
-    let name = event::name(entry, cause.event);
+    let name = outbox::name(entry, cause.event);
     if entry.meta.events {
-        let data = event::data(entry, changes, record.answer())?;
+        let data = outbox::data(entry, changes, record.answer())?;
         let audience = visibility::audience(context, entry, |field| changes.current(field.name)).await?;
-        given.cell("charter_body", event::body(&name, context.now(), &data));
+        given.cell("charter_body", outbox::body(&name, context.now(), &data));
         given.cell("charter_owner", audience.stored());
         given.cell("charter_told_at", context.now());
-        given.cell("charter_trace", event::trace_text(context));
+        given.cell("charter_trace", outbox::trace_text(context));
     }
     let mut difference = Vec::with_capacity(512);
-    write_difference(&mut difference, changes)?;
-    let entered = trail::values(context, id, &difference).map(|(column, value)| {
+    write_diff(&mut difference, changes)?;
+    let entered = audit::entry_values(context, id, &difference).map(|(column, value)| {
         given.cell(column, value);
         Operand::Of("k", column)
     });
@@ -88,11 +88,11 @@ pub async fn keep(
     if entry.meta.events {
         sql.push(", \"charter_told\" AS (");
         let cells = ["charter_body", "charter_owner", "charter_told_at", "charter_trace"];
-        event::write_insert(sql, name, cells.map(|cell| Operand::Of("k", cell)));
+        outbox::write_insert(sql, name, cells.map(|cell| Operand::Of("k", cell)));
         sql.push(" FROM \"charter_kept\" AS k)");
     }
     sql.push(", \"charter_entered\" AS (");
-    trail::write_insert(sql, entry, cause.action, entered);
+    audit::write_insert(sql, entry, cause.action, entered);
     sql.push(" FROM \"charter_kept\" AS k) SELECT 1 FROM \"charter_kept\"");
     let stored = match context.state().db.given(context.db(), given).await {
         // What it refers to has just gone, which is told under its name where each is looked at.

@@ -145,7 +145,7 @@ impl Begun<'_> {
             None => Condition::always(),
         };
         let filtered = match &request.filters {
-            Some(text) => errors.note(view::filtered(planner, text))?,
+            Some(text) => errors.note(view::filters_condition(planner, text))?,
             None => None,
         };
         let plan = planner.plan(&request, errors)?;

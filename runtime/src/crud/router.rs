@@ -19,7 +19,7 @@ use super::route::{API, Call, Method, Place, methods, parts, path, places};
 use super::version::Conditions;
 use super::{RESTORE, Reply, Transaction, create, delete, explain, restore, show, store, update, visibility, whole};
 use crate::attachment;
-use crate::auth::{identify, still};
+use crate::auth::{authenticate_with, revalidate};
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
@@ -112,7 +112,7 @@ impl At {
     async fn carry_out(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Answer> {
         let entry = &state.catalog.entries()[self.index];
         let anew = entry.route.grants && !matches!(request.method().as_str(), "GET" | "HEAD");
-        let caller = identify(state, request, anew).await?;
+        let caller = authenticate_with(state, request, anew).await?;
         let asked = match request.method().as_str() {
             "HEAD" => "GET",
             other => other,
@@ -139,7 +139,7 @@ impl At {
             },
         };
         if let (true, Place::Member, Some(id)) = (entry.is_attached(), self.place, id) {
-            attachment::reach(&context, id, method.name == "GET").await?;
+            attachment::check_access(&context, id, method.name == "GET").await?;
         }
         let mut key = match method.call.takes_key() {
             true => headers::key(request, &caller)?,
@@ -154,7 +154,7 @@ impl At {
             key.add(&body);
             uses.give(method.call, &body);
             // What was carried out is answered again, also when the record has gone since.
-            if let Some(reply) = key.find(&context).await? {
+            if let Some(reply) = key.find_reply(&context).await? {
                 return headers::replayed(reply);
             }
             early = Some(body);
@@ -185,7 +185,7 @@ impl At {
         // Rights that outlast the caller's are given by who has them when all of the request is there.
         let by_now;
         if anew {
-            by_now = still(state, &caller).await?;
+            by_now = revalidate(state, &caller).await?;
             method.admit(&by_now)?;
             context = Context::new(state, &by_now, state.db.reader()).of_request(request_id.as_deref()).traced(trace);
         }
@@ -251,12 +251,12 @@ async fn in_transaction(
     }
     let (reply, reveals) = write(&inside, entry, call, with, &body).await?;
     if let Some(key) = &key {
-        key.keep(&inside, &reply, reveals).await?;
+        key.store_reply(&inside, &reply, reveals).await?;
     }
     transaction.commit(context).await?;
     let deletes = matches!(call, Call::Operation(Operation::Delete) | Call::Bulk);
     if deletes && (entry.meta.attachments || entry.is_attached()) {
-        state.attachments.wake_sweeper();
+        state.attachments.wake_collector();
     }
     headers::answer(reply)
 }
@@ -352,7 +352,7 @@ async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &
         false => id(&parameter(request, "id").ok_or(Error::NotFound)?)?,
     };
     store::need(context, target, id, within).await?;
-    attachment::hangs_on(entry, target, id)
+    attachment::attached_to(entry, target, id)
 }
 
 /// The parent that the path names, and the condition that a record belongs to it.

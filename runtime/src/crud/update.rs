@@ -12,13 +12,13 @@ use super::outcome::Outcome;
 use super::transaction::after_commit;
 use super::version::Conditions;
 use super::{embedded, input, show, store, visibility, whole};
-use crate::audit::trail;
+use crate::audit;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
-use crate::event;
 use crate::meta::{Access, FieldMeta};
+use crate::outbox;
 use crate::query::Condition;
 
 /// Changes the given fields of a record, in the context's transaction, and answers it as `show` does. `found` is the record
@@ -174,12 +174,12 @@ async fn store_changed(
         changes.set("updated_at", context.now().into());
         store::update(context, changes, id).await?;
         // Everything is told in the order in which it happens: what the hook goes on to change is told after this.
-        trail::changed(context, entry, cause.action, id, changes).await?;
+        audit::record_change(context, entry, cause.action, id, changes).await?;
         embedded::write(context, changes, id).await?;
     }
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     if changed {
-        event::emit_all(context, entry, cause.event, changes, record.answer()).await?;
+        outbox::emit_all(context, entry, cause.event, changes, record.answer()).await?;
         if after_save(context, entry, id).await? {
             record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
         }

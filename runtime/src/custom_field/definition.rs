@@ -1,4 +1,4 @@
-//! The definition of a custom field: a record of its own, with the rules that its type implies.
+//! The custom field resource: definitions of custom fields and their validation.
 
 use std::collections::HashSet;
 
@@ -11,15 +11,20 @@ use super::CustomFieldType;
 use crate::crud::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
-use crate::finding::Finding;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_field", label = "Custom field", unique("entity_type", "name"))]
-#[resource(description = "A field that records of one entity type have beside those of the service.")]
+#[resource(description = "A field that is added to the records of one resource at runtime.")]
 pub struct Model {
     pub id: i64,
-    #[field(string(64), required, immutable, description = "The plural name of the resource whose records have it.")]
+    #[field(
+        string(64),
+        required,
+        immutable,
+        description = "The plural name of the resource whose records have the field."
+    )]
     pub entity_type: String,
     #[field(
         string(63),
@@ -30,7 +35,7 @@ pub struct Model {
         example = "colour"
     )]
     pub name: String,
-    #[field(string(255), description = "What people call it; by default made from the name.")]
+    #[field(string(255), description = "The display name; derived from `name` by default.")]
     pub label: String,
     #[field(
         enumeration("string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"),
@@ -40,9 +45,9 @@ pub struct Model {
         example = "choice"
     )]
     pub field_type: String,
-    #[field(list(255), description = "What can be chosen, for the type choice alone.", example = "red,blue")]
+    #[field(list(255), description = "The allowed values, for the type `choice` only.", example = "red,blue")]
     pub choices: Json,
-    #[field(default = "false", description = "Whether a new record must have a value for it.")]
+    #[field(default = "false", description = "True if new records must have a value.")]
     pub required: bool,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -50,13 +55,13 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// So many records of one entity type may have.
-const MOST: u64 = 100;
+/// Maximum number of custom fields per resource.
+const MAX_FIELDS_PER_ENTITY: u64 = 100;
 
-/// What the names of negated predicates begin with: `q[cf.x_not_eq]` asks about `x`.
-const NOT: &str = "_not";
+/// Prefix of negated predicates: `q[cf.x_not_eq]` is a condition on `x`.
+const NEGATION: &str = "_not";
 
-/// What the rest of the runtime needs of a definition.
+/// A definition as the rest of the runtime uses it.
 #[derive(Debug, Clone)]
 pub struct Definition {
     pub name: String,
@@ -66,7 +71,7 @@ pub struct Definition {
     pub required: bool,
 }
 
-/// The definitions of an entity type, by name.
+/// Loads the definitions of an entity type.
 pub async fn load(connection: &Connection, entity_type: &str) -> Result<Vec<Definition>> {
     let models = Entity::find().filter(Column::EntityType.eq(entity_type)).order_by_id_asc().all(connection).await?;
     Ok(models.into_iter().map(Definition::from).collect())
@@ -89,7 +94,7 @@ pub fn route() -> Route {
     crate::route!(Entity, Rules, hooks(check, before_save, after_commit), actions())
 }
 
-/// The rules of a definition.
+/// Hooks of the resource.
 trait Rules {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
@@ -106,14 +111,14 @@ impl Rules for Entity {
             }
         }
         if draft.before.is_none() {
-            check_beside_others(context, draft).await?;
+            check_against_others(context, draft).await?;
         }
         let field_type = draft.model.field_type.try_as_ref().and_then(|name| CustomFieldType::from_name(name));
         let choices = draft.model.choices.try_as_ref().cloned();
         let (Some(field_type), Some(choices)) = (field_type, choices) else { return Ok(()) };
         match (field_type == CustomFieldType::Choice, choices.as_array().is_none_or(Vec::is_empty)) {
-            (true, true) => draft.error("choices", "must name at least one choice"),
-            (false, false) => draft.error("choices", "belong to fields of the type choice"),
+            (true, true) => draft.error("choices", "must contain at least one choice"),
+            (false, false) => draft.error("choices", "are allowed for the type choice only"),
             _ => {}
         }
         if choices
@@ -126,7 +131,7 @@ impl Rules for Entity {
         }
         let mut seen = HashSet::new();
         for choice in choices.as_array().into_iter().flatten().filter(|choice| !seen.insert(choice.to_string())) {
-            draft.error("choices", format!("name {choice} twice"));
+            draft.error("choices", format!("contain {choice} twice"));
         }
         Ok(())
     }
@@ -135,47 +140,48 @@ impl Rules for Entity {
         if draft.model.label.is_not_set()
             && let Some(name) = draft.model.name.try_as_ref()
         {
-            // `max_power` is labelled `Max power`.
+            // The default label of `max_power` is `Max power`.
             let spaced = name.replace('_', " ");
             draft.model.label = Set(spaced[..1].to_ascii_uppercase() + &spaced[1..]);
         }
         Ok(())
     }
 
-    /// Its indexes are made, or dropped, beside the requests.
+    /// Creates or drops the indexes in the background.
     async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
-        context.state().custom_fields_changed.tell();
+        context.state().custom_fields_changed.notify();
         Ok(())
     }
 }
 
-/// What the other definitions of its entity type leave to a new one.
-async fn check_beside_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+/// Validates a new definition against those that exist for its entity type.
+async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
     let Some(entity_type) = draft.model.entity_type.try_as_ref() else { return Ok(()) };
-    // One is made after the other, so that of two that go at once the second sees the first.
+    // Serializes concurrent creations, which makes both checks exact.
     Lock::Fields.hold(context.db()).await?;
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
-    // Each has indexes, which every write keeps and PostgreSQL locks with their table.
-    if others.clone().count(context.db()).await? >= MOST {
-        draft.error("entity_type", format!("has {MOST} custom fields, and can have no more"));
+    // Limited because each has indexes, which every write maintains and PostgreSQL locks with the table.
+    if others.clone().count(context.db()).await? >= MAX_FIELDS_PER_ENTITY {
+        draft.error("entity_type", format!("has {MAX_FIELDS_PER_ENTITY} custom fields, which is the maximum"));
     }
     let Some(name) = draft.model.name.try_as_ref() else { return Ok(()) };
-    let negated = [Some(format!("{name}{NOT}")), name.strip_suffix(NOT).map(String::from)];
+    let negated = [Some(format!("{name}{NEGATION}")), name.strip_suffix(NEGATION).map(String::from)];
     let alike = others.filter(Column::Name.is_in(negated.into_iter().flatten()));
     if let Some(other) = alike.one(context.db()).await? {
-        let problem = format!("must not be told from `{}` by `{NOT}`, with which predicates begin", other.name);
+        let problem =
+            format!("conflicts with `{}`: names that differ only by `{NEGATION}` are ambiguous in filters", other.name);
         draft.error("name", problem);
     }
     Ok(())
 }
 
-/// The definitions whose entity type has no custom fields any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+/// Definitions whose resource no longer has custom fields.
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let has = |plural: &str| context.catalog().by_plural(plural).is_some_and(|entry| entry.meta.custom_fields);
     let definitions = Entity::find().all(context.db()).await?.into_iter();
-    let lost = definitions.filter(|definition| !has(&definition.entity_type)).map(|definition| {
+    let found = definitions.filter(|definition| !has(&definition.entity_type)).map(|definition| {
         let problem = format!("belongs to `{}`, which has no custom fields", definition.entity_type);
-        Finding { kind: "custom_fields", id: definition.id, name: definition.name, problem }
+        StaleReference { kind: "custom_fields", id: definition.id, name: definition.name, problem }
     });
-    Ok(lost.collect())
+    Ok(found.collect())
 }

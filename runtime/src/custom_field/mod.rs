@@ -1,16 +1,16 @@
-//! Custom fields: values that the operators of a service define by name and type while it runs.
+//! Custom fields: fields that operators define at runtime, with a name and a type.
 
 mod definition;
-mod known;
+mod definition_cache;
 mod value;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
-pub use known::{Definitions, Known, Types, table, write_changes, write_text};
+pub use definition::{ActiveModel, Definition, Entity, Model, load, route, stale_references};
+pub use definition_cache::{DefinitionCache, Definitions, Types, table, write_changes, write_definitions};
 use sea_orm::Value;
-pub use value::{merge, shown};
+pub use value::{merge, readable_value};
 
 use crate::context::Context;
 use crate::db::Sql;
@@ -20,10 +20,10 @@ use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 use crate::query::condition::CustomKind;
 use crate::record::{Cell, write_timestamp};
 
-/// The declared custom fields of one entity type, by name.
+/// Types of the custom fields of one entity type, by name.
 pub type CustomFieldTypes = HashMap<String, CustomFieldType>;
 
-/// What values a custom field holds.
+/// Type of a custom field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CustomFieldType {
     String,
@@ -36,7 +36,7 @@ pub enum CustomFieldType {
     Choice,
 }
 
-/// The words for the types, as a definition's `field_type` has them.
+/// Names of the types in `field_type`.
 pub const TYPES: &[(&str, CustomFieldType)] = &[
     ("string", CustomFieldType::String),
     ("text", CustomFieldType::Text),
@@ -53,7 +53,7 @@ impl CustomFieldType {
         TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    /// The kind of field that reads and checks its values.
+    /// The kind that parses and validates its values.
     pub fn kind(self) -> Kind {
         match self {
             CustomFieldType::String | CustomFieldType::Choice => Kind::String { max: 255 },
@@ -66,7 +66,7 @@ impl CustomFieldType {
         }
     }
 
-    /// How its values are compared once they are in JSON.
+    /// How its values are compared in JSON.
     pub fn compared_as(self) -> CustomKind {
         match self {
             CustomFieldType::Integer => CustomKind::Integer,
@@ -80,8 +80,8 @@ impl CustomFieldType {
     }
 }
 
-/// A value as it is compared with what JSON holds, where days and times are text.
-pub fn in_json(value: Value) -> Value {
+/// Converts a value for comparison with JSON, in which dates and times are text.
+pub fn json_operand(value: Value) -> Value {
     match value {
         Value::ChronoDate(Some(date)) => date.to_string().into(),
         Value::ChronoDateTimeUtc(Some(time)) => {
@@ -93,14 +93,14 @@ pub fn in_json(value: Value) -> Value {
     }
 }
 
-/// The types as they are now, read together with those who ask at the same time.
+/// Loads the current types; concurrent requests share one query.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Result<Arc<Types>> {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
     write_changes(&mut sql);
-    // A row at least, for what it tells first.
+    // Returns at least one row, which has the version.
     sql.push(
         ", f.\"name\", f.\"field_type\" FROM (SELECT 1) AS one \
          LEFT JOIN \"custom_fields\" AS f ON f.\"entity_type\" = ",
@@ -115,6 +115,6 @@ pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Res
         of.insert(text(1)?.to_string(), of_type);
     }
     let types = Arc::new(Types { of, changes: first.unwrap_or_default() });
-    context.state().custom_fields.keep_types(entity_type, types.clone());
+    context.state().custom_fields.store_types(entity_type, types.clone());
     Ok(types)
 }

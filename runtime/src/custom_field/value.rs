@@ -1,4 +1,4 @@
-//! The values of a record's custom fields: merged by name, each read as its definition says.
+//! Values of custom fields: parsed by their definitions and merged by name.
 
 use sea_orm::Value as Stored;
 use serde_json::{Map, Value};
@@ -9,11 +9,11 @@ use crate::error::FieldErrors;
 use crate::query::{hint, read_value};
 use crate::record::write_timestamp;
 
-/// Merges given values into those a record has. Null leaves a value as it is, `""` clears it, also one whose definition has
-/// gone. Problems are reported under `custom_fields.<name>`.
+/// Merges the values of a request into those of the record. Null keeps a value, and `""` clears it, even if its
+/// definition was deleted. Problems are reported under `custom_fields.<name>`.
 ///
-/// A required field must end up with a value, but only when it is given, or the record is new: a definition that
-/// becomes required later does not stop unrelated changes.
+/// A required field must have a value, but this is checked only if the request sets the field or creates the record: a
+/// definition that becomes required does not block unrelated changes.
 pub fn merge(
     before: Map<String, Value>,
     given: &[(String, Given<'_>)],
@@ -24,7 +24,7 @@ pub fn merge(
     let mut merged = before;
     for (name, given) in given {
         let key = format!("custom_fields.{name}");
-        // What a record has can be sent back, also when its definition has changed or gone since.
+        // A stored value may be sent back even if its definition has changed or was deleted.
         if is_stored(merged.get(name), given) {
             continue;
         }
@@ -38,7 +38,7 @@ pub fn merge(
                     errors.add(key, "is required");
                 }
             }
-            (given, Some(definition)) => match read(definition, given) {
+            (given, Some(definition)) => match parse_value(definition, given) {
                 Ok(value) if definition.required && value.as_str().is_some_and(|text| text.trim().is_empty()) => {
                     errors.add(key, "must not be blank");
                 }
@@ -62,9 +62,9 @@ pub fn merge(
     merged
 }
 
-/// A value that a record has, as its definition has it: null where it is left of an earlier definition of another type,
-/// which no condition finds either. A choice that can no longer be chosen is still one.
-pub fn shown<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
+/// Returns a stored value, or null if it does not fit the current type of the field, in which case no condition matches
+/// it. A choice that was removed is still returned.
+pub fn readable_value<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
     let Some(of_type) = CustomFieldType::from_name(&definition.field_type) else { return &Value::Null };
     let fits = match of_type {
         CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice => value.is_string(),
@@ -77,7 +77,7 @@ pub fn shown<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
     if fits { value } else { &Value::Null }
 }
 
-/// Whether a value is given as it is stored.
+/// Reports whether the request sends the stored value.
 fn is_stored(stored: Option<&Value>, given: &Given<'_>) -> bool {
     match (stored, given) {
         (Some(Value::String(stored)), Given::Text(given)) => stored == given,
@@ -87,7 +87,7 @@ fn is_stored(stored: Option<&Value>, given: &Given<'_>) -> bool {
     }
 }
 
-fn read(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
+fn parse_value(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
     let custom = CustomFieldType::from_name(&definition.field_type).ok_or("has a definition of an unknown type")?;
     let text = given.scalar()?;
     if matches!(custom, CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice)
@@ -103,12 +103,12 @@ fn read(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
     }
     Ok(match read_value(custom.kind(), text)? {
         Stored::Bool(Some(value)) => Value::Bool(value),
-        // Eighteen digits are what the comparison of integers reads.
+        // Integers are compared with up to 18 digits.
         Stored::BigInt(Some(value)) if value.unsigned_abs() >= 10_u64.pow(18) => {
             return Err("must have at most 18 digits".into());
         }
         Stored::BigInt(Some(value)) => Value::from(value),
-        // As exact text, without the zeros that say nothing.
+        // Decimal text without trailing zeros.
         Stored::Decimal(Some(value)) => Value::String(value.normalize().to_string()),
         Stored::ChronoDate(Some(date)) => Value::String(date.to_string()),
         Stored::ChronoDateTimeUtc(Some(time)) => {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_merged_by_name_and_read_by_type() {
+    fn values_are_merged_by_name_and_parsed_by_type() {
         let definitions = [definition("rig", "decimal"), definition("colour", "choice"), definition("vip", "boolean")];
         let before = Map::from_iter([("vip".to_string(), Value::Bool(true))]);
         let mut errors = FieldErrors::default();

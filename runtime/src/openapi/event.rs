@@ -7,7 +7,7 @@ use super::node::{Node, reference};
 use super::{header, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::Access;
-use crate::webhook::manual;
+use crate::webhook::redelivery;
 
 /// The schema of a record of which the id alone is sent.
 pub const ONLY_ID: &str = "OnlyId";
@@ -23,7 +23,8 @@ pub fn webhooks(catalog: &Catalog) -> Node {
             webhooks.set(name.clone(), message(entry, &name, &summary, &described, data(catalog, entry)));
         }
     }
-    let of_test = |entry: &&Entry| manual::TEST.split_once('.').is_some_and(|(name, _)| name == entry.meta.name);
+    let of_test =
+        |entry: &&Entry| redelivery::TEST_EVENT.split_once('.').is_some_and(|(name, _)| name == entry.meta.name);
     if let Some(entry) = catalog.entries().iter().find(of_test) {
         let id = json!({ "type": "object", "description": "The webhook.", "required": ["id"], "properties": {
             "id": { "type": "integer", "format": "int64", "description": "Its id." },
@@ -31,7 +32,7 @@ pub fn webhooks(catalog: &Catalog) -> Node {
         let summary = format!("{} is tested", prose::capital(&prose::a_record(entry.meta)));
         let described = "Sent once when somebody asks for a test. Nobody subscribes to it.";
         let data = (under(entry.meta.name, id.into()), json!({ entry.meta.name: { "id": 1 } }));
-        webhooks.set(manual::TEST, message(entry, manual::TEST, &summary, described, data));
+        webhooks.set(redelivery::TEST_EVENT, message(entry, redelivery::TEST_EVENT, &summary, described, data));
     }
     webhooks
 }

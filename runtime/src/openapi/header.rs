@@ -7,7 +7,7 @@ use crate::catalog::Catalog;
 use crate::crud::Call;
 use crate::error::CODES;
 use crate::header::*;
-use crate::idempotency::LONGEST_KEY;
+use crate::idempotency::MAX_KEY_CHARACTERS;
 use crate::meta::Operation;
 use crate::trace::TRACEPARENT;
 use crate::webhook::signature;
@@ -140,7 +140,7 @@ pub fn of_error(status: u16) -> Node {
 /// Each header of a request: its component, its name, what it asks, its schema, an example.
 fn asked() -> Vec<(&'static str, &'static str, &'static str, Value, Value)> {
     let (text, tag) = (|| json!({ "type": "string" }), || json!("\"5f2d41\""));
-    let key = json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]+$" });
+    let key = json!({ "type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS, "pattern": "^[!-~]+$" });
     let once = "Any text that is new for each thing to be done. The same request under the same key is carried out once in \
                 24 hours, and answered alike; another request under it is 422. One while the first is under way waits for \
                 it, and is 409 if that takes too long.";

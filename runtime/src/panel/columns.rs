@@ -62,7 +62,7 @@ pub async fn all(visit: &Visit<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
     visit
         .remembered
         .columns
-        .get(entry.meta.plural, visit.state.custom_fields_changed.count(), &visit.state.clock, made)
+        .get(entry.meta.plural, visit.state.custom_fields_changed.version(), &visit.state.clock, made)
         .await
 }
 

@@ -214,7 +214,7 @@ impl<'f> Form<'f> {
             parents: title::parents(visit, place).await?,
             back: None,
             is_unsaved: false,
-            key: auth::random(24)?,
+            key: auth::random_base62(24)?,
         })
     }
 

@@ -59,7 +59,7 @@ use std::sync::Arc;
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
-use crate::attachment::Location;
+use crate::attachment::S3Config;
 use crate::auth::session::{self, Found};
 use crate::catalog::sound::{DELETE, EDIT, HISTORY, NEW, VIEWS};
 use crate::context::State;
@@ -80,7 +80,7 @@ const ASSETS: &str = "/panel/assets/";
 /// What a browser may load for a page: nothing from elsewhere, no script and no style but the panel's own files.
 /// Its images may be thumbnails, which are where the files are: where that is no HTTPS, its origin is named.
 fn policy(state: &State) -> String {
-    let store = state.config.storage.as_ref().and_then(Location::origin).filter(|origin| origin.starts_with("http:"));
+    let store = state.config.storage.as_ref().and_then(S3Config::origin).filter(|origin| origin.starts_with("http:"));
     let images = store.map_or_else(|| "https:".to_string(), |origin| format!("https: {origin}"));
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: {images}; \

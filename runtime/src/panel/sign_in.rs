@@ -258,7 +258,7 @@ async fn invited(state: &State, asked: &Asked, secret: &str, problem: Option<Str
 }
 
 fn new_password(email: &str, problem: Option<&str>) -> Markup {
-    let least = password::CHARACTERS.start();
+    let least = password::LENGTH.start();
     html! {
         input type="text" name="username" value=(email) autocomplete="username" hidden;
         div .field .invalid[problem.is_some()] { label for="password" { "New password" }

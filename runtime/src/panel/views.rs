@@ -160,7 +160,7 @@ async fn seen(visit: &Visit<'_>, plural: &'static str) -> Result<Arc<Vec<Value>>
     Ok(visit
         .remembered
         .views
-        .get(key, visit.state.views_changed.count(), &visit.state.clock, read)
+        .get(key, visit.state.views_version.current(), &visit.state.clock, read)
         .await
         .unwrap_or_default())
 }

@@ -110,7 +110,7 @@ impl Asked {
 
 impl<'v> Visit<'v> {
     pub async fn new(panel: &'v Panel, state: &'v Arc<State>, asked: Asked, user: Arc<SignedIn>) -> Result<Visit<'v>> {
-        let token = Token::of(state, &user.mark())?;
+        let token = Token::of(state, &user.session_key())?;
         let locale = panel.locales.current(state).await?;
         Ok(Visit { state, asked, user, locale, token, api: &panel.api, remembered: &panel.remembered })
     }

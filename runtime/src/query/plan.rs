@@ -10,7 +10,7 @@ use super::question::{label_test, read_texts, test};
 use super::request::{Request, Term};
 use super::suggest::hint;
 use crate::catalog::{Catalog, Entry, Source};
-use crate::custom_field::{CustomFieldType, CustomFieldTypes, in_json};
+use crate::custom_field::{CustomFieldType, CustomFieldTypes, json_operand};
 use crate::db::fold;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
@@ -171,9 +171,9 @@ impl<'a> Planner<'a> {
                 let texts: Vec<String> = texts.iter().map(folded).collect();
                 let test = test(kind, predicate, &texts, custom.compared_as().is_text())?;
                 let test = match test {
-                    Test::Compare(comparison, value) => Test::Compare(comparison, in_json(value)),
+                    Test::Compare(comparison, value) => Test::Compare(comparison, json_operand(value)),
                     Test::Among { values, negated } => {
-                        Test::Among { values: values.into_iter().map(in_json).collect(), negated }
+                        Test::Among { values: values.into_iter().map(json_operand).collect(), negated }
                     }
                     // They hold no value that JSON could spell otherwise.
                     Test::Like { .. } | Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => test,

@@ -3,7 +3,7 @@
 use crate::catalog::Entry;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Result, SEARCH};
-use crate::index::hash;
+use crate::online_indexes::hash;
 use crate::query::KEEPING;
 
 /// Names that no column of an FTS5 table has.

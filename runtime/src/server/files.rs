@@ -25,7 +25,7 @@ impl Answers for Files {
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
         only_get(request)?;
         let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
-        let file = attachment::find(state, target).await?;
+        let file = attachment::find_download(state, target).await?;
         let sent = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
         if headers::conditions(request)?.not_modified(&file.tag)? {
             return surround(Answer::empty(StatusCode::NOT_MODIFIED), &file);
@@ -48,8 +48,8 @@ impl Answers for Files {
         };
         answer =
             answer.with("content-length", length.into()).with(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        answer = answer.with("content-type", text(&file.presentation.media_type)?);
-        answer = answer.with(header::DISPOSITION, text(&file.presentation.disposition)?);
+        answer = answer.with("content-type", text(&file.content_headers.media_type)?);
+        answer = answer.with(header::DISPOSITION, text(&file.content_headers.disposition)?);
         if let Some(Range { start, end }) = range {
             answer = answer.with(header::CONTENT_RANGE, text(&format!("bytes {start}-{}/{}", end - 1, file.size))?);
         }
@@ -58,7 +58,7 @@ impl Answers for Files {
 }
 
 /// What every answer with a file says: which it is, and that nothing in it is to be run.
-fn surround(answer: Answer, file: &attachment::Delivery) -> Result<Answer> {
+fn surround(answer: Answer, file: &attachment::Download) -> Result<Answer> {
     let said = |answer: Answer, (name, value)| answer.with(name, HeaderValue::from_static(value));
     let answer = [
         (header::SECURITY_POLICY, "default-src 'none'; sandbox"),

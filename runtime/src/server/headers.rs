@@ -9,7 +9,7 @@ use crate::auth::Principal;
 use crate::crud::{Conditions, Format, Reply};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::idempotency::{Key, Once};
+use crate::idempotency::{Execution, Key};
 use crate::trace::{TRACEPARENT, Trace};
 
 /// The id of the request, which its answer and its log line carry too.
@@ -99,9 +99,9 @@ pub fn replayed(reply: Reply) -> Result<Answer> {
 }
 
 /// The answer of this request, or of an earlier one.
-pub fn once(once: Once) -> Result<Answer> {
+pub fn once(once: Execution) -> Result<Answer> {
     match once {
-        Once::New(reply) => answer(reply),
-        Once::Again(reply) => replayed(reply),
+        Execution::Fresh(reply) => answer(reply),
+        Execution::Replayed(reply) => replayed(reply),
     }
 }

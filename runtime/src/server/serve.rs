@@ -24,13 +24,13 @@ use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
 use crate::idempotency;
-use crate::index;
 use crate::lasting::kept;
+use crate::online_indexes;
 use crate::openapi;
 use crate::panel;
 use crate::search;
 use crate::total;
-use crate::webhook::Engine;
+use crate::webhook::Dispatcher;
 
 /// What is under way has so long to finish once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(15);
@@ -58,7 +58,7 @@ pub struct Running {
     pub address: SocketAddr,
     handle: ServerHandle,
     served: JoinHandle<()>,
-    engine: Engine,
+    engine: Dispatcher,
     closer: Closer,
     /// What works beside the requests.
     keepers: Vec<JoinHandle<()>>,
@@ -79,12 +79,12 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let handle = server.handle();
     let served = tokio::spawn(server.serve(router));
     let slots = state.config.webhook_concurrency as usize;
-    let engine = Engine::start(state.clone(), state.sender.clone(), slots);
+    let engine = Dispatcher::start(state.clone(), state.webhook_transport.clone(), slots);
     let keepers = vec![
-        keep("attachments", &state, attachment::sweep),
-        keep("idempotency", &state, idempotency::keep_pruned),
+        keep("attachments", &state, attachment::run_garbage_collection),
+        keep("idempotency", &state, idempotency::run_pruning),
         keep("search", &state, |state| async move { search::keep(&state).await }),
-        keep("indexes", &state, index::keep),
+        keep("indexes", &state, online_indexes::run),
         keep("totals", &state, total::keep_folded),
     ];
     Ok(Running { address, handle, served, engine, closer, keepers, state })

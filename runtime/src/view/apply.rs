@@ -1,4 +1,4 @@
-//! A saved view applied to a list request: merged with what the request says itself.
+//! Application of a saved view to a list request, in which explicit parameters take precedence.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::query::{Condition, MOST_CONDITIONS, Planner, Request, Term};
 use crate::record::Shape;
 use crate::resource::Resource as _;
 
-/// A view that the caller may use on this list.
+/// A view that the caller may apply to this list.
 #[derive(Debug, Clone)]
 pub struct View {
     model: Model,
@@ -20,13 +20,13 @@ pub struct View {
     filters: Vec<Filter>,
 }
 
-/// The condition of filters that a request gives itself, in the form in which a view keeps them.
+/// Condition of the query parameter `filters`, which has the format of a view's filters.
 ///
 /// # Errors
-/// 422 under `filters` with everything that is wrong with them.
-pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
+/// 422 under `filters` with all problems.
+pub fn filters_condition(planner: Planner<'_>, text: &str) -> Result<Condition> {
     let mut errors = FieldErrors::default();
-    let json = serde_json::from_str(text).map_err(|error| format!("must be JSON: a list of objects; {error}"));
+    let json = serde_json::from_str(text).map_err(|error| format!("must be a JSON list of objects: {error}"));
     let json = json.and_then(|json| check_numbers(text).map(|()| json));
     let filters = json.and_then(record::read_filters).unwrap_or_else(|problem| {
         errors.add("filters", problem);
@@ -36,24 +36,24 @@ pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
         errors.add("filters", record::too_many_conditions());
         return errors.into_result().map(|()| Condition::always());
     }
-    let condition = fold(planner, filters.iter(), |index, problem| {
+    let condition = combine(planner, filters.iter(), |index, problem| {
         errors.add("filters", format!("{problem} (filter {})", index + 1));
     });
     errors.into_result().map(|()| condition)
 }
 
-/// Filters joined from the first to the last; one that makes no sense is left out, and told.
-fn fold<'f>(
+/// Combines filters from left to right. Invalid filters are reported and left out.
+fn combine<'f>(
     planner: Planner<'_>,
     filters: impl Iterator<Item = &'f Filter>,
-    mut told: impl FnMut(usize, String),
+    mut report: impl FnMut(usize, String),
 ) -> Condition {
-    let mut folded: Option<Condition> = None;
+    let mut combined: Option<Condition> = None;
     for (index, filter) in filters.enumerate() {
         let condition = match filter.term().and_then(|term| planner.term(&term)) {
             Ok(condition) => condition,
             Err(problem) => {
-                told(index, problem);
+                report(index, problem);
                 continue;
             }
         };
@@ -61,21 +61,21 @@ fn fold<'f>(
             Logic::And | Logic::Or => condition,
             Logic::Nand | Logic::Nor => condition.not(),
         };
-        folded = Some(match (folded, filter.logic) {
+        combined = Some(match (combined, filter.logic) {
             (None, _) => condition,
             (Some(before), Logic::And | Logic::Nand) => before.and(condition),
             (Some(before), Logic::Or | Logic::Nor) => before.or(condition),
         });
     }
-    folded.unwrap_or_else(Condition::always)
+    combined.unwrap_or_else(Condition::always)
 }
 
-/// Finds the view of a `view_id` parameter.
+/// Finds the view of the query parameter `view_id`.
 ///
 /// # Errors
-/// 422 under `view_id` when there is none, when the caller may not see it, or when it is of another entity type.
+/// 422 under `view_id` if there is no such view, the caller may not see it, or it is for another resource.
 pub async fn find(context: &Context<'_>, entry: &Entry, view_id: &str) -> Result<View> {
-    let unknown = || Error::invalid("view_id", format!("names no view of {}", entry.meta.plural));
+    let unknown = || Error::invalid("view_id", format!("is not a view of {}", entry.meta.plural));
     let id: i64 = view_id.trim().parse().map_err(|_| unknown())?;
     let views = context.catalog().linked(record::Entity::meta().name);
     let visible = crate::crud::visible(context, views);
@@ -90,10 +90,10 @@ pub async fn find(context: &Context<'_>, entry: &Entry, view_id: &str) -> Result
 }
 
 impl View {
-    /// Merges the view into a request and answers the condition of its filters. What the request says itself wins: its
-    /// sort, its page size, and any `q` of the very field and predicate of a filter.
+    /// Merges the view into a request and returns the condition of its filters. The request's own sort, page size and
+    /// `q` parameters with the same field and predicate override the view.
     ///
-    /// A filter whose field is gone is left out, so that the view goes on working.
+    /// Filters on fields that no longer exist are left out, which keeps the view usable.
     pub fn apply(&self, planner: Planner<'_>, request: &mut Request) -> Condition {
         if request.sort.is_none()
             && let Some(column) = &self.model.sort_column
@@ -112,32 +112,34 @@ impl View {
             given.iter().any(same)
         };
         let filters = self.filters.iter().filter(|filter| !explicit(filter));
-        fold(planner, filters, |_, _| {})
+        combine(planner, filters, |_, _| {})
     }
 
-    /// The sparse shape: the id and the view's columns, as far as they still exist.
+    /// Sparse fieldset: the id and those columns of the view that still exist.
     pub fn shape(&self, planner: Planner<'_>) -> Shape {
         let entry = planner.entry;
         let columns = self.columns.iter().filter_map(|column| column.strip_prefix("cf."));
         let custom: Vec<String> = columns.filter(|name| planner.custom.contains_key(*name)).map(String::from).collect();
-        let wanted = |name: &str, kind: Kind| {
+        let is_included = |name: &str, kind: Kind| {
             name == "id" || self.columns.iter().any(|c| c == name) || (kind == Kind::CustomFields && !custom.is_empty())
         };
-        let fields = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && wanted(f.name, f.kind));
+        let fields = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && is_included(f.name, f.kind));
         let mut shape = entry.shape(fields);
-        let whole = self.columns.iter().any(|c| c == "custom_fields");
-        for column in shape.columns.iter_mut().filter(|c| c.source.field.kind == Kind::CustomFields && !whole) {
+        let has_all_custom_fields = self.columns.iter().any(|c| c == "custom_fields");
+        for column in
+            shape.columns.iter_mut().filter(|c| c.source.field.kind == Kind::CustomFields && !has_all_custom_fields)
+        {
             column.only = Some(custom.clone());
         }
         shape
     }
 
-    /// Its columns, in its order.
+    /// The view's columns in order.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// What `meta.view` says.
+    /// The value of `meta.view`.
     pub fn meta(&self) -> serde_json::Value {
         json!({ "id": self.model.id, "name": self.model.name })
     }

@@ -1,12 +1,12 @@
-//! Saved views: a list's columns, filters and order under a name, applied by `view_id`.
+//! Saved views: columns, filters and sort order of a list under a name, applied by `view_id`.
 
 mod apply;
-mod changes;
-mod names;
 mod record;
+mod validation;
+mod version;
 
-pub use apply::{View, filtered, find};
-pub use changes::Changes;
-pub use names::lost;
+pub use apply::{View, filters_condition, find};
 pub use record::{Column, Entity, route};
 pub(crate) use record::{Filter, Logic, filters, read_filters};
+pub use validation::stale_references;
+pub use version::ViewVersion;

@@ -1,4 +1,4 @@
-//! A saved view as a record: who sees it, and what it may name.
+//! The saved view resource: visibility, validation and cloning of views.
 
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::names::Names;
+use super::validation::ViewValidator;
 use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
@@ -19,7 +19,7 @@ use crate::resource::Resource as _;
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_view", label = "Custom view")]
 #[resource(action(name = "clone", on = "record", creates))]
-#[resource(description = "The columns, filters and order of a list under a name, applied by `view_id`.")]
+#[resource(description = "A named set of columns, filters and sort order for a list, applied by `view_id`.")]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required)]
@@ -28,23 +28,23 @@ pub struct Model {
         string(64),
         required,
         immutable,
-        description = "The plural name of the resource that it lists.",
+        description = "The plural name of the resource that the view lists.",
         example = "users"
     )]
     pub entity_type: String,
     #[field(
         enumeration("personal", "shared", "system"),
         default = "personal",
-        description = "Who sees it: its creator, the users with one of its roles, or everybody."
+        description = "Visible to its creator (`personal`), to users with one of its roles (`shared`), or to everyone (`system`)."
     )]
     pub visibility: String,
-    #[field(reference("user"), read_only, default_caller, description = "The id of the user who made it.")]
+    #[field(reference("user"), read_only, default_caller, description = "The id of the user who created the view.")]
     pub user_id: i64,
     #[field(
         list(255),
         required,
         min_length = 1,
-        description = "The fields that it shows; a custom field is `cf.` and its name.",
+        description = "The fields that the view shows; a custom field is `cf.` followed by its name.",
         example = "name"
     )]
     pub columns: Json,
@@ -52,16 +52,16 @@ pub struct Model {
         json,
         default = "[]",
         schema = filters,
-        description = "What its records must meet, joined from the first to the last."
+        description = "Conditions on the records, combined from left to right."
     )]
     pub filters: Json,
-    #[field(string(255), description = "The field that it sorts by.", example = "name")]
+    #[field(string(255), description = "The field that the view sorts by.", example = "name")]
     pub sort_column: Option<String>,
     #[field(enumeration("asc", "desc"), default = "asc")]
     pub sort_direction: String,
     #[field(default = "20", min = "1", max = "100")]
     pub per_page: i32,
-    #[field(ref_list("role"), description = "The ids of the roles whose users see it when it is shared.")]
+    #[field(ref_list("role"), description = "The ids of the roles whose users see a shared view.")]
     pub role_ids: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -69,20 +69,20 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// One filter of a view, as it is sent and stored.
+/// One filter of a view, as sent and as stored.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
     pub field: String,
     pub predicate: String,
-    /// A scalar, or a list for `in` and `not_in`; absent for the predicates that say all by themselves.
+    /// A scalar, or a list for `in` and `not_in`; absent for predicates without a value.
     #[serde(default)]
     pub value: Json,
     #[serde(default)]
     pub logic: Logic,
 }
 
-/// The JSON Schema of the filters. What a value may be depends on the predicate.
+/// JSON Schema of the filters. The type of `value` depends on the predicate.
 pub(crate) fn filters() -> Json {
     let text = json!({ "type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS });
     let listed = json!({ "type": "string", "pattern": "^[^,]+(,[^,]+)*$" });
@@ -102,18 +102,18 @@ pub(crate) fn filters() -> Json {
             "required": required,
             "additionalProperties": false,
             "properties": {
-                "field": { "type": "string", "description": "The field that is asked about.", "examples": ["name"] },
+                "field": { "type": "string", "description": "The field that the condition tests.", "examples": ["name"] },
                 "predicate": {
                     "type": "string",
-                    "description": "What is asked of it, as in `q`.",
+                    "description": "The predicate, as in `q`.",
                     "enum": predicates,
                     "examples": [example],
                 },
                 "value": value,
                 "logic": {
                     "type": ["string", "null"],
-                    "description": "How it joins those before it: `and`, `or`, `nand` or `nor`, in any case; of the first only \
-                        the negation counts.",
+                    "description": "How the filter is combined with those before it: `and`, `or`, `nand` or `nor`, in any case. For \
+                        the first filter, only the negation counts.",
                     "pattern": "^[Nn]?([Aa][Nn][Dd]|[Oo][Rr])$",
                     "default": "and",
                     "examples": ["and"],
@@ -121,10 +121,10 @@ pub(crate) fn filters() -> Json {
             },
         })
     };
-    let alone =
-        json!({ "description": "Whether it shall hold; by itself it does.", "anyOf": words, "examples": [true] });
-    let one = json!({ "description": "What it is compared with.", "anyOf": scalar, "examples": ["lamp"] });
-    let any = json!({ "description": "What it is compared with: a list.", "anyOf": several, "examples": [["a", "b"]] });
+    let alone = json!({ "description": "True (the default) if the condition must hold, false if it must not.", "anyOf": words, "examples": [true] });
+    let one = json!({ "description": "The value to compare with.", "anyOf": scalar, "examples": ["lamp"] });
+    let any =
+        json!({ "description": "The list of values to compare with.", "anyOf": several, "examples": [["a", "b"]] });
     let needed = ["field", "predicate", "value"];
     json!({
         "type": "array",
@@ -137,7 +137,7 @@ pub(crate) fn filters() -> Json {
     })
 }
 
-/// How a filter joins those before it. On the first only the negation counts.
+/// How a filter is combined with those before it. For the first filter, only the negation counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Option<String>")]
 pub enum Logic {
@@ -148,7 +148,7 @@ pub enum Logic {
     Nor,
 }
 
-/// A word in any case, as everywhere; null is as if it were left out.
+/// Case-insensitive; null is the default.
 impl TryFrom<Option<String>> for Logic {
     type Error = &'static str;
 
@@ -164,14 +164,14 @@ impl TryFrom<Option<String>> for Logic {
 }
 
 impl Filter {
-    /// The filter as the `q` parameter that would mean the same.
+    /// The equivalent `q` parameter.
     pub fn term(&self) -> Result<Term, String> {
         let predicate = Predicate::from_name(&self.predicate).ok_or_else(|| {
             format!("names an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names()))
         })?;
         let values = match &self.value {
             Json::Array(list) => Values::Repeated(list.iter().map(text).collect::<Result<_, _>>()?),
-            // `present`, `null` and their kin need no value to be affirmed.
+            // Predicates such as `present` and `null` default to true.
             Json::Null if predicate.is_switch() => Values::One("true".into()),
             value => Values::One(text(value)?),
         };
@@ -210,12 +210,12 @@ trait Behaviour {
 }
 
 impl Behaviour for Entity {
-    /// An administrator reaches every view by its id; others those of their list.
+    /// Scope by id: administrators see all views, others those of their list.
     fn scope(context: &Context<'_>) -> Option<Condition> {
         if context.caller().is_admin { None } else { Self::list_scope(context) }
     }
 
-    /// The caller's own views, the shared ones of the caller's roles, and all system views.
+    /// Scope of lists: own views, shared views of the caller's roles, and system views.
     fn list_scope(context: &Context<'_>) -> Option<Condition> {
         let meta = Entity::meta();
         let own = Condition::equals(field(meta, "user_id"), context.caller().user_id.unwrap_or(0));
@@ -225,14 +225,16 @@ impl Behaviour for Entity {
         Some(own.or(system).or(shared))
     }
 
-    /// Its creator and administrators alone change or delete a view, administrators alone one of the system's.
+    /// Only the creator and administrators may change or delete a view; system views are for administrators alone.
     async fn guard(context: &Context<'_>, view: &Model) -> Result<()> {
         let caller = context.caller();
         let own = Some(view.user_id) == caller.user_id && view.visibility != "system";
         match (own || caller.is_admin, view.visibility.as_str()) {
             (true, _) => Ok(()),
             (false, "system") => Err(Error::AdministratorsOnly),
-            (false, _) => Err(Error::Forbidden("Only who made this view, or an administrator, may do this.".into())),
+            (false, _) => {
+                Err(Error::Forbidden("Only the creator of this view or an administrator may do this.".into()))
+            }
         }
     }
 
@@ -240,10 +242,10 @@ impl Behaviour for Entity {
         let caller = context.caller();
         let visibility = draft.model.visibility.try_as_ref().map(String::as_str).unwrap_or_default();
         if visibility == "system" && !caller.is_admin {
-            draft.error("visibility", "is system for administrators only");
+            draft.error("visibility", "can be set to system by administrators only");
         }
         let before = draft.before.as_ref();
-        // What a view has it keeps, also when a field that it names has gone since.
+        // Unchanged values are not checked, because a field that they name may have been removed since.
         let has_columns = before.is_some_and(|view| draft.model.columns.try_as_ref() == Some(&view.columns));
         let has_filters = before.is_some_and(|view| draft.model.filters.try_as_ref() == Some(&view.filters));
         let has_sort = before.is_some_and(|view| draft.model.sort_column.try_as_ref() == Some(&view.sort_column));
@@ -261,27 +263,27 @@ impl Behaviour for Entity {
             draft.error("entity_type", format!("must be the plural name of a resource{hint}"));
             return Ok(());
         };
-        let names = Names::of(context, entry).await?;
-        for problem in columns.iter().filter_map(|column| names.column(column).err()) {
+        let validator = ViewValidator::of(context, entry).await?;
+        for problem in columns.iter().filter_map(|column| validator.column(column).err()) {
             draft.error("columns", problem);
         }
         let filters = filters.unwrap_or_default();
-        if names.conditions(&filters) > MOST_CONDITIONS {
+        if validator.conditions(&filters) > MOST_CONDITIONS {
             draft.error("filters", too_many_conditions());
             return Ok(());
         }
         let mut values = 0;
         for (index, filter) in filters.into_iter().enumerate() {
-            match names.filter(&filter) {
+            match validator.filter(&filter) {
                 Ok(count) => values += count,
                 Err(problem) => draft.error("filters", format!("{problem} (filter {})", index + 1)),
             }
         }
-        // No list could be asked with it.
+        // A list request rejects more values.
         if values > MOST_VALUES {
             draft.error("filters", too_many_values());
         }
-        if let Some(problem) = sort_column.and_then(|column| names.sort_column(&column).err()) {
+        if let Some(problem) = sort_column.and_then(|column| validator.sort_column(&column).err()) {
             draft.error("sort_column", problem);
         }
         Ok(())
@@ -290,36 +292,36 @@ impl Behaviour for Entity {
     async fn before_delete(_: &Context<'_>, view: &Model) -> Result<()> {
         if view.visibility == "system" {
             let mut errors = FieldErrors::default();
-            errors.add("visibility", "is system: such views cannot be deleted");
+            errors.add("visibility", "is system: system views cannot be deleted");
             return errors.into_result();
         }
         Ok(())
     }
 
     async fn after_commit(context: &Context<'_>, _: &Model) -> Result<()> {
-        context.state().views_changed.tell();
+        context.state().views_version.bump();
         Ok(())
     }
 
-    /// A personal copy of any view that the caller sees. What has gone since the view was made is left out, as lists
-    /// leave it out.
+    /// Creates a personal copy of a visible view. Columns, filters and sort order that are no longer valid are left
+    /// out.
     async fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>) -> Result<()> {
         let (mut columns, mut filters) = (list(Some(&view.columns)), view.filters.clone());
         let mut sort_column = view.sort_column.clone();
         if let Some(entry) = context.catalog().by_plural(&view.entity_type) {
-            let names = Names::of(context, entry).await?;
-            columns.retain(|column| names.column(column).is_ok());
+            let validator = ViewValidator::of(context, entry).await?;
+            columns.retain(|column| validator.column(column).is_ok());
             if columns.is_empty() {
-                draft.error("columns", "have all gone: there is nothing left to show");
+                draft.error("columns", "no longer exist: the copy would have no columns");
             }
             if let Some(filters) = filters.as_array_mut() {
                 let read = |filter: &Json| serde_json::from_value::<Filter>(filter.clone()).ok();
-                filters.retain(|filter| read(filter).is_some_and(|filter| names.filter(&filter).is_ok()));
+                filters.retain(|filter| read(filter).is_some_and(|filter| validator.filter(&filter).is_ok()));
             }
-            sort_column = sort_column.filter(|column| names.sort_column(column).is_ok());
+            sort_column = sort_column.filter(|column| validator.sort_column(column).is_ok());
         }
         let name = format!("{} (Copy)", view.name);
-        draft.model.name = Set(name.chars().take(LONGEST_NAME).collect());
+        draft.model.name = Set(name.chars().take(MAX_NAME_CHARACTERS).collect());
         draft.model.entity_type = Set(view.entity_type.clone());
         draft.model.columns = Set(serde_json::json!(columns));
         draft.model.filters = Set(filters);
@@ -330,27 +332,27 @@ impl Behaviour for Entity {
     }
 }
 
-/// The characters of a name (the specification, "Custom view").
-const LONGEST_NAME: usize = 255;
+/// Maximum length of a name (the specification, "Custom view").
+const MAX_NAME_CHARACTERS: usize = 255;
 
-/// The filters of a view, as far as they can be read without knowing its resource.
+/// Parses the filters of a view, without validation against a resource.
 pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
-    // A derived reader would take a list of values for an object.
+    // The derived deserializer would accept an array for an object.
     let list = match json {
         Json::Array(list) if list.iter().all(Json::is_object) => list,
         _ => return Err("must be a list of objects".into()),
     };
-    // They are folded into a tree as deep as they are many.
+    // The filters become a tree whose depth is their number.
     if list.len() > MOST_CONDITIONS {
         return Err(format!("must have at most {MOST_CONDITIONS} elements"));
     }
     let read = |(index, filter): (usize, Json)| {
-        serde_json::from_value(filter).map_err(|error| format!("cannot be read: {error} (filter {})", index + 1))
+        serde_json::from_value(filter).map_err(|error| format!("cannot be parsed: {error} (filter {})", index + 1))
     };
     list.into_iter().enumerate().map(read).collect()
 }
 
-/// What is wrong with filters that are more than [`MOST_CONDITIONS`].
+/// Error message for more than [`MOST_CONDITIONS`] conditions.
 pub(super) fn too_many_conditions() -> String {
     format!("must have at most {MOST_CONDITIONS} conditions")
 }
@@ -359,7 +361,7 @@ fn list(json: Option<&Json>) -> Vec<String> {
     json.and_then(|json| serde_json::from_value(json.clone()).ok()).unwrap_or_default()
 }
 
-/// A field that the struct above has.
+/// Metadata of a field of [`Model`].
 fn field(meta: &'static ResourceMeta, name: &str) -> &'static FieldMeta {
     meta.fields.iter().find(|f| f.name == name).unwrap_or(&meta.fields[0])
 }

@@ -1,7 +1,8 @@
-//! Deliveries as rows: made from events, claimed by one worker at a time, and what a claim holds.
+//! Deliveries: fan-out of events to webhooks, and leases on deliveries that are due.
 //!
-//! A delivery is claimed by writing a token and an end of the lease into its row. Whoever completes it must find that
-//! token there: a worker that was taken for dead, and whose delivery another has claimed since, changes nothing.
+//! A worker claims a delivery by writing a token and the end of the lease into its row. A result counts only if the row
+//! still has that token: if the lease ended and another worker has claimed the delivery, the late result changes
+//! nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,158 +10,162 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
-use super::exchange::Attempt;
-use super::wanted::{insert_for, wants};
+use super::subscriptions::{insert_deliveries, receives_sql};
+use super::transport::Attempt;
 use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::trace::Trace;
 
-/// How long a claim holds. An exchange ends within 15 seconds, so that a lease need not be renewed; one of a process
-/// that died is over, and taken, well within a minute.
+/// Duration of a lease. An attempt ends within 15 seconds and needs no renewal; deliveries of a crashed process are
+/// claimed again within a minute.
 pub const LEASE: TimeDelta = TimeDelta::seconds(45);
 
-/// So many events are fanned out in one transaction at most, and so many deliveries are made in it unless one event alone
-/// has more: it holds SQLite's only writer, and ends within the time that a statement has.
-const MOST_EVENTS: usize = 500;
-pub(super) const MOST_DELIVERIES: usize = 10_000;
+/// Maximum number of events, and of deliveries unless a single event has more, in one fan-out transaction. It holds
+/// SQLite's only write lock and must finish within the statement timeout.
+const MAX_BATCH_EVENTS: usize = 500;
+pub(super) const MAX_BATCH_DELIVERIES: usize = 10_000;
 
-/// A webhook is told of events from a minute before it was made: the clocks of two processes may differ by as much.
-const EARLIER: &str = "1 minute";
+/// A webhook receives events from one minute before its creation, because the clocks of two processes may differ.
+const CLOCK_SKEW: &str = "1 minute";
 
-/// A webhook that has been failing for so long gets few slots.
-const FAILING: TimeDelta = TimeDelta::seconds(60);
+/// Duration of a failure streak after which a webhook is limited to few slots.
+const THROTTLE_AFTER: TimeDelta = TimeDelta::seconds(60);
 
-/// Where a delivery stands in its schedule. First attempts have slots of their own.
+/// Kind of an attempt. Half of the slots are reserved for first attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum AttemptKind {
     First,
     Retry,
 }
 
 impl Claim {
-    /// Whether the webhook has few slots.
-    pub fn is_slow(&self) -> bool {
-        self.failing_since.is_some_and(|since| since <= self.attempt.at - FAILING)
+    /// Reports whether the webhook is limited to few slots.
+    pub fn is_throttled(&self) -> bool {
+        self.failing_since.is_some_and(|since| since <= self.attempt.at - THROTTLE_AFTER)
     }
 }
 
-impl Turn {
-    /// Both, in their order.
-    pub(super) const ALL: [Turn; 2] = [Turn::First, Turn::Retry];
+impl AttemptKind {
+    /// Both kinds, first attempts before retries.
+    pub(super) const ALL: [AttemptKind; 2] = [AttemptKind::First, AttemptKind::Retry];
 
-    /// Of the delivery `d`, as the partial indexes have it, so that they serve.
+    /// SQL condition on the delivery `d` that matches the partial indexes.
     pub(super) fn condition(self) -> &'static str {
         match self {
-            Turn::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
-            Turn::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",
+            AttemptKind::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
+            AttemptKind::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",
         }
     }
 
-    /// Writes that the delivery `d` is due in this turn, and nobody holds it.
+    /// Writes the SQL condition that the delivery `d` is due for an attempt of this kind and not leased.
     pub(super) fn write_due(self, sql: &mut Sql, now: DateTime<Utc>) {
         sql.push(self.condition()).push(" AND d.\"due_at\" <= ").bind(now).push(" AND ");
-        write_free(sql, now);
+        write_unleased(sql, now);
     }
 }
 
-/// Writes that nobody holds the delivery `d`.
-fn write_free(sql: &mut Sql, now: DateTime<Utc>) {
+/// Writes the SQL condition that the delivery `d` is not leased.
+fn write_unleased(sql: &mut Sql, now: DateTime<Utc>) {
     sql.push("(d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now).push(")");
 }
 
-/// How much may be claimed.
+/// Limits of one claim, in concurrent attempts.
 #[derive(Debug)]
-pub struct Room<'r> {
-    /// Of all webhooks together.
+pub struct ClaimLimits<'r> {
+    /// For all webhooks together.
     pub slots: usize,
-    /// Of one webhook; of one that has been failing for a minute.
-    pub each: usize,
-    pub failing: usize,
-    /// How many attempts of a webhook are running.
+    /// For one webhook, and for one that has been failing for a minute.
+    pub per_webhook: usize,
+    pub per_failing_webhook: usize,
+    /// Attempts in progress, by webhook.
     pub running: &'r HashMap<i64, usize>,
 }
 
-/// A delivery that this process may attempt, until the lease ends.
+/// A delivery that this process may attempt until the lease ends.
 #[derive(Clone)]
 pub struct Claim {
     pub id: i64,
     pub webhook_id: i64,
     /// The token in the row.
     pub lease: Arc<str>,
-    /// Attempts that count in the schedule.
+    /// Retries by the schedule; manual attempts do not count.
     pub retries: i32,
-    /// Asked for by a person, so that a failure says nothing of the receiver's days.
+    /// Requested by a user. A failure does not count towards the failure streak.
     pub manual: bool,
-    /// Sent once, beside the schedule: a failure leaves the delivery as it was.
+    /// Sent once, outside the schedule: a failure leaves the delivery unchanged.
     pub once: bool,
-    /// When the webhook's streak of failures began, if it is in one.
+    /// Start of the webhook's failure streak, if it has one.
     pub failing_since: Option<DateTime<Utc>>,
-    /// When the event happened.
+    /// Creation time of the event.
     pub happened_at: DateTime<Utc>,
     pub attempt: Attempt,
 }
 
-/// Writes the query for the oldest events that have no deliveries yet, at most so many.
+/// Writes the query for the oldest `limit` events that were not fanned out.
 ///
-/// Their order is the whole one of the index of those that wait: for that of `id` alone PostgreSQL may take the primary
-/// key, and read through all that ever happened.
-pub fn write_waiting(sql: &mut Sql, most: usize) {
+/// The order has all columns of the partial index: ordered by `id` alone, PostgreSQL may scan the primary key through
+/// all past events.
+pub fn write_pending_events(sql: &mut Sql, limit: usize) {
     sql.push("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL ORDER BY \"fanned_out_at\", \"id\"");
-    sql.push(&format!(" LIMIT {most}"));
+    sql.push(&format!(" LIMIT {limit}"));
 }
 
-/// What one transaction came to.
+/// Result of one fan-out transaction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FannedOut {
     pub events: usize,
-    /// Whether there were as many as it takes, so that more may wait.
-    pub is_full: bool,
+    /// The batch was full, which means that more events may be pending.
+    pub may_have_more: bool,
 }
 
-/// Makes a delivery of each event that is new for each active webhook that wants it, of as many events as one transaction
-/// takes. Events and webhooks stay locked until the commit, so that no other process does the same and none is disabled
-/// meanwhile. Webhooks are locked in the order of their ids, as by all who lock several.
+/// Creates a delivery of each new event for each active webhook that receives it, in one transaction of limited size.
+/// Events and webhooks stay locked until the commit: no other process fans the same events out, and no webhook is
+/// disabled in the meantime. Webhooks are locked in the order of their ids, as everywhere, which prevents deadlocks.
 pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     let (db, dialect, catalog) = (&state.db, state.db.dialect(), &state.catalog);
-    // Looking costs no transaction, nor SQLite's only writer.
-    let mut waiting = Sql::new(dialect, "");
-    write_waiting(&mut waiting, 1);
-    if waiting.one(db.reader()).await?.is_none() {
+    // Check without a transaction first, which needs no write lock.
+    let mut pending = Sql::new(dialect, "");
+    write_pending_events(&mut pending, 1);
+    if pending.one(db.reader()).await?.is_none() {
         return Ok(FannedOut::default());
     }
     let active = Sql::new(dialect, "SELECT COUNT(*) AS \"count\" FROM \"webhooks\" WHERE \"is_active\"");
     let active: i64 = active.one(db.reader()).await?.map_or(Ok(0), |row| row.try_get("", "count"))?;
-    let most = (MOST_DELIVERIES / usize::try_from(active).unwrap_or(0).max(1)).clamp(1, MOST_EVENTS);
-    let mut waiting = Sql::new(dialect, "");
-    write_waiting(&mut waiting, most);
+    let limit = (MAX_BATCH_DELIVERIES / usize::try_from(active).unwrap_or(0).max(1)).clamp(1, MAX_BATCH_EVENTS);
+    let mut pending = Sql::new(dialect, "");
+    write_pending_events(&mut pending, limit);
     let transaction = db.begin().await?;
     if dialect == Dialect::Postgres {
-        waiting.push(" FOR UPDATE SKIP LOCKED");
+        pending.push(" FOR UPDATE SKIP LOCKED");
     }
-    let rows = waiting.all(&transaction).await?;
+    let rows = pending.all(&transaction).await?;
     let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
     if ids.is_empty() {
         return Ok(FannedOut::default());
     }
-    let mut sql = insert_for(catalog, dialect, now, false);
+    let mut sql = insert_deliveries(catalog, dialect, now, false);
     sql.push(" WHERE w.\"is_active\" AND ");
     if dialect == Dialect::Postgres {
-        // Who disables a webhook cancels what is pending: what is made here is there before, or not made at all.
-        let mut wanting = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
-        wanting
+        // A request that disables a webhook cancels its pending deliveries. This lock makes it wait until the new ones
+        // are visible.
+        let mut subscribed =
+            Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
+        subscribed
             .push("SELECT 1 FROM \"events\" e WHERE ")
-            .push(&wants(catalog, dialect))
+            .push(&receives_sql(catalog, dialect))
             .push(" AND ")
             .among("e.\"id\"", &ids);
-        wanting.push(") ORDER BY w.\"id\" FOR SHARE");
-        let rows = wanting.all(&transaction).await?;
+        subscribed.push(") ORDER BY w.\"id\" FOR SHARE");
+        let rows = subscribed.all(&transaction).await?;
         let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
         sql.among("w.\"id\"", &locked).push(" AND ");
     }
     match dialect {
-        Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{EARLIER}' <= e.\"created_at\"")),
-        Dialect::Sqlite => sql.push(&format!("datetime(w.\"created_at\", '-{EARLIER}') <= datetime(e.\"created_at\")")),
+        Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{CLOCK_SKEW}' <= e.\"created_at\"")),
+        Dialect::Sqlite => {
+            sql.push(&format!("datetime(w.\"created_at\", '-{CLOCK_SKEW}') <= datetime(e.\"created_at\")"))
+        }
     };
     sql.push(" AND ").among("e.\"id\"", &ids);
     sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
@@ -169,24 +174,28 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     sql.bind(now).push(" WHERE ").among("\"id\"", &ids);
     sql.run(&transaction).await?;
     transaction.commit().await?;
-    Ok(FannedOut { events: ids.len(), is_full: ids.len() == most })
+    Ok(FannedOut { events: ids.len(), may_have_more: ids.len() == limit })
 }
 
-/// Deliveries that are due, as far as there is room: first those of webhooks that have the fewest attempts running, so that
-/// nobody's backlog takes every slot; of these the oldest. Other processes may see the same ones.
-async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
-    let running = room.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
+/// Selects deliveries that are due, within the limits: webhooks with the fewest running attempts first, which keeps the
+/// backlog of one webhook from taking every slot, and the oldest delivery of each first. Other processes may select the
+/// same rows.
+async fn due(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
+    let running = limits.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
     let mut sql = Sql::new(db.dialect(), "WITH r AS ");
     sql.table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
     sql.push(
         ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
-              + COALESCE(r.\"count\", 0) AS \"place\", ",
+              + COALESCE(r.\"count\", 0) AS \"rank\", ",
     );
-    sql.push("CASE WHEN w.\"failing_since\" <= ").bind(now - FAILING).push(" THEN ").bind(number(room.failing));
+    sql.push("CASE WHEN w.\"failing_since\" <= ")
+        .bind(now - THROTTLE_AFTER)
+        .push(" THEN ")
+        .bind(as_i64(limits.per_failing_webhook));
     sql.push(" ELSE ")
-        .bind(number(room.each))
-        .push(" END AS \"most\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");
-    // A few index entries of each webhook, however long its backlog is.
+        .bind(as_i64(limits.per_webhook))
+        .push(" END AS \"max_rank\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");
+    // Reads a few index entries of each webhook, independent of its backlog.
     let lateral = db.dialect() == Dialect::Postgres;
     sql.push(if lateral {
         "LATERAL (SELECT d.\"id\", d.\"due_at\""
@@ -194,46 +203,46 @@ async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result
         "\"webhook_deliveries\" d ON d.\"id\" IN (SELECT d.\"id\""
     });
     sql.push(" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = w.\"id\" AND ");
-    turn.write_due(&mut sql, now);
-    sql.push(" ORDER BY d.\"due_at\" LIMIT ").bind(number(room.each));
+    kind.write_due(&mut sql, now);
+    sql.push(" ORDER BY d.\"due_at\" LIMIT ").bind(as_i64(limits.per_webhook));
     sql.push(if lateral { ") d" } else { ")" });
-    sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"place\" <= \"most\" ORDER BY \"place\", \"due_at\" LIMIT ");
-    sql.bind(number(room.slots));
+    sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"rank\" <= \"max_rank\" ORDER BY \"rank\", \"due_at\" LIMIT ");
+    sql.bind(as_i64(limits.slots));
     let rows = sql.all(db.reader()).await?;
     Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
 }
 
-fn number(count: usize) -> i64 {
+fn as_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Claims what is due, as far as there is room.
-pub async fn claim(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
-    let ids = if room.slots == 0 { Vec::new() } else { due(db, turn, room, now).await? };
+/// Claims deliveries that are due, within the limits.
+pub async fn claim(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    lease(db, &ids, Some(turn), now).await
+    lease(db, &ids, Some(kind), now).await
 }
 
-/// Claims one delivery to send it once, whatever its status. `None` while another attempt at it is running.
+/// Claims one delivery for a single attempt, in any status. Returns `None` while another attempt is running.
 pub async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
     let claimed = lease(db, &[id], None, now).await?;
     Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
 }
 
-/// Writes a new lease into those of these rows that are still due in this turn, or in none into all, and that nobody
-/// holds now. Others that are claiming the same rows are not waited for.
-async fn lease(db: &Db, ids: &[i64], turn: Option<Turn>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
-    let token: Arc<str> = random()?.into();
+/// Writes a new lease into the given rows that are not leased and, with a kind, still due. Rows that another
+/// transaction has locked are skipped.
+async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let token: Arc<str> = random_hex()?.into();
     let transaction = db.begin().await?;
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
     sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
     sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").among("d.\"id\"", ids);
     sql.push(" AND ");
-    match turn {
-        Some(turn) => turn.write_due(&mut sql, now),
-        None => write_free(&mut sql, now),
+    match kind {
+        Some(kind) => kind.write_due(&mut sql, now),
+        None => write_unleased(&mut sql, now),
     }
     if db.dialect() == Dialect::Postgres {
         sql.push(" FOR UPDATE SKIP LOCKED");
@@ -241,7 +250,7 @@ async fn lease(db: &Db, ids: &[i64], turn: Option<Turn>, now: DateTime<Utc>) -> 
     sql.push(") RETURNING \"id\", \"webhook_id\", \"event_id\", \"uid\", \"attempts\", \"retries\", \"manual\"");
     let rows = sql.all(&transaction).await?;
     transaction.commit().await?;
-    read(db, &rows, &token, now).await
+    load_claims(db, &rows, &token, now).await
 }
 
 /// An event as it is sent.
@@ -252,8 +261,8 @@ struct Event {
     trace: Option<Trace>,
 }
 
-/// What claimed rows need to be sent. Each event and each webhook is read once.
-async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+/// Loads the events and webhooks of the claimed rows, each once.
+async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
     let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
@@ -274,7 +283,7 @@ async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc
     let mut claims = Vec::with_capacity(rows.len());
     for row in rows {
         let (webhook_id, event_id): (i64, i64) = (row.try_get("", "webhook_id")?, row.try_get("", "event_id")?);
-        // Whoever deleted the webhook meanwhile deleted the delivery with it.
+        // Deleting a webhook deletes its deliveries.
         let (Some(event), Some(webhook)) = (events.get(&event_id), webhooks.get(&webhook_id)) else { continue };
         let until: Option<DateTime<Utc>> = webhook.try_get("", "previous_secret_until")?;
         let previous: Option<String> = webhook.try_get("", "previous_secret")?;
@@ -306,7 +315,7 @@ async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc
 }
 
 /// 32 random hexadecimal digits.
-pub(super) fn random() -> Result<String> {
+pub(super) fn random_hex() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Error::internal)?;
     Ok(uuid::Builder::from_random_bytes(bytes).into_uuid().simple().to_string())

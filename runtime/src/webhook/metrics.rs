@@ -1,4 +1,4 @@
-//! Metrics of deliveries: attempts by outcome, durations and delays of this process, and the backlog of the whole database.
+//! Webhook metrics: attempts by outcome, durations and delays of this process, and the backlog of the database.
 
 use std::time::Duration;
 
@@ -12,28 +12,28 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use super::delivery::{Claim, Turn};
-use super::exchange::Outcome;
+use super::delivery::{AttemptKind, Claim};
+use super::transport::Outcome;
 use crate::clock::Clock;
 use crate::db::{Db, Sql};
 use crate::error::Result;
 
-/// The backlog is counted at most so often, however often it is asked for.
-const COUNTED: Duration = Duration::from_secs(5);
+/// The backlog is counted at most this often.
+const BACKLOG_MAX_AGE: Duration = Duration::from_secs(5);
 
-/// So long the database may take: what this process has counted is wanted most when it hangs.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Timeout of the backlog query: the counters of this process must be served even if the database hangs.
+const BACKLOG_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The upper bounds of the histograms, in seconds.
-const BOUNDS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
+/// Upper bounds of the histogram buckets, in seconds.
+const BUCKET_BOUNDS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
 
-/// Counters and histograms of this process since it started.
+/// Counters and histograms of this process since its start.
 #[derive(Debug)]
 pub struct Metrics {
     attempts: Family<Attempts, Counter>,
-    /// How long exchanges took.
+    /// Durations of attempts.
     exchanges: Histogram,
-    /// From an event to the beginning of the first attempt.
+    /// From the event to its first attempt.
     delays: Histogram,
     backlog: Mutex<Option<(Instant, Backlog)>>,
 }
@@ -43,7 +43,7 @@ struct Attempts {
     outcome: &'static str,
 }
 
-/// Deliveries that are due and that nobody is attempting, and events before their deliveries, in the whole database.
+/// Due deliveries without a lease and events before their fan-out, in the whole database.
 #[derive(Debug, Clone, Copy, Default)]
 struct Backlog {
     due: i64,
@@ -57,7 +57,7 @@ impl Default for Metrics {
     fn default() -> Metrics {
         let attempts = Family::<Attempts, Counter>::default();
         OUTCOMES.into_iter().for_each(|outcome| drop(attempts.get_or_create(&Attempts { outcome })));
-        let histogram = || Histogram::new(BOUNDS);
+        let histogram = || Histogram::new(BUCKET_BOUNDS);
         Metrics { attempts, exchanges: histogram(), delays: histogram(), backlog: Mutex::default() }
     }
 }
@@ -66,32 +66,32 @@ impl Metrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "charter_webhook_attempts",
-            "Attempts at deliveries by this process, by outcome",
+            "Delivery attempts of this process, by outcome",
             self.attempts.clone(),
         );
         registry.register_with_unit(
             "charter_webhook_exchange",
-            "Duration of exchanges with receivers",
+            "Duration of delivery attempts",
             Unit::Seconds,
             self.exchanges.clone(),
         );
         registry.register_with_unit(
             "charter_webhook_first_attempt_delay",
-            "Time from an event to the beginning of its first attempt",
+            "Time from an event to its first delivery attempt",
             Unit::Seconds,
             self.delays.clone(),
         );
     }
 
-    /// Counts the delay of a first attempt that begins.
-    pub(super) fn begin(&self, claim: &Claim) {
+    /// Observes the delay of a first attempt.
+    pub(super) fn observe_delay(&self, claim: &Claim) {
         if claim.attempt.number == 1 && !claim.manual {
             let delay = (claim.attempt.at - claim.happened_at).to_std().unwrap_or_default();
             self.delays.observe(delay.as_secs_f64());
         }
     }
 
-    pub(super) fn count(&self, outcome: &Outcome) {
+    pub(super) fn observe_outcome(&self, outcome: &Outcome) {
         let [delivered, refused, unanswered] = OUTCOMES;
         let label = match outcome {
             _ if outcome.is_delivered() => delivered,
@@ -102,45 +102,45 @@ impl Metrics {
         self.exchanges.observe(outcome.duration.as_secs_f64());
     }
 
-    /// Gauges of the backlog, in a registry of their own; none where the database does not answer in time.
+    /// Gauges of the backlog in their own registry; `None` if the database does not respond in time.
     pub(crate) async fn backlog(&self, db: &Db, clock: &Clock) -> Option<Registry> {
         let now = clock.now();
-        let backlog = timeout(PATIENCE, self.count_backlog(db, now)).await.ok()?.ok()?;
+        let backlog = timeout(BACKLOG_TIMEOUT, self.count_backlog(db, now)).await.ok()?.ok()?;
         let age = backlog.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
         let mut registry = Registry::default();
         registry.register(
             "charter_webhook_due",
-            "Deliveries that are due and that no process is attempting",
+            "Deliveries that are due and not being attempted",
             ConstGauge::new(backlog.due),
         );
         registry.register_with_unit(
             "charter_webhook_oldest_due",
-            "Time since the oldest of them became due",
+            "Time since the oldest due delivery became due",
             Unit::Seconds,
             ConstGauge::new(age as f64 / 1000.0),
         );
         registry.register(
             "charter_events_waiting",
-            "Events whose deliveries are not made yet",
+            "Events that are not fanned out yet",
             ConstGauge::new(backlog.waiting),
         );
         Some(registry)
     }
 
     async fn count_backlog(&self, db: &Db, now: DateTime<Utc>) -> Result<Backlog> {
-        // Whoever asks meanwhile waits here, so that it is counted once.
+        // Concurrent requests wait here and share one count.
         let mut counted = self.backlog.lock().await;
         if let Some((at, backlog)) = *counted
-            && at.elapsed() < COUNTED
+            && at.elapsed() < BACKLOG_MAX_AGE
         {
             return Ok(backlog);
         }
         let mut sql = Sql::new(db.dialect(), "SELECT COUNT(*) AS \"due\", MIN(\"due_at\") AS \"oldest\", ");
         sql.push("(SELECT COUNT(*) FROM \"events\" WHERE \"fanned_out_at\" IS NULL) AS \"waiting\" FROM (");
-        for (index, turn) in Turn::ALL.into_iter().enumerate() {
+        for (index, kind) in AttemptKind::ALL.into_iter().enumerate() {
             sql.push(if index > 0 { " UNION ALL " } else { "" });
             sql.push("SELECT d.\"due_at\" FROM \"webhook_deliveries\" d WHERE ");
-            turn.write_due(&mut sql, now);
+            kind.write_due(&mut sql, now);
         }
         sql.push(") AS d");
         let row = sql.one(db.reader()).await?;
@@ -164,11 +164,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_outcomes_are_those_of_the_first_release() {
+    fn metric_names_and_outcomes_are_stable() {
         let metrics = Metrics::default();
         for millis in [0, 5, 6, 15_000, 15_001] {
             let duration = Duration::from_millis(millis);
-            metrics.count(&Outcome { status: Some(404), duration, ..Outcome::default() });
+            metrics.observe_outcome(&Outcome { status: Some(404), duration, ..Outcome::default() });
         }
         metrics.delays.observe(0.02);
         let (mut registry, mut text) = (Registry::default(), String::new());

@@ -1,29 +1,29 @@
-//! Webhooks: events of the outbox, delivered to the addresses that subscribed to them, at least once.
+//! Webhooks: at-least-once delivery of outbox events to the URLs that subscribe to them.
 
-pub mod address;
 mod cancellation;
-mod completion;
 mod delivery;
-mod engine;
-pub mod exchange;
-pub mod log;
-pub mod manual;
+pub mod delivery_log;
+mod dispatcher;
+pub mod dns;
+pub mod http_transport;
 mod metrics;
-pub mod name;
 pub mod record;
+pub mod redelivery;
+mod results;
 mod retention;
-mod schedule;
-pub mod send;
+mod retry_policy;
 pub mod signature;
-mod wanted;
+mod subscriptions;
+pub mod transport;
+pub mod url_policy;
 
-pub use address::Policy;
 pub use cancellation::cancel;
-pub use delivery::{fan_out, write_waiting};
-pub use engine::{Engine, round};
-pub use exchange::{Attempt, Exchange, Outcome};
+pub use delivery::{fan_out, write_pending_events};
+pub use dispatcher::{Dispatcher, run_once};
+pub use http_transport::{HttpTransport, TransportLimits};
 pub use metrics::Metrics;
-pub use record::lost;
+pub use record::stale_references;
 pub use retention::prune;
-pub use send::{Limits, Sender};
 pub use signature::{Secrets, SigningSecret};
+pub use transport::{Attempt, Outcome, Transport};
+pub use url_policy::UrlPolicy;

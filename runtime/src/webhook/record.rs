@@ -1,4 +1,4 @@
-//! A webhook as a record: an address, the events that it is told of, and how well it has been doing.
+//! The webhook resource: URL, subscriptions, signing secret and failure streak.
 
 use charter_macros::{Input, Output, Resource};
 use chrono::TimeDelta;
@@ -6,36 +6,30 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
-use super::exchange::Outcome;
-use super::{SigningSecret, cancel, manual, wanted};
+use super::transport::Outcome;
+use super::{SigningSecret, cancel, redelivery, subscriptions};
 use crate::crud::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
-use crate::finding::Finding;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
-/// How long the secret before a rotation signs beside the new one.
-const BOTH_SIGN: TimeDelta = TimeDelta::hours(24);
-/// So many one user may have.
-const MOST: u64 = 100;
-/// What stands for every event.
-const EVERY: &str = "*";
+/// How long the previous secret stays valid after a rotation.
+const SECRET_OVERLAP: TimeDelta = TimeDelta::hours(24);
+/// Maximum number of webhooks of one user.
+const MAX_WEBHOOKS_PER_USER: u64 = 100;
+/// Subscription to every event.
+const ALL_EVENTS: &str = "*";
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook", owner = "user_id")]
-#[resource(reveal(
-    name = "secret",
-    description = "What deliveries are signed with, which is shown this once and never again."
-))]
+#[resource(reveal(name = "secret", description = "The secret that signs deliveries. It is shown only once."))]
 #[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", apart))]
 #[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery", apart))]
 #[resource(action(
     name = "rotate_secret",
     on = "record",
-    reveal(
-        name = "secret",
-        description = "What deliveries are signed with from now on, which is shown this once and never again."
-    )
+    reveal(name = "secret", description = "The new secret that signs deliveries. It is shown only once.")
 ))]
 pub struct Model {
     pub id: i64,
@@ -44,23 +38,23 @@ pub struct Model {
     #[field(
         string(2048),
         required,
-        description = "Where deliveries are sent: an https URL of a public address.",
+        description = "The URL that deliveries are sent to: https and a public address.",
         example = "https://hooks.example.com/records"
     )]
     pub url: String,
-    /// Names of events; `*` is every one.
+    /// Names of events; `*` subscribes to all.
     #[field(list(255), required, min_length = 1, example = "user.created")]
     pub events: Json,
     #[field(default = "true")]
     pub is_active: bool,
     #[field(string(255), internal)]
     pub secret: String,
-    /// The secret before the last rotation, which signs beside the new one for a while.
+    /// The secret before the last rotation, valid for 24 hours after it.
     #[field(string(255), internal)]
     pub previous_secret: Option<String>,
     #[field(internal)]
     pub previous_secret_until: Option<DateTimeUtc>,
-    /// When the streak of failures began that lasts.
+    /// Start of the current failure streak.
     #[field(read_only)]
     pub failing_since: Option<DateTimeUtc>,
     #[field(internal)]
@@ -73,15 +67,15 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// What came of an attempt that a person asked for.
+/// Outcome of an attempt at a user's request.
 #[derive(Clone, Debug, Output)]
 pub struct Delivery {
     pub delivered: bool,
     pub response_status: Option<i32>,
-    /// The beginning of the answer's body.
+    /// The first 2 KiB of the response body.
     #[field(text)]
     pub response_body: Option<String>,
-    /// Why there was no whole answer.
+    /// Why no complete response arrived.
     #[field(text)]
     pub error: Option<String>,
     #[field(label = "Duration (ms)")]
@@ -90,7 +84,7 @@ pub struct Delivery {
 
 #[derive(Clone, Debug, Input)]
 pub struct RecoverInput {
-    /// Events from then on are queued again.
+    /// Events since this time are queued again.
     #[field(required)]
     pub since: DateTimeUtc,
 }
@@ -98,7 +92,7 @@ pub struct RecoverInput {
 #[derive(Clone, Debug, Output)]
 pub struct Recovery {
     pub since: DateTimeUtc,
-    /// How many deliveries will be attempted.
+    /// Number of queued deliveries.
     pub queued: i64,
 }
 
@@ -141,15 +135,16 @@ impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         check_url(context, draft);
         check_events(context, draft);
-        // Each event makes a delivery for each webhook that it meets, and the engine serves all users.
+        // Limited because each event creates a delivery for each subscribed webhook, and all users share the
+        // dispatcher.
         let user = draft.model.user_id.try_as_ref().copied();
         if draft.before.is_none()
             && let Some(user) = user
         {
-            // One is made after the other, so that of two that go at once the second sees the first.
+            // Serializes concurrent creations, which makes the limit exact.
             Lock::Webhooks.hold(context.db()).await?;
-            if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MOST {
-                draft.error("url", format!("cannot be added: a user has at most {MOST} webhooks"));
+            if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MAX_WEBHOOKS_PER_USER {
+                draft.error("url", format!("cannot be added: a user has at most {MAX_WEBHOOKS_PER_USER} webhooks"));
             }
         }
         Ok(())
@@ -165,7 +160,7 @@ impl Behaviour for Entity {
             && cancel(context.state().db.dialect(), context.db(), before.id, context.now()).await?
         {
             return Err(Error::Conflict(
-                "What waited when the webhook was disabled is still being cancelled: try again in a moment.".into(),
+                "The pending deliveries of the webhook are still being cancelled. Try again in a moment.".into(),
             ));
         }
         let url = draft.before.as_ref().map(|webhook| &webhook.url);
@@ -181,7 +176,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// What is pending for a webhook that was disabled is not sent.
+    /// Cancels the pending deliveries of a disabled webhook.
     async fn after_save(context: &Context<'_>, webhook: &Model) -> Result<()> {
         match webhook.is_active {
             true => Ok(()),
@@ -189,28 +184,28 @@ impl Behaviour for Entity {
         }
     }
 
-    /// Sends a test event now, whether the webhook is active or not.
+    /// Sends a test event now, even if the webhook is disabled.
     async fn test(context: &Context<'_>, webhook: &Model) -> Result<Delivery> {
         let state = context.shared();
-        manual::test(state, state.sender.clone(), webhook.id, context.trace()).await.map(Delivery::from)
+        redelivery::test(state, state.webhook_transport.clone(), webhook.id, context.trace()).await.map(Delivery::from)
     }
 
-    /// Queues what was missed since then.
+    /// Queues everything that the webhook missed since the given time.
     async fn recover(context: &Context<'_>, webhook: &Model, input: RecoverInput) -> Result<Recovery> {
         if input.since > context.now() {
             let mut errors = FieldErrors::default();
             errors.add("since", "must not be in the future");
             errors.into_result()?;
         }
-        let queued = manual::recover(context.shared(), webhook.id, input.since).await?;
+        let queued = redelivery::recover(context.shared(), webhook.id, input.since).await?;
         Ok(Recovery { since: input.since, queued: i64::try_from(queued).unwrap_or(i64::MAX) })
     }
 
-    /// Issues a new secret. The old one signs beside it for a day, so that receivers can change it without a gap.
+    /// Issues a new secret. The previous one stays valid for 24 hours, which lets receivers switch without a gap.
     async fn rotate_secret(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let secret = SigningSecret::generate()?;
         draft.model.previous_secret = Set(draft.before.as_ref().map(|webhook| webhook.secret.clone()));
-        draft.model.previous_secret_until = Set(Some(context.now() + BOTH_SIGN));
+        draft.model.previous_secret_until = Set(Some(context.now() + SECRET_OVERLAP));
         draft.model.secret = Set(secret.reveal().to_string());
         draft.reveal("secret", secret.reveal());
         end_streak(draft);
@@ -218,19 +213,19 @@ impl Behaviour for Entity {
     }
 }
 
-/// A URL that is new must be one that a delivery may go to. What a webhook has it keeps, also when the operator has
-/// allowed less since: its deliveries fail, and tell why.
+/// Checks a new URL against the policy. An unchanged URL is not checked, even if the operator has changed the policy:
+/// its deliveries fail and the log has the reason.
 fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) {
     let Some(url) = draft.model.url.try_as_ref().cloned() else { return };
     if draft.before.as_ref().is_some_and(|webhook| webhook.url == url) {
         return;
     }
-    if let Err(refusal) = context.state().config.webhook_policy.judge(&url) {
-        draft.error("url", refusal.text());
+    if let Err(denial) = context.state().config.webhook_policy.check(&url) {
+        draft.error("url", denial.message());
     }
 }
 
-/// Every event that is named must be one that the application emits.
+/// Checks that every event is one that the application emits.
 fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     let Some(list) = draft.model.events.try_as_ref().cloned() else { return };
     if draft.before.as_ref().is_some_and(|webhook| webhook.events == list) {
@@ -238,19 +233,20 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     }
     let given: Vec<String> = serde_json::from_value(list).unwrap_or_default();
     if given.is_empty() {
-        draft.error("events", "must name at least one event");
+        draft.error("events", "must contain at least one event");
     }
     let known = context.catalog().events();
-    for event in given.iter().filter(|event| *event != EVERY && !known.contains(event)) {
+    for event in given.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
         let hint = hint(event, known.iter().map(String::as_str));
         draft.error("events", format!("names an unknown event `{event}`{hint}"));
     }
-    // Of whose webhook it is: an administrator may change somebody else's, who is told of no more for that.
+    // Permissions are checked for the owner only: when an administrator changes the webhook, the owner's permissions
+    // still apply at delivery.
     if draft.model.user_id.try_as_ref() != context.caller().user_id.as_ref() {
         return;
     }
     for event in &given {
-        let needed = wanted::permission(context.catalog(), event);
+        let needed = subscriptions::read_permission(context.catalog(), event);
         if let Some(needed) = needed.filter(|needed| context.caller().need_permission(needed).is_err()) {
             draft.error("events", format!("names `{event}`, which needs the permission `{needed}`"));
         }
@@ -262,16 +258,16 @@ fn end_streak(draft: &mut Draft<Entity>) {
     draft.model.last_failure_at = Set(None);
 }
 
-/// The webhooks that wait for an event that the application does not emit any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+/// Webhooks that subscribe to an event that the application no longer emits.
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().events();
     let mut found = Vec::new();
     for webhook in Entity::find().all(context.db()).await? {
         let events: Vec<String> = serde_json::from_value(webhook.events).map_err(Error::internal)?;
-        for event in events.iter().filter(|event| *event != EVERY && !known.contains(event)) {
+        for event in events.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
             let hint = hint(event, known.iter().map(String::as_str));
-            let problem = format!("waits for `{event}`, which is never emitted{hint}");
-            found.push(Finding { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
+            let problem = format!("subscribes to `{event}`, which is never emitted{hint}");
+            found.push(StaleReference { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
         }
     }
     Ok(found)

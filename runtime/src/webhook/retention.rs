@@ -1,4 +1,4 @@
-//! The end of what was kept: logs, deliveries that are done and their events, removed after 30 days in small batches.
+//! Retention: delivery logs, finished deliveries and their events are deleted after 30 days, in small batches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,25 +11,25 @@ use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::Result;
 
-/// How long logs, done deliveries and events are kept.
-pub const KEPT: TimeDelta = TimeDelta::days(30);
-/// Rows of one transaction: few enough that a writer who waits for it on SQLite does not notice.
-const BATCH: usize = 1000;
-/// Between two batches others have their turn.
-const PAUSE: Duration = Duration::from_millis(50);
-/// How often is looked for what is old.
-const EVERY: Duration = Duration::from_secs(600);
+/// How long logs, finished deliveries and events are stored.
+pub const RETENTION: TimeDelta = TimeDelta::days(30);
+/// Rows per transaction: few enough that writers on SQLite hardly wait.
+const BATCH_ROWS: usize = 1000;
+/// Pause between two batches, in which others may write.
+const BATCH_PAUSE: Duration = Duration::from_millis(50);
+/// Interval between two runs.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Removes what is old, again and again until the engine stops.
+/// Prunes periodically until the dispatcher stops.
 pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
     loop {
         let pruned = async {
             let pruned = prune(&state.db, state.clock.now()).await;
             state.metrics.tasks.round("retention", &pruned);
             if let Err(error) = pruned {
-                tracing::error!(%error, "webhooks: old rows are not removed");
+                tracing::error!(%error, "webhook retention: expired rows could not be deleted");
             }
-            sleep(EVERY).await;
+            sleep(PRUNE_INTERVAL).await;
         };
         tokio::select! {
             () = pruned => {}
@@ -38,13 +38,13 @@ pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-/// Removes everything that is old by now, and answers how many rows that was.
+/// Deletes everything older than [`RETENTION`] and returns the number of rows.
 ///
-/// Rows have the order in which they were made, so that each batch looks at the first ones alone; deliveries that are
-/// still pending, and events that some delivery still needs, are passed over.
+/// Ids grow with time, which lets each batch scan only the oldest rows. Pending deliveries, and events that a delivery
+/// still references, are skipped.
 ///
 /// # Errors
-/// When the database fails; what was removed until then stays removed.
+/// If the database fails; rows deleted before stay deleted.
 pub async fn prune(db: &Db, now: DateTime<Utc>) -> Result<u64> {
     let mut pruned = 0;
     let done = "\"finished_at\" < ";
@@ -54,28 +54,34 @@ pub async fn prune(db: &Db, now: DateTime<Utc>) -> Result<u64> {
         [("webhook_logs", "\"created_at\" < "), ("webhook_deliveries", done), ("events", unneeded)]
     {
         let mut after = 0;
-        while let Some((removed, last)) = batch(db, table, condition, after, now).await? {
+        while let Some((removed, last)) = prune_batch(db, table, condition, after, now).await? {
             pruned += removed;
             after = last;
-            sleep(PAUSE).await;
+            sleep(BATCH_PAUSE).await;
         }
     }
     Ok(pruned)
 }
 
-/// Looks at so many rows behind this one, and removes those for which the condition, which ends before a time, holds.
-/// Answers how many went and the last row that was looked at; none when what follows is not old.
-async fn batch(db: &Db, table: &str, condition: &str, after: i64, now: DateTime<Utc>) -> Result<Option<(u64, i64)>> {
+/// Deletes those of the next [`BATCH_ROWS`] rows after the id `after` that meet the condition, which ends before a
+/// timestamp. Returns the number of deleted rows and the last id; `None` if the next rows are not old.
+async fn prune_batch(
+    db: &Db,
+    table: &str,
+    condition: &str,
+    after: i64,
+    now: DateTime<Utc>,
+) -> Result<Option<(u64, i64)>> {
     let rows = format!("SELECT \"id\", \"created_at\" FROM \"{table}\" WHERE \"id\" > ");
     let mut sql = Sql::new(db.dialect(), "SELECT MAX(\"id\") AS \"last\", MIN(\"created_at\") AS \"oldest\" FROM (");
-    sql.push(&rows).bind(after).push(&format!(" ORDER BY \"id\" LIMIT {BATCH}) AS b"));
+    sql.push(&rows).bind(after).push(&format!(" ORDER BY \"id\" LIMIT {BATCH_ROWS}) AS b"));
     let Some(row) = sql.one(db.reader()).await? else { return Ok(None) };
     let (last, oldest): (Option<i64>, Option<DateTime<Utc>>) = (row.try_get("", "last")?, row.try_get("", "oldest")?);
-    let Some(last) = last.filter(|_| oldest.is_some_and(|oldest| oldest < now - KEPT)) else { return Ok(None) };
+    let Some(last) = last.filter(|_| oldest.is_some_and(|oldest| oldest < now - RETENTION)) else { return Ok(None) };
     let rows = format!("SELECT t.\"id\" FROM \"{table}\" t WHERE t.\"id\" > ");
     let mut sql = Sql::new(db.dialect(), format!("DELETE FROM \"{table}\" WHERE \"id\" IN ({rows}"));
-    sql.bind(after).push(" AND t.\"id\" <= ").bind(last).push(" AND ").push(condition).bind(now - KEPT);
-    // Another process may be at the same rows.
+    sql.bind(after).push(" AND t.\"id\" <= ").bind(last).push(" AND ").push(condition).bind(now - RETENTION);
+    // Another process may prune the same rows.
     sql.push(if db.dialect() == Dialect::Postgres { " FOR UPDATE SKIP LOCKED)" } else { ")" });
     let transaction = db.begin().await?;
     let removed = sql.run(&transaction).await?;

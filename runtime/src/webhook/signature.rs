@@ -1,34 +1,35 @@
-//! How a receiver knows that a delivery is ours and unchanged: the secret of a webhook, and the headers that it signs.
+//! Signatures of deliveries: the secret of a webhook, and the headers that prove origin and integrity.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
+use crate::crypto::hmac::hmac_with_key;
 use crate::error::{Error, Result};
-use crate::mac::keyed;
 
-/// What every secret begins with, as the Standard Webhooks specification wants it.
-const PREFIX: &str = "whsec_";
+/// Prefix of a secret by the Standard Webhooks specification.
+const SECRET_PREFIX: &str = "whsec_";
 /// Random bytes in a secret.
-const BYTES: usize = 32;
+const SECRET_BYTES: usize = 32;
 
-/// The hexadecimal HMAC-SHA256 of the body, keyed with the secret as it was handed out.
+/// HMAC-SHA256 of the body in hexadecimal, keyed with the text of the secret.
 pub const SIGNATURE: &str = "x-service-signature";
-/// The same by the secret before, while it is still valid after a rotation.
+/// The same with the previous secret, while it is valid after a rotation.
 pub const SIGNATURE_PREVIOUS: &str = "x-service-signature-previous";
-/// The name of the event.
+/// Name of the event.
 pub const EVENT: &str = "x-service-event";
-/// Which attempt it is, from 1.
+/// Number of the attempt, counted from 1.
 pub const ATTEMPT: &str = "x-service-attempt";
-/// The id of the delivery, the same on every attempt.
+/// Id of the delivery, the same on every attempt.
 pub const ID: &str = "webhook-id";
-/// When the attempt was made, in seconds since 1970.
+/// Time of the attempt in seconds since 1970.
 pub const TIMESTAMP: &str = "webhook-timestamp";
-/// `v1,<base64>` by the secret's bytes, and a second one by the secret before.
+/// `v1,<base64>` keyed with the bytes of the secret, and a second entry for the previous secret.
 pub const STANDARD_SIGNATURE: &str = "webhook-signature";
 
-/// A webhook's secret: `whsec_` and the base64 of 32 random bytes. It has no `Debug`, so that no log prints it.
+/// Signing secret of a webhook: `whsec_` and the base64 of 32 random bytes. It has no `Debug`, which keeps it out of
+/// logs.
 #[derive(Clone)]
 pub struct SigningSecret {
     text: String,
@@ -36,65 +37,65 @@ pub struct SigningSecret {
 }
 
 impl SigningSecret {
-    /// Makes a new one from the operating system's randomness.
+    /// Generates a secret from the operating system's random source.
     ///
     /// # Errors
-    /// When that fails.
+    /// If the random source fails.
     pub fn generate() -> Result<SigningSecret> {
-        let mut bytes = vec![0_u8; BYTES];
+        let mut bytes = vec![0_u8; SECRET_BYTES];
         getrandom::fill(&mut bytes).map_err(Error::internal)?;
-        Ok(SigningSecret { text: format!("{PREFIX}{}", STANDARD.encode(&bytes)), bytes })
+        Ok(SigningSecret { text: format!("{SECRET_PREFIX}{}", STANDARD.encode(&bytes)), bytes })
     }
 
-    /// Reads one as it was handed out; `None` when it cannot be one.
+    /// Parses a secret; `None` if it is malformed.
     pub fn parse(text: &str) -> Option<SigningSecret> {
-        let bytes = STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
-        (bytes.len() == BYTES).then(|| SigningSecret { text: text.to_string(), bytes })
+        let bytes = STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok()?;
+        (bytes.len() == SECRET_BYTES).then(|| SigningSecret { text: text.to_string(), bytes })
     }
 
-    /// The secret as it is handed out, once.
+    /// The secret as text, shown once.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// What [`SIGNATURE`] holds.
+    /// Value of the header [`SIGNATURE`].
     pub fn sign(&self, body: &[u8]) -> String {
-        hex::encode(mac(self.text.as_bytes(), &[body]).finalize().into_bytes())
+        hex::encode(hmac(self.text.as_bytes(), &[body]).finalize().into_bytes())
     }
 
     /// One entry of [`STANDARD_SIGNATURE`]; `timestamp` is in seconds since 1970.
     pub fn sign_standard(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
-        format!("v1,{}", STANDARD.encode(self.standard(id, timestamp, body).finalize().into_bytes()))
+        format!("v1,{}", STANDARD.encode(self.standard_mac(id, timestamp, body).finalize().into_bytes()))
     }
 
-    /// Whether a receiver with this secret accepts the hexadecimal signature. Compares in constant time.
+    /// Verifies a hexadecimal signature in constant time.
     pub fn verify(&self, body: &[u8], signature: &str) -> bool {
-        hex::decode(signature).is_ok_and(|given| mac(self.text.as_bytes(), &[body]).verify_slice(&given).is_ok())
+        hex::decode(signature).is_ok_and(|given| hmac(self.text.as_bytes(), &[body]).verify_slice(&given).is_ok())
     }
 
-    /// Whether a receiver with this secret accepts one of the entries, which stand apart by spaces.
+    /// Verifies that one of the entries, which are separated by spaces, is a valid signature.
     pub fn verify_standard(&self, id: &str, timestamp: i64, body: &[u8], entries: &str) -> bool {
         let fits = |entry: &str| {
             let given = entry.strip_prefix("v1,").and_then(|text| STANDARD.decode(text).ok());
-            given.is_some_and(|given| self.standard(id, timestamp, body).verify_slice(&given).is_ok())
+            given.is_some_and(|given| self.standard_mac(id, timestamp, body).verify_slice(&given).is_ok())
         };
         entries.split(' ').filter(|entry| fits(entry)).count() > 0
     }
 
-    fn standard(&self, id: &str, timestamp: i64, body: &[u8]) -> Hmac<Sha256> {
-        mac(&self.bytes, &[id.as_bytes(), b".", timestamp.to_string().as_bytes(), b".", body])
+    fn standard_mac(&self, id: &str, timestamp: i64, body: &[u8]) -> Hmac<Sha256> {
+        hmac(&self.bytes, &[id.as_bytes(), b".", timestamp.to_string().as_bytes(), b".", body])
     }
 }
 
-fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    let mut mac = keyed(key);
+fn hmac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
+    let mut mac = hmac_with_key(key);
     for part in parts {
         mac.update(part);
     }
     mac
 }
 
-/// What signs one delivery: the secret, and beside it the one before while that is still valid.
+/// The secrets that sign a delivery: the current one, and the previous one while it is valid.
 #[derive(Clone)]
 pub struct Secrets {
     pub current: SigningSecret,
@@ -102,7 +103,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Reads them as they are stored; `None` when one of them is no secret.
+    /// Parses stored secrets; `None` if one of them is malformed.
     pub fn parse(current: &str, previous: Option<&str>) -> Option<Secrets> {
         let current = SigningSecret::parse(current)?;
         let previous = match previous {
@@ -112,7 +113,7 @@ impl Secrets {
         Some(Secrets { current, previous })
     }
 
-    /// The headers that sign a body; `timestamp` is in seconds since 1970.
+    /// The signature headers of a body; `timestamp` is in seconds since 1970.
     pub fn signatures(&self, id: &str, timestamp: i64, body: &[u8]) -> Vec<(&'static str, String)> {
         let mut standard = self.current.sign_standard(id, timestamp, body);
         let mut headers = vec![(SIGNATURE, self.current.sign(body))];
@@ -131,7 +132,7 @@ mod tests {
 
     /// The example of the Standard Webhooks specification, whose secret has 24 bytes.
     #[test]
-    fn the_published_example_verifies() {
+    fn example_of_the_specification_verifies() {
         let text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
         let bytes = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let secret = SigningSecret { text: text.into(), bytes };
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_new_each_time_and_read_back() {
+    fn secret_is_random_and_can_be_parsed() {
         let (one, two) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
         assert_ne!(one.reveal(), two.reveal());
         let read = SigningSecret::parse(one.reveal()).unwrap();
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_fits_one_body_one_secret_one_id_and_one_time() {
+    fn signature_is_valid_for_one_body_secret_id_and_timestamp() {
         let (secret, other) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
         let (hex, standard) = (secret.sign(b"body"), secret.sign_standard("d", 7, b"body"));
         assert!(secret.verify(b"body", &hex) && secret.verify(b"body", &hex.to_uppercase()));

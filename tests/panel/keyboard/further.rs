@@ -1,7 +1,7 @@
 //! The rest of the journeys by keyboard alone: views for others, exports, what hangs on a record, webhooks, rates, help, and a
 //! session that ends in the middle of a form.
 
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use serde_json::json;
 
 use super::{CTRL, follow, go, names, press, products, reach, search, write};
@@ -110,7 +110,7 @@ async fn accessories_and_custom_fields_are_written_where_their_record_is(server:
 }
 
 async fn a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again(server: Server) {
-    let policy = Policy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
+    let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let server = server.configured(|config| config.webhook_policy = policy).await;
     let receiver = Receiver::answering(200).await;
     let Some(mut browser) = admin(&server).await else { return };

@@ -1,16 +1,16 @@
-//! `POST /attachments`: what is stored, and what it is known as.
+//! `POST /attachments`: stored files and their metadata.
 
 use serde_json::{Value, json};
 
-use super::{Form, member, path, promised, stored};
+use super::{Form, member, path, pending_deletions, stored};
 use crate::support::{Server, is_offset_time, keys, on_both};
 
 on_both!(
     an_upload_answers_the_attachment,
     fields_come_in_any_order,
     fields_may_stand_under_the_singular_key,
-    the_type_is_found_in_the_bytes,
-    the_name_is_cleaned,
+    media_type_is_detected_from_the_bytes,
+    file_name_is_sanitized,
     what_is_optional_may_be_empty,
     an_empty_file_is_a_file,
     a_type_is_named_in_any_case,
@@ -49,7 +49,7 @@ async fn an_upload_answers_the_attachment(server: Server) {
     assert_eq!(attachment["uuid"].as_str().map(str::len), Some(36));
     assert_eq!(server.anonymous().get(&path(&attachment["url"])).await.status(200).text, "Hello, wörld");
     assert_eq!(stored(&server).len(), 1);
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
 async fn fields_come_in_any_order(server: Server) {
@@ -76,7 +76,7 @@ async fn fields_may_stand_under_the_singular_key(server: Server) {
     assert_eq!(form.send(&server.admin()).await.created("attachment")["file_size"], 3);
 }
 
-async fn the_type_is_found_in_the_bytes(server: Server) {
+async fn media_type_is_detected_from_the_bytes(server: Server) {
     let member = member(&server).await;
     for (name, declared, bytes, found) in [
         ("a.png", "image/png", &b"<html><script>alert(1)</script>"[..], "text/html"),
@@ -91,7 +91,7 @@ async fn the_type_is_found_in_the_bytes(server: Server) {
     }
 }
 
-async fn the_name_is_cleaned(server: Server) {
+async fn file_name_is_sanitized(server: Server) {
     let member = member(&server).await;
     for (given, kept) in [
         ("../../etc/passwd", "passwd"),

@@ -1,4 +1,4 @@
-//! Uploads that fail, wherever they fail, leave nothing.
+//! Failed uploads leave nothing behind, at any step.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -9,20 +9,20 @@ use chrono::{TimeDelta, Utc};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::{Form, attach, content_type, member, promised, stored, until};
+use super::{Form, attach, content_type, member, pending_deletions, stored, until};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_client_that_goes_away_leaves_nothing,
+    disconnected_upload_leaves_nothing,
     a_database_that_fails_leaves_nothing,
-    a_record_that_goes_meanwhile_leaves_nothing,
-    what_a_crash_leaves_is_swept_after_an_hour,
-    a_received_file_that_nobody_receives_is_swept_after_an_hour,
-    a_deletion_that_stands_is_carried_out_at_the_next_start,
-    a_file_that_cannot_be_deleted_keeps_no_other,
+    upload_to_a_record_deleted_meanwhile_leaves_nothing,
+    file_of_a_crashed_upload_is_collected_after_an_hour,
+    abandoned_spool_file_is_collected_after_an_hour,
+    committed_deletion_is_carried_out_at_the_next_start,
+    undeletable_file_does_not_block_others,
 );
 
-async fn a_client_that_goes_away_leaves_nothing(server: Server) {
+async fn disconnected_upload_leaves_nothing(server: Server) {
     let member = member(&server).await;
     let token = server.token(&["members:write"]).await;
     let body = Form::default().on(&member).file("a.bin", &vec![7; 1 << 20]).bytes();
@@ -38,7 +38,7 @@ async fn a_client_that_goes_away_leaves_nothing(server: Server) {
     until("the upload has begun", async || !stored(&server).is_empty()).await;
     drop(stream);
     until("what was received is deleted", async || stored(&server).is_empty()).await;
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
 async fn a_database_that_fails_leaves_nothing(server: Server) {
@@ -60,8 +60,8 @@ async fn a_database_that_fails_leaves_nothing(server: Server) {
     assert_eq!(stored(&server).len(), 1);
 }
 
-/// The record is there when the upload is judged, and not when it is stored.
-async fn a_record_that_goes_meanwhile_leaves_nothing(server: Server) {
+/// The record exists during validation and is deleted before the file is stored.
+async fn upload_to_a_record_deleted_meanwhile_leaves_nothing(server: Server) {
     let member = member(&server).await;
     let mut uploads = Vec::new();
     for _ in 0..4 {
@@ -74,14 +74,14 @@ async fn a_record_that_goes_meanwhile_leaves_nothing(server: Server) {
         assert!(matches!(status, 201 | 422), "{status}");
     }
     server.state.clock.turn(Duration::from_secs(7200));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert!(stored(&server).is_empty(), "{:?}", stored(&server));
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-/// Makes the folder of a file, and promises that the file is deleted. What is due already the server's own sweeper may look
-/// at right away, so that the folder is there first, with what `fill` puts into it.
-async fn promise(server: &Server, uuid: &str, after: TimeDelta, fill: impl FnOnce(&Path)) -> PathBuf {
+/// Schedules the deletion of a file. The folder is filled first by `fill`, because the server may collect a due file at
+/// once.
+async fn schedule_deletion(server: &Server, uuid: &str, after: TimeDelta, fill: impl FnOnce(&Path)) -> PathBuf {
     let folder = server.state.config.data_dir.join("attachments").join(&uuid[..2]).join(uuid);
     std::fs::create_dir_all(&folder).expect("the folder can be written");
     fill(&folder);
@@ -98,54 +98,57 @@ fn stray(folder: &Path) {
     std::fs::write(folder.join("file"), b"stray").expect("the folder can be written");
 }
 
-async fn a_file_that_cannot_be_deleted_keeps_no_other(server: Server) {
-    // A folder where a file should be is not deleted as one.
+async fn undeletable_file_does_not_block_others(server: Server) {
+    // A folder in place of the file cannot be deleted as a file.
     let in_the_way = |folder: &Path| std::fs::create_dir(folder.join("file")).expect("the folder can be written");
-    let first = promise(&server, "0a0a0a0a-0000-4000-8000-000000000000", TimeDelta::minutes(-2), in_the_way).await;
-    let second = promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::minutes(-1), stray).await;
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    let first =
+        schedule_deletion(&server, "0a0a0a0a-0000-4000-8000-000000000000", TimeDelta::minutes(-2), in_the_way).await;
+    let second =
+        schedule_deletion(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::minutes(-1), stray).await;
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert!(!second.join("file").exists());
-    assert_eq!(promised(&server.state).await, 1);
+    assert_eq!(pending_deletions(&server.state).await, 1);
     std::fs::remove_dir(first.join("file")).expect("the folder can be written");
     server.state.clock.turn(Duration::from_secs(15 * 60));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
-    assert_eq!(promised(&server.state).await, 0);
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-/// The state in which a process that ends between promise and attachment leaves things.
-async fn what_a_crash_leaves_is_swept_after_an_hour(server: Server) {
+/// As after a crash between scheduling the deletion and creating the attachment.
+async fn file_of_a_crashed_upload_is_collected_after_an_hour(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let uuid = attachment["uuid"].as_str().expect("a UUID");
-    promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1), stray).await;
+    schedule_deletion(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1), stray).await;
     server.state.clock.turn(Duration::from_secs(59 * 60));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert_eq!(stored(&server).len(), 2);
     server.state.clock.turn(Duration::from_secs(2 * 60));
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     let left = stored(&server);
     assert!(left.len() == 1 && left[0].display().to_string().contains(uuid), "{left:?}");
-    assert_eq!(promised(&server.state).await, 0);
+    assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-async fn a_received_file_that_nobody_receives_is_swept_after_an_hour(server: Server) {
+async fn abandoned_spool_file_is_collected_after_an_hour(server: Server) {
     let uploads = server.state.config.data_dir.join("uploads");
     for (name, minutes) in [("old", 61), ("new", 59)] {
         let file = std::fs::File::create(uploads.join(name)).expect("the folder can be written");
         let modified = SystemTime::now() - Duration::from_secs(minutes * 60);
         file.set_modified(modified).expect("the time can be set");
     }
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert_eq!(stored(&server), [uploads.join("new")]);
 }
 
-async fn a_deletion_that_stands_is_carried_out_at_the_next_start(server: Server) {
+async fn committed_deletion_is_carried_out_at_the_next_start(server: Server) {
     let member = member(&server).await;
     attach(&server, &member, "a.txt", "a").await;
-    // The deletion without its process: as the hook of the transaction leaves it.
+    // As after a crash between committing the deletion and deleting the file.
     server.sql("INSERT INTO attachment_leftovers (uuid, due_at) SELECT uuid, created_at FROM attachments").await;
     server.sql("DELETE FROM attachments").await;
     assert_eq!(stored(&server).len(), 1);
     let again = server.beside().await;
-    until("the bytes are deleted", async || stored(&again).is_empty() && promised(&again.state).await == 0).await;
+    until("the bytes are deleted", async || stored(&again).is_empty() && pending_deletions(&again.state).await == 0)
+        .await;
 }

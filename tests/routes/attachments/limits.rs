@@ -1,4 +1,4 @@
-//! `POST /attachments`: the largest file, to the byte, and the largest image.
+//! `POST /attachments`: limits of file and image size.
 
 use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,15 +10,15 @@ use crate::support::{Server, on_both};
 const MOST: usize = 20 * 1024 * 1024;
 
 on_both!(
-    a_file_of_20_mib_is_taken_and_one_byte_more_is_not,
-    what_is_said_to_be_too_long_is_refused_before_it_comes,
+    file_of_20_mib_is_accepted_and_a_larger_one_rejected,
+    too_long_content_length_is_rejected_before_the_body,
     an_image_of_too_many_pixels_is_refused,
-    a_slow_upload_holds_nobody_up,
+    slow_upload_does_not_block_other_requests,
 );
 
-async fn a_file_of_20_mib_is_taken_and_one_byte_more_is_not(server: Server) {
+async fn file_of_20_mib_is_accepted_and_a_larger_one_rejected(server: Server) {
     let member = member(&server).await;
-    // Bytes that look like the beginning of a boundary, again and again.
+    // Bytes that repeatedly look like the start of a boundary.
     let bytes: Vec<u8> = b"\r\n------of-the-test".iter().copied().cycle().take(MOST + 1).collect();
     let form = Form::default().on(&member).file("large.bin", &bytes);
     form.send(&server.admin()).await.refused(413, "payload_too_large");
@@ -32,7 +32,7 @@ async fn a_file_of_20_mib_is_taken_and_one_byte_more_is_not(server: Server) {
     assert_eq!(answer.status(206).text.as_bytes(), &bytes[MOST - 20..MOST]);
 }
 
-async fn what_is_said_to_be_too_long_is_refused_before_it_comes(server: Server) {
+async fn too_long_content_length_is_rejected_before_the_body(server: Server) {
     let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
     let token = server.token(&["members:write"]).await;
     let head = format!(
@@ -46,7 +46,7 @@ async fn what_is_said_to_be_too_long_is_refused_before_it_comes(server: Server) 
     assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("payload_too_large"), "{answer}");
 }
 
-/// The head of a PNG that claims 60,000 × 60,000 pixels, and of a GIF and a WebP that claim as many as they can.
+/// Headers of a PNG with 60,000 × 60,000 pixels, and of a GIF and a WebP with their maximum size.
 async fn an_image_of_too_many_pixels_is_refused(server: Server) {
     let member = member(&server).await;
     let png = super::thumbnails::png_head(60_000, 60_000);
@@ -57,14 +57,14 @@ async fn an_image_of_too_many_pixels_is_refused(server: Server) {
         assert!(answer.invalid("file").contains(size), "{}", answer.text);
     }
     assert!(stored(&server).is_empty());
-    // Ten thousand pixels squared are the limit, and are taken; what is no image after its head has no thumbnail.
+    // 10,000 × 10,000 pixels are the maximum. A file without image data after the header gets no thumbnail.
     let form = Form::default().on(&member).file("edge.png", &super::thumbnails::png_head(10_000, 10_000));
     assert!(form.send(&server.admin()).await.created("attachment")["thumb_url"].is_null());
     let form = Form::default().on(&member).file("over.png", &super::thumbnails::png_head(10_000, 10_001));
     form.send(&server.admin()).await.invalid("file");
 }
 
-async fn a_slow_upload_holds_nobody_up(server: Server) {
+async fn slow_upload_does_not_block_other_requests(server: Server) {
     let quick = server.configured(|config| config.request_timeout = std::time::Duration::from_millis(400)).await;
     let member = member(&quick).await;
     let body = Form::default().on(&member).file("a.txt", &[b'a'; 1000]).bytes();
@@ -83,7 +83,7 @@ async fn a_slow_upload_holds_nobody_up(server: Server) {
     let mut slow = begin().await;
     let mut silent = begin().await;
     silent.write_all(&body[..100]).await.expect("the server reads");
-    // Longer in all than any request may take, and never silent for so long.
+    // In total longer than the request timeout, but never idle for that long.
     for piece in body.chunks(body.len().div_ceil(5)) {
         slow.write_all(piece).await.expect("the server reads");
         tokio::time::sleep(std::time::Duration::from_millis(120)).await;
@@ -93,5 +93,5 @@ async fn a_slow_upload_holds_nobody_up(server: Server) {
     slow.read_to_string(&mut answer).await.expect("the server answers");
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     silent.read_to_string(&mut other).await.expect("the server answers");
-    assert!(other.starts_with("HTTP/1.1 400") && other.contains("stopped arriving"), "{other}");
+    assert!(other.starts_with("HTTP/1.1 400") && other.contains("Timed out while reading"), "{other}");
 }

@@ -1,4 +1,4 @@
-//! The links to files: who has one needs no token, and no byte of it can be changed.
+//! Signed links to files, which need no token and cannot be changed.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ on_both!(
     an_expired_link_is_gone,
     a_part_of_a_file_is_served,
     a_known_file_is_not_sent_again,
-    what_could_run_is_not_shown,
-    a_name_is_written_for_every_client,
+    types_that_can_run_scripts_are_downloaded,
+    content_disposition_is_readable_by_every_client,
     links_begin_with_the_base_url,
     a_link_of_another_key_is_refused,
 );
@@ -46,7 +46,7 @@ async fn a_link_needs_no_token_and_lives_an_hour(server: Server) {
     }
     let head = server.anonymous().send(Method::HEAD, &path(&attachment["url"]), None).await;
     assert_eq!((head.status, head.text.as_str(), head.header("content-length")), (200, "", Some("5")));
-    // Its bytes are its own: ranges and tags are of them.
+    // Ranges and ETags belong to one file.
     let long = attach(&server, &member, "b.txt", &"long ".repeat(1_000)).await;
     let whole = server.anonymous().with("accept-encoding", "gzip").get(&path(&long["url"])).await;
     assert_eq!((whole.header("content-encoding"), whole.header("content-length")), (None, Some("5000")));
@@ -61,7 +61,7 @@ async fn every_changed_byte_of_a_link_is_refused(server: Server) {
     let client = server.anonymous();
     assert_eq!(client.raw("GET", &target).await, 200);
     for at in 0..target.len() {
-        // Another case of a letter, another digit, another sign.
+        // Other case, other digit, other sign.
         for bit in [0x01, 0x20] {
             let mut changed = target.clone();
             changed[at] ^= bit;
@@ -77,7 +77,7 @@ async fn every_changed_byte_of_a_link_is_refused(server: Server) {
     }
     for more in ["0", "&", "&expires=9999999999", "&signature=00", "#x"] {
         let longer = [&target[..], more.as_bytes()].concat();
-        // What follows a `#` is no part of a target.
+        // The fragment after `#` is not sent.
         let expected = if more.starts_with('#') { 200 } else { 403 };
         let status = client.raw("GET", &longer).await;
         assert!(status == expected || status == 400, "{status}: {more}");
@@ -97,7 +97,7 @@ async fn a_link_serves_its_purpose_alone(server: Server) {
     let (of, to) = (attachment["uuid"].as_str().expect("a UUID"), other["uuid"].as_str().expect("a UUID"));
     server.anonymous().get(&file.replace(of, to)).await.refused(403, "link_invalid");
     server.anonymous().get(&format!("~/files/{of}/file")).await.refused(403, "link_invalid");
-    // No token makes up for a link.
+    // A token does not replace the signature.
     server.admin().get(&format!("~/files/{of}/file")).await.refused(403, "link_invalid");
 }
 
@@ -109,7 +109,7 @@ async fn an_expired_link_is_gone(server: Server) {
     server.anonymous().get(&link).await.status(200);
     server.state.clock.turn(Duration::from_secs(10));
     server.anonymous().get(&link).await.refused(410, "link_expired");
-    // A new one works.
+    // A new link works.
     let shown = server.admin().get(&format!("/attachments/{}", attachment["id"])).await.record("attachment");
     server.anonymous().get(&path(&shown["url"])).await.status(200);
 }
@@ -146,7 +146,7 @@ async fn a_part_of_a_file_is_served(server: Server) {
     assert_eq!(if_range(&tag).await.status(206).text, "01");
     assert_eq!(if_range("\"other\"").await.status(200).text, "0123456789");
     assert_eq!(if_range("Sat, 21 Nov 2026 12:00:00 GMT").await.status(200).text, "0123456789");
-    // A range is asked of GET alone: the head tells how long the file is.
+    // Ranges apply to GET only: HEAD returns the size of the file.
     let head = server.anonymous().with("range", "bytes=0-3").send(Method::HEAD, &link, None).await;
     assert_eq!((head.status, head.header("content-length")), (200, Some("10")));
 }
@@ -167,7 +167,7 @@ async fn a_known_file_is_not_sent_again(server: Server) {
     server.anonymous().with("if-none-match", "\"other\"").get(&link).await.status(200);
 }
 
-async fn what_could_run_is_not_shown(server: Server) {
+async fn types_that_can_run_scripts_are_downloaded(server: Server) {
     let member = member(&server).await;
     for (bytes, media_type, shown) in [
         (&b"<html><script>alert(1)</script></html>"[..], "text/html", "attachment"),
@@ -187,7 +187,7 @@ async fn what_could_run_is_not_shown(server: Server) {
     }
 }
 
-async fn a_name_is_written_for_every_client(server: Server) {
+async fn content_disposition_is_readable_by_every_client(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "Größe; \\\"1\\\" 100%.txt", "a").await;
     assert_eq!(attachment["original_name"], "Größe; \"1\" 100%.txt");
@@ -203,7 +203,7 @@ async fn links_begin_with_the_base_url(server: Server) {
     let attachment = attach(&other, &member, "a.txt", "a").await;
     let link = attachment["url"].as_str().expect("a link");
     assert!(link.starts_with("https://hire.example/records/files/"), "{link}");
-    // A proxy takes the path away that it stands under.
+    // A proxy removes the prefix of the path.
     other.anonymous().get(&path(&attachment["url"])).await.status(200);
 }
 

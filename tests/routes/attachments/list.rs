@@ -48,7 +48,7 @@ async fn the_specified_filters_and_sorts_work(server: Server) {
     assert_eq!(names("sort=-file_size").await, ["Alpha.pdf", "beta.txt"]);
     server.made_in_turn("attachments").await;
     assert_eq!(names("sort=created_at").await, ["Alpha.pdf", "beta.txt"]);
-    // An unsupported sort is ignored.
+    // Unsupported sort parameters are ignored.
     assert_eq!(names("sort=url").await, ["beta.txt", "Alpha.pdf"]);
 }
 
@@ -92,7 +92,7 @@ async fn the_record_of_the_path_must_be_there(server: Server) {
     for id in ["999", "0", "x", "1x"] {
         server.admin().get(&format!("/members/{id}/attachments")).await.refused(404, "not_found");
     }
-    // Nothing hangs on a product.
+    // Products have no attachments.
     server.admin().get("/products/1/attachments").await.refused(404, "not_found");
 }
 

@@ -1,17 +1,17 @@
-//! `/attachments`, `/members/{id}/attachments`, and the links to the files.
+//! `/attachments`, `/members/{id}/attachments` and the links to files.
 
-mod away;
-mod bucket;
 mod create;
 mod failure;
+mod idempotency;
 mod limits;
 mod links;
 mod list;
 mod record;
-mod refusal;
-mod repeat;
-mod several;
+mod record_access;
+mod s3;
+mod s3_errors;
 mod thumbnails;
+mod validation;
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use crate::support::{Answer, Client, Server};
 
 const BOUNDARY: &str = "----of-the-tests";
 
-/// A multipart form, written part by part in the order of the calls.
+/// Multipart form whose parts have the order of the calls.
 #[derive(Clone, Default)]
 pub struct Form(Vec<u8>);
 
@@ -37,13 +37,13 @@ impl Form {
         self.declared(name, "application/x-declared", bytes)
     }
 
-    /// A file with the type that the client says it has.
+    /// A file with a media type declared by the client.
     pub fn declared(self, name: &str, media_type: &str, bytes: &[u8]) -> Form {
         let declared = format!("Content-Type: {media_type}\r\n");
         self.part(&format!("name=\"file\"; filename=\"{name}\""), &declared, bytes)
     }
 
-    /// A part with this disposition and these further headers.
+    /// A part with these headers.
     pub fn part(mut self, disposition: &str, headers: &str, bytes: &[u8]) -> Form {
         let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {disposition}\r\n{headers}\r\n");
         self.0.extend_from_slice(head.as_bytes());
@@ -52,7 +52,7 @@ impl Form {
         self
     }
 
-    /// What it is to hang on.
+    /// The record to attach to.
     pub fn on(self, member: &Value) -> Form {
         self.field("attachable_type", "Member").field("attachable_id", &member["id"])
     }
@@ -76,12 +76,12 @@ pub async fn member(server: &Server) -> Value {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member")
 }
 
-/// An attachment of a text to this member.
+/// Attaches a text file to this member.
 pub async fn attach(server: &Server, member: &Value, name: &str, text: &str) -> Value {
     Form::default().on(member).file(name, text.as_bytes()).send(&server.admin()).await.created("attachment")
 }
 
-/// Every file below the data folder that an upload made.
+/// Files below the data folder.
 pub fn stored(server: &Server) -> Vec<PathBuf> {
     ["attachments", "uploads"].iter().flat_map(|name| files(&server.state.config.data_dir.join(name))).collect()
 }
@@ -92,14 +92,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// How many files are promised to be deleted.
-pub async fn promised(state: &State) -> i64 {
+/// Number of scheduled deletions.
+pub async fn pending_deletions(state: &State) -> i64 {
     let sql = Sql::new(state.db.dialect(), "SELECT COUNT(*) AS \"count\" FROM \"attachment_leftovers\"");
     let row = sql.one(state.db.reader()).await.expect("the table is there").expect("a row");
     row.try_get("", "count").expect("a number")
 }
 
-/// Waits, shortly, until something is so.
+/// Waits up to 10 seconds for a condition.
 pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let begun = std::time::Instant::now();
     while !is_so().await {
@@ -108,7 +108,7 @@ pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// The path of a link, as the client takes it.
+/// Path and query string of a link.
 pub fn path(link: &Value) -> String {
     let link = link.as_str().expect("a link");
     let (_, path) = link.split_once("/files/").expect("a link to a file");

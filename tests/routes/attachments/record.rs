@@ -1,15 +1,15 @@
-//! `GET` and `DELETE /attachments/{id}`, and what becomes of attachments with their record.
+//! `GET` and `DELETE /attachments/{id}`, and deletion with the record.
 
 use charter_runtime::attachment;
 
-use super::{attach, member, path, promised, stored, until};
+use super::{attach, member, path, pending_deletions, stored, until};
 use crate::support::{Server, on_both};
 
 on_both!(
     an_attachment_is_shown_with_new_links,
     a_deleted_attachment_is_gone_with_its_bytes,
-    attachments_go_with_their_record,
-    attachments_go_with_a_record_that_the_database_removes,
+    attachments_are_deleted_with_their_record,
+    attachments_are_deleted_with_a_cascaded_record,
     attachments_need_the_abilities_of_their_record,
 );
 
@@ -34,19 +34,21 @@ async fn a_deleted_attachment_is_gone_with_its_bytes(server: Server) {
     server.admin().get(&record).await.refused(404, "not_found");
     server.admin().delete(&record).await.refused(404, "not_found");
     server.anonymous().get(&path(&gone["url"])).await.refused(404, "not_found");
-    until("the bytes are deleted", async || stored(&server).len() == 1 && promised(&server.state).await == 0).await;
+    until("the bytes are deleted", async || stored(&server).len() == 1 && pending_deletions(&server.state).await == 0)
+        .await;
     assert_eq!(server.anonymous().get(&path(&kept["url"])).await.status(200).text, "b");
 }
 
-async fn attachments_go_with_their_record(server: Server) {
+async fn attachments_are_deleted_with_their_record(server: Server) {
     let (gone, kept) = (member(&server).await, member(&server).await);
     let attachment = attach(&server, &gone, "a.txt", "a").await;
     attach(&server, &kept, "b.txt", "b").await;
     server.admin().delete(&format!("/members/{}", gone["id"])).await.deleted();
     server.admin().get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
     server.anonymous().get(&path(&attachment["url"])).await.refused(404, "not_found");
-    until("the bytes are deleted", async || stored(&server).len() == 1 && promised(&server.state).await == 0).await;
-    // Each is told of as if it had been deleted by itself.
+    until("the bytes are deleted", async || stored(&server).len() == 1 && pending_deletions(&server.state).await == 0)
+        .await;
+    // An event is emitted for each, as for a separate deletion.
     let told = server.events("").await;
     let ended: Vec<&str> = told.iter().map(String::as_str).filter(|name| name.ends_with(".deleted")).collect();
     assert!(ended.starts_with(&["attachment.deleted"]) && ended.contains(&"member.deleted"), "{ended:?}");
@@ -54,15 +56,15 @@ async fn attachments_go_with_their_record(server: Server) {
     assert!(!trail.records("audit_entries").is_empty());
 }
 
-/// As a cascade does, which no code of ours sees.
-async fn attachments_go_with_a_record_that_the_database_removes(server: Server) {
+/// As in a cascade of the database, which bypasses the application.
+async fn attachments_are_deleted_with_a_cascaded_record(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     server.sql(&format!("DELETE FROM members WHERE id = {}", member["id"])).await;
     server.admin().get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
     server.anonymous().get(&path(&attachment["url"])).await.refused(404, "not_found");
     assert_eq!(stored(&server).len(), 1);
-    attachment::sweep_once(&server.state).await.expect("it is swept");
+    attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert!(stored(&server).is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! `thumb_url`: small pictures of images, and of nothing else.
+//! `thumb_url`: thumbnails of images only.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use crate::support::{Server, http, on_both};
 on_both!(
     an_image_has_a_thumbnail,
     a_photograph_is_shown_upright,
-    what_is_no_image_has_none,
-    a_thumbnail_goes_with_its_file,
+    file_that_is_not_an_image_has_no_thumbnail,
+    thumbnail_is_deleted_with_its_file,
 );
 
-/// A PNG of this size, in one colour: its pixels are not compressed.
+/// An uncompressed PNG of this size in one color.
 pub fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     let image = image::RgbImage::from_pixel(width, height, image::Rgb([200, 30, 30]));
@@ -20,7 +20,7 @@ pub fn png(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-/// The head of a PNG that claims this size, and nothing behind it that could be decoded.
+/// The header of a PNG that declares this size, without image data.
 pub fn png_head(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = png(1, 1);
     bytes[16..20].copy_from_slice(&width.to_be_bytes());
@@ -36,7 +36,7 @@ pub fn png_head(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-/// An image in a format, half transparent when it says so.
+/// An image in this format, half transparent with `alpha`.
 fn encoded(format: image::ImageFormat, width: u32, height: u32, alpha: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut to = std::io::Cursor::new(&mut bytes);
@@ -49,7 +49,7 @@ fn encoded(format: image::ImageFormat, width: u32, height: u32, alpha: bool) -> 
     bytes
 }
 
-/// The thumbnail of an attachment, and the type that it is served as.
+/// Decodes the thumbnail of an attachment; returns it with its content type.
 async fn thumbnail(attachment: &Value) -> (String, image::DynamicImage) {
     let url = attachment["thumb_url"].as_str().expect("a link to a thumbnail");
     let response = http().build().expect("a client").get(url).send().await;
@@ -79,12 +79,12 @@ async fn an_image_has_a_thumbnail(server: Server) {
         assert_eq!(answer.status(200).header("content-type"), Some(media_type));
         assert!(answer.header("content-disposition").is_some_and(|text| text.starts_with("inline;")));
     }
-    // What is small already is not made larger.
+    // Small images are not enlarged.
     let form = Form::default().on(&member).file("a.png", &png(10, 20));
     let attachment = form.send(&server.admin()).await.created("attachment");
     let (_, thumb) = thumbnail(&attachment).await;
     assert_eq!((thumb.width(), thumb.height()), (10, 20));
-    // It is a JPEG, and whoever saves it gets one by its name too.
+    // It is a JPEG, and its file name ends accordingly.
     let answer = server.anonymous().get(&path(&attachment["thumb_url"])).await;
     answer.status(200);
     let saved = "inline; filename=\"a.jpg\"; filename*=UTF-8''a.jpg";
@@ -94,7 +94,7 @@ async fn an_image_has_a_thumbnail(server: Server) {
     );
 }
 
-/// A JPEG that says, in its EXIF, that it lies on its side.
+/// A JPEG with an EXIF orientation.
 async fn a_photograph_is_shown_upright(server: Server) {
     let member = member(&server).await;
     let jpeg = encoded(image::ImageFormat::Jpeg, 300, 100, false);
@@ -108,7 +108,7 @@ async fn a_photograph_is_shown_upright(server: Server) {
     assert!(thumb.height() > thumb.width(), "{} × {}", thumb.width(), thumb.height());
 }
 
-async fn what_is_no_image_has_none(server: Server) {
+async fn file_that_is_not_an_image_has_no_thumbnail(server: Server) {
     let member = member(&server).await;
     let whole = png(300, 300);
     for bytes in [&b"text"[..], b"%PDF-1.7", b"\x89PNG\r\n\x1a\nbroken", b"\xff\xd8\xff\xe0", &whole[..whole.len() / 2]]
@@ -119,7 +119,7 @@ async fn what_is_no_image_has_none(server: Server) {
     }
 }
 
-async fn a_thumbnail_goes_with_its_file(server: Server) {
+async fn thumbnail_is_deleted_with_its_file(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.png", &png(300, 300));
     let attachment = form.send(&server.admin()).await.created("attachment");

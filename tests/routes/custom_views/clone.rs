@@ -9,7 +9,7 @@ on_both!(
     a_clone_is_a_personal_copy,
     a_system_view_is_cloned_by_whoever_sees_it,
     a_long_name_is_cut,
-    what_has_gone_is_left_out,
+    clone_leaves_out_removed_fields,
     a_view_that_one_may_not_see_is_not_cloned,
 );
 
@@ -58,7 +58,7 @@ async fn a_long_name_is_cut(server: Server) {
     }
 }
 
-async fn what_has_gone_is_left_out(server: Server) {
+async fn clone_leaves_out_removed_fields(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     let definition = admin.post("/custom_fields", definition).await.created("custom_field");

@@ -8,7 +8,7 @@ use crate::support::{Server, is_utc_time, keys, on_both};
 on_both!(
     create_answers_201_with_the_view,
     name_entity_type_and_columns_are_required,
-    all_problems_are_told_at_once,
+    all_view_errors_are_reported_together,
     a_name_has_at_most_255_characters,
     the_entity_type_is_a_plural_name,
     each_column_is_checked_against_the_fields_of_the_entity,
@@ -62,7 +62,7 @@ async fn name_entity_type_and_columns_are_required(server: Server) {
     }
 }
 
-async fn all_problems_are_told_at_once(server: Server) {
+async fn all_view_errors_are_reported_together(server: Server) {
     let body = json!({
         "entity_type": "products", "columns": ["nam"], "filters": [{ "field": "nope", "predicate": "eq", "value": 1 }],
         "sort_column": "nope", "per_page": 0,
@@ -148,7 +148,7 @@ async fn filters_are_checked_as_the_parameters_they_stand_for(server: Server) {
         let filter = json!({ "field": "name", "predicate": "cont", "value": "x", "logic": logic });
         assert_eq!(created(&admin, json!({ "filters": [filter] })).await["filters"], json!([filter]));
     }
-    // A backslash and letters are no null character, however much they look like one.
+    // An escaped backslash followed by `u0000` is not a null character.
     let filter = json!({ "field": "name", "predicate": "cont", "value": "C:\\u0000dir", "logic": "and" });
     assert_eq!(created(&admin, json!({ "filters": [filter] })).await["filters"], json!([filter]));
     let holding = json!([{ "field": "name", "predicate": "cont", "value": "a\u{0}b" }]);

@@ -1,4 +1,4 @@
-//! `/custom_views`: saved views as records. What they do to lists stands in `query/view.rs`.
+//! `/custom_views`: saved views as records. `query/view.rs` tests their application to lists.
 
 mod clone;
 mod create;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::Client;
 
-/// A body with what is required, and further fields.
+/// A body with the required fields and more.
 fn view(further: Value) -> Value {
     let mut body = json!({ "name": "Mine", "entity_type": "products", "columns": ["name"] });
     let fields = further.as_object().expect("an object").clone();

@@ -1,4 +1,4 @@
-//! `GET /custom_views`, and `GET`, `PUT` and `DELETE /custom_views/{id}`: who sees which, and who changes it.
+//! `GET /custom_views`, and `GET`, `PUT` and `DELETE /custom_views/{id}`: visibility and permissions.
 
 use serde_json::{Value, json};
 
@@ -63,10 +63,10 @@ async fn only_the_creator_or_an_administrator_changes_a_view(server: Server) {
         let refused = client.put(&path(&view), json!({ "name": "x" })).await.refused(403, "permission_missing");
         let who = match view["visibility"] == "system" {
             true => "Only an administrator may do this.",
-            false => "Only who made this view, or an administrator, may do this.",
+            false => "Only the creator of this view or an administrator may do this.",
         };
         assert_eq!(refused["message"], who);
-        // Whether one may is known before the body is judged.
+        // Permissions are checked before the body.
         client.put(&path(&view), json!({ "columns": ["nope"], "name": "" })).await.refused(403, "permission_missing");
         client.delete(&path(&view)).await.refused(403, "permission_missing");
         assert_eq!(admin.get(&path(&view)).await.record("custom_view"), view);
@@ -164,7 +164,7 @@ async fn the_visibility_may_change_but_only_administrators_make_or_unmake_a_syst
     client.put(&path(&view), json!({ "visibility": "personal" })).await.record("custom_view");
     let system = admin.put(&path(&view), json!({ "visibility": "system" })).await.record("custom_view");
     assert_eq!([&system["visibility"], &system["user_id"]], [&json!("system"), &user["id"]]);
-    // Its creator made it, and has no longer a say in it.
+    // The creator of a system view may no longer change it.
     client.put(&path(&view), json!({ "visibility": "personal" })).await.refused(403, "permission_missing");
     client.put(&path(&view), json!({ "name": "x" })).await.refused(403, "permission_missing");
     client.delete(&path(&view)).await.refused(403, "permission_missing");

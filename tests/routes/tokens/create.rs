@@ -12,9 +12,9 @@ on_both!(
     a_token_grants_only_abilities_that_it_holds,
     abilities_must_be_known,
     only_an_administrator_makes_tokens_for_another_user,
-    an_expiry_lies_in_the_future,
-    a_token_grants_nothing_beyond_its_own_end,
-    a_token_that_ends_makes_none_stronger_that_does_not,
+    expiry_must_be_in_the_future,
+    token_cannot_grant_beyond_its_own_expiry,
+    expiring_token_cannot_create_a_stronger_permanent_one,
     a_token_stronger_than_ones_own_cannot_be_changed,
     name_and_abilities_are_required,
     the_value_and_its_digest_are_never_written_by_clients,
@@ -43,7 +43,7 @@ async fn a_value_is_a_prefix_and_base62_with_a_checksum(server: Server) {
     assert_eq!(text.len(), 4 + 32 + 6);
     assert!(text.strip_prefix("chr_").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_alphanumeric())), "{text}");
     assert_ne!(value(&created(&admin, &["*"]).await), text, "each is another");
-    // One character off, and it is no token at all.
+    // With one wrong character it is not a token.
     let slip = if text.ends_with('0') { "1" } else { "0" };
     server.client(&format!("{}{slip}", &text[..41])).get("/products").await.refused(401, "invalid_token");
 }
@@ -59,9 +59,9 @@ async fn a_token_grants_only_abilities_that_it_holds(server: Server) {
     server.client(value(&token)).get("/products").await.ok();
     for more in [json!(["members:read"]), json!(["*"]), json!(["products:read", "tokens:read"])] {
         let problem = limited.post("/tokens", json!({ "name": "x", "abilities": more })).await.invalid("abilities");
-        assert!(problem.contains("does not hold"), "{problem}");
+        assert!(problem.contains("does not have"), "{problem}");
     }
-    // Nor is an existing token widened by one that holds less.
+    // A token cannot extend the abilities of another one beyond its own.
     let token = created(&limited, &["products:read"]).await;
     limited.put(&path(&token), json!({ "abilities": ["*"] })).await.invalid("abilities");
     limited.put(&path(&token), json!({ "abilities": ["products:write"] })).await.record("token");
@@ -115,7 +115,7 @@ async fn only_an_administrator_makes_tokens_for_another_user(server: Server) {
     assert_eq!(server.admin().post("/tokens", nobody).await.invalid("user_id"), "names no user");
 }
 
-async fn an_expiry_lies_in_the_future(server: Server) {
+async fn expiry_must_be_in_the_future(server: Server) {
     let admin = server.admin();
     let body = |at: &str| json!({ "name": "x", "abilities": ["*"], "expires_at": at });
     let token = admin.post("/tokens", body("2999-01-01T00:00:00+01:00")).await.created("token");
@@ -126,7 +126,7 @@ async fn an_expiry_lies_in_the_future(server: Server) {
     admin.post("/tokens", body("tomorrow")).await.invalid("expires_at");
 }
 
-async fn a_token_grants_nothing_beyond_its_own_end(server: Server) {
+async fn token_cannot_grant_beyond_its_own_expiry(server: Server) {
     let body = |at: Value| json!({ "name": "x", "abilities": ["tokens:write", "products:read"], "expires_at": at });
     let limited = server.admin().post("/tokens", body(json!("2999-01-01T00:00:00Z"))).await.created("token");
     let client = server.client(value(&limited));
@@ -139,7 +139,7 @@ async fn a_token_grants_nothing_beyond_its_own_end(server: Server) {
     client.put(&path(&limited), json!({ "expires_at": "2998-01-01T00:00:00Z" })).await.record("token");
 }
 
-async fn a_token_that_ends_makes_none_stronger_that_does_not(server: Server) {
+async fn expiring_token_cannot_create_a_stronger_permanent_one(server: Server) {
     let admin = server.admin();
     let weak = created(&admin, &["products:read"]).await;
     let body = json!({ "name": "x", "abilities": ["*"], "expires_at": "2999-01-01T00:00:00Z" });
@@ -149,10 +149,10 @@ async fn a_token_that_ends_makes_none_stronger_that_does_not(server: Server) {
     limited.put(&path(&weak), json!({ "name": "mine" })).await.record("token");
     let ending = json!({ "abilities": ["*"], "expires_at": "2999-01-01T00:00:00Z" });
     limited.put(&path(&weak), ending).await.record("token");
-    // Less, and no longer, is no grant.
+    // Fewer abilities or an earlier expiry are allowed.
     let strong = created(&admin, &["products:read", "members:read"]).await;
     limited.put(&path(&strong), json!({ "abilities": ["members:read"] })).await.record("token");
-    // A password lasts.
+    // A password has no expiry.
     limited.post("/users/1/invite", json!({})).await.refused(403, "permission_missing");
     admin.post("/users/1/invite", json!({})).await.record("user");
 }

@@ -1,4 +1,4 @@
-//! `/tokens`: what lets a caller in, shown once.
+//! `/tokens`: credentials whose secret is shown once.
 
 mod create;
 mod record;

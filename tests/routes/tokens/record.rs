@@ -11,16 +11,16 @@ use crate::support::{Server, is_utc_time, on_both};
 
 on_both!(
     a_user_sees_their_own_tokens_and_an_administrator_all,
-    no_later_answer_holds_the_value_or_its_digest,
+    later_responses_contain_neither_value_nor_digest,
     a_revoked_token_is_refused_at_once,
-    what_another_process_revoked_gives_nobody_rights_any_more,
-    what_was_revoked_while_a_body_came_gives_nobody_rights_any_more,
+    token_revoked_by_another_process_cannot_grant_access,
+    token_revoked_during_a_request_body_cannot_grant_access,
     an_expired_token_is_refused,
-    a_token_ends_by_the_clock_of_all_that_is_stored,
+    token_expires_by_the_application_clock,
     a_shortened_expiry_holds_at_once,
     fewer_abilities_hold_at_once,
     the_user_of_a_token_cannot_change,
-    the_last_use_is_noted,
+    last_use_is_recorded,
     the_last_use_is_written_at_most_once_a_minute,
 );
 
@@ -35,7 +35,7 @@ async fn a_user_sees_their_own_tokens_and_an_administrator_all(server: Server) {
     assert_eq!(client.get("/tokens?q[user_id_eq]=1").await.ok()["meta"]["total"], 0);
 }
 
-async fn no_later_answer_holds_the_value_or_its_digest(server: Server) {
+async fn later_responses_contain_neither_value_nor_digest(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let secret = value(&token).to_string();
@@ -73,7 +73,7 @@ async fn a_revoked_token_is_refused_at_once(server: Server) {
     client.delete(&path(&token)).await.refused(401, "invalid_token");
 }
 
-async fn a_token_ends_by_the_clock_of_all_that_is_stored(server: Server) {
+async fn token_expires_by_the_application_clock(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let client = server.client(value(&token));
@@ -85,8 +85,8 @@ async fn a_token_ends_by_the_clock_of_all_that_is_stored(server: Server) {
     client.get("/products").await.refused(401, "invalid_token");
 }
 
-/// Another process may answer to a token for a while after it was revoked. What would outlast that it does not.
-async fn what_another_process_revoked_gives_nobody_rights_any_more(server: Server) {
+/// Another process may accept a revoked token for up to 30 seconds, but not to grant anything that outlasts it.
+async fn token_revoked_by_another_process_cannot_grant_access(server: Server) {
     let (admin, other) = (server.admin(), server.beside().await);
     let lasting = [
         ("/tokens", json!({ "name": "x", "abilities": ["*"] })),
@@ -115,7 +115,7 @@ async fn what_another_process_revoked_gives_nobody_rights_any_more(server: Serve
     there.post("/users", body).await.refused(403, "permission_missing");
 }
 
-async fn what_was_revoked_while_a_body_came_gives_nobody_rights_any_more(server: Server) {
+async fn token_revoked_during_a_request_body_cannot_grant_access(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let body = json!({ "name": "Outlasts it", "abilities": ["*"] }).to_string();
@@ -142,7 +142,7 @@ async fn an_expired_token_is_refused(server: Server) {
     let token = created(&admin, &["*"]).await;
     let client = server.client(value(&token));
     client.get("/products").await.ok();
-    // Remembered or not, a token ends when its time is over.
+    // A cached token expires at its time.
     let soon = chrono::Utc::now() + chrono::TimeDelta::milliseconds(2500);
     let body = json!({ "expires_at": soon.to_rfc3339() });
     admin.put(&path(&token), body).await.record("token");
@@ -157,7 +157,7 @@ async fn an_expired_token_is_refused(server: Server) {
     answer.refused(401, "invalid_token");
     let expected = r#"Bearer realm="charter", error="invalid_token""#;
     assert_eq!(answer.header("www-authenticate"), Some(expected));
-    // An expired token stays what it is in other respects.
+    // An expired token can still be renamed.
     let renamed = admin.put(&path(&token), json!({ "name": "Old" })).await.record("token");
     assert_eq!(renamed["name"], "Old");
 }
@@ -168,7 +168,7 @@ async fn a_shortened_expiry_holds_at_once(server: Server) {
     let client = server.client(value(&token));
     client.get("/products").await.ok();
     server.sql(&format!("UPDATE tokens SET expires_at = '2020-01-01 00:00:00+00:00' WHERE id = {}", token["id"])).await;
-    // Any change of a token makes the server ask the database anew.
+    // Any change of a token clears the cache.
     created(&admin, &["*"]).await;
     client.get("/products").await.refused(401, "invalid_token");
 }
@@ -192,7 +192,7 @@ async fn the_user_of_a_token_cannot_change(server: Server) {
     assert_eq!(admin.put(&path(&token), json!({ "user_id": 1 })).await.record("token")["user_id"], 1);
 }
 
-/// Waits until the server has noted the last use beside its answers.
+/// Waits until the server has recorded the last use in the background.
 async fn last_use(server: &Server, token: &Value) -> Value {
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     loop {
@@ -205,12 +205,12 @@ async fn last_use(server: &Server, token: &Value) -> Value {
     }
 }
 
-async fn the_last_use_is_noted(server: Server) {
+async fn last_use_is_recorded(server: Server) {
     let token = created(&server.admin(), &["*"]).await;
     server.client(value(&token)).get("/products").await.ok();
     let used = last_use(&server, &token).await;
     assert!(is_utc_time(&used));
-    // What is shown is what a filter asks about.
+    // A filter by the shown value matches.
     let asked = [("q[last_used_at_eq]", used.as_str().unwrap_or_default()), ("q[id_eq]", &token["id"].to_string())];
     assert_eq!(server.admin().list("/tokens", &asked).await.records("tokens").len(), 1);
 }
@@ -221,7 +221,7 @@ async fn the_last_use_is_written_at_most_once_a_minute(server: Server) {
     let client = server.client(value(&token));
     client.get("/products").await.ok();
     last_use(&server, &token).await;
-    // Within the minute, a mark in its place stays.
+    // A time within the last minute is kept.
     let recent = (chrono::Utc::now() - chrono::TimeDelta::seconds(30)).format("%Y-%m-%d %H:%M:%S+00:00").to_string();
     server.sql(&format!("UPDATE tokens SET last_used_at = '{recent}' WHERE id = {}", token["id"])).await;
     let before = last_use(&server, &token).await;

@@ -1,4 +1,4 @@
-//! `POST /webhooks`: where to, and what of.
+//! `POST /webhooks`: validation of URL and events, and the secret.
 
 use charter_runtime::webhook::SigningSecret;
 use futures_util::future::join_all;
@@ -9,11 +9,11 @@ use crate::support::{Server, is_utc_time, keys, on_both};
 
 on_both!(
     a_webhook_is_created_and_its_secret_shown_once,
-    what_is_missing_or_wrong_is_told_at_once,
+    all_validation_errors_are_reported_together,
     a_url_must_be_https_and_public,
     an_unknown_event_is_refused_with_a_hint,
-    every_event_that_the_service_emits_may_be_named,
-    what_the_server_keeps_cannot_be_written,
+    every_emitted_event_can_be_subscribed,
+    server_managed_fields_cannot_be_written,
     a_user_has_at_most_a_hundred,
 );
 
@@ -24,7 +24,7 @@ async fn a_user_has_at_most_a_hundred(server: Server) {
         json!({ "operations": vec![webhook; count] })
     };
     admin.post("/webhooks/bulk", made(101)).await.status(422);
-    // Of those who come at once each sees the others.
+    // Concurrent creations count each other.
     admin.post("/webhooks/bulk", made(95)).await.ok();
     let at_once = (0..10).map(|_| admin.post("/webhooks", json!({ "url": "https://example.com/", "events": ["*"] })));
     let made = join_all(at_once).await.iter().filter(|answer| answer.status == 201).count();
@@ -51,13 +51,13 @@ async fn a_webhook_is_created_and_its_secret_shown_once(server: Server) {
     let path = answer.header("location").and_then(|place| place.strip_prefix("/api/v1")).expect("a location");
     let read = admin.get(path).await.record("webhook");
     assert_eq!((keys(&read).contains(&"secret"), &read["url"]), (false, &body["url"]));
-    // What was answered can be sent back.
+    // The response can be sent back.
     let changed = admin.put(path, created.clone()).await.record("webhook");
     assert_eq!((&changed["url"], keys(&changed).contains(&"secret")), (&body["url"], false));
     assert_ne!(webhook(&admin, "https://example.com/", &["*"]).await["secret"], created["secret"]);
 }
 
-async fn what_is_missing_or_wrong_is_told_at_once(server: Server) {
+async fn all_validation_errors_are_reported_together(server: Server) {
     let admin = server.admin();
     assert_eq!(admin.post("/webhooks", json!({})).await.invalid_fields(), ["events", "url"]);
     let wrong = json!({ "url": "ftp://example.com/", "events": ["nothing.happened"] });
@@ -75,13 +75,13 @@ async fn a_url_must_be_https_and_public(server: Server) {
     for (url, problem) in [
         ("http://example.com/", "must begin with https://"),
         ("example.com", "must be an absolute URL"),
-        ("https://user:pass@example.com/", "must not hold a user name or a password"),
-        ("https://127.0.0.1/", "leads to an address that is not public"),
-        ("https://2130706433/", "leads to an address that is not public"),
-        ("https://[::ffff:10.0.0.1]/", "leads to an address that is not public"),
-        ("https://localhost/", "leads to an address that is not public"),
-        ("https://169.254.169.254/latest/", "leads to an address that is not public"),
-        ("https://example.com:25/", "names a port that belongs to another service"),
+        ("https://user:pass@example.com/", "must not contain a user name or a password"),
+        ("https://127.0.0.1/", "points to an address that is not public"),
+        ("https://2130706433/", "points to an address that is not public"),
+        ("https://[::ffff:10.0.0.1]/", "points to an address that is not public"),
+        ("https://localhost/", "points to an address that is not public"),
+        ("https://169.254.169.254/latest/", "points to an address that is not public"),
+        ("https://example.com:25/", "uses a port that is reserved for another protocol"),
         (long.as_str(), "2048"),
     ] {
         let told = admin.post("/webhooks", json!({ "url": url, "events": ["*"] })).await.invalid("url");
@@ -101,7 +101,7 @@ async fn an_unknown_event_is_refused_with_a_hint(server: Server) {
     }
 }
 
-async fn every_event_that_the_service_emits_may_be_named(server: Server) {
+async fn every_emitted_event_can_be_subscribed(server: Server) {
     let events = server.state.catalog.events();
     let events: Vec<&str> = events.iter().map(String::as_str).collect();
     assert!(events.contains(&"settings.updated") && events.contains(&"product.deleted"), "{events:?}");
@@ -109,7 +109,7 @@ async fn every_event_that_the_service_emits_may_be_named(server: Server) {
     assert_eq!(created["events"], json!(events));
 }
 
-async fn what_the_server_keeps_cannot_be_written(server: Server) {
+async fn server_managed_fields_cannot_be_written(server: Server) {
     let admin = server.admin();
     for field in ["secret", "previous_secret", "last_failure_at", "user_id"] {
         let body = json!({ "url": "https://example.com/", "events": ["*"], field: "2026-01-01T00:00:00Z" });

@@ -1,4 +1,4 @@
-//! The events of the specification, as they arrive at a receiver.
+//! Delivery of the specified events to a receiver.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::support::{Receiver, Server, keys, on_both};
 on_both!(
     each_event_of_the_specification_arrives,
     the_events_of_a_resource_arrive,
-    only_what_was_subscribed_to_arrives,
-    what_was_refused_is_not_told,
-    nobody_is_told_what_their_roles_do_not_let_them_read,
+    only_subscribed_events_are_delivered,
+    rejected_write_emits_no_event,
+    events_are_limited_by_read_permissions_of_the_owner,
 );
 
 async fn each_event_of_the_specification_arrives(server: Server) {
@@ -30,7 +30,7 @@ async fn each_event_of_the_specification_arrives(server: Server) {
     admin.put(&format!("/roles/{}", role["id"]), json!({ "permissions": ["users.manage"] })).await.record("role");
     admin.put("/settings", json!({ "company_name": "Hire & Co." })).await.record("settings");
     admin.delete(&format!("/roles/{}", role["id"])).await.deleted();
-    // The user who held the deleted role is updated once more.
+    // The user with the deleted role is updated once more.
     let received = receiver.wait_for(8).await;
     let secret = SigningSecret::parse(hook["secret"].as_str().unwrap_or_default()).expect("a secret");
     let mut bodies: Vec<Value> = Vec::new();
@@ -82,7 +82,7 @@ async fn the_events_of_a_resource_arrive(server: Server) {
     assert_eq!(told, expected);
 }
 
-async fn only_what_was_subscribed_to_arrives(server: Server) {
+async fn only_subscribed_events_are_delivered(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (some, all) = (Receiver::answering(200).await, Receiver::answering(200).await);
@@ -98,7 +98,7 @@ async fn only_what_was_subscribed_to_arrives(server: Server) {
     assert_eq!(admin.get(&format!("{}/logs", path(&hook))).await.ok()["meta"]["page"], 1);
 }
 
-async fn what_was_refused_is_not_told(server: Server) {
+async fn rejected_write_emits_no_event(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -113,18 +113,18 @@ async fn what_was_refused_is_not_told(server: Server) {
     assert_eq!(receiver.received().len(), 2);
 }
 
-/// Not by name, not by `*`, and not afterwards; and from when a role lets them on.
-async fn nobody_is_told_what_their_roles_do_not_let_them_read(server: Server) {
+/// Neither by name nor by `*`, until a role grants the permission.
+async fn events_are_limited_by_read_permissions_of_the_owner(server: Server) {
     let server = delivering(&server).await;
     let (admin, receiver) = (server.admin(), Receiver::answering(200).await);
     let (user, client) = server.user(&[], &["*"]).await;
-    // What was before a webhook is not missed by it.
+    // Events from before a webhook do not count as missed.
     server.state.clock.turn(Duration::from_secs(90));
     let named = json!({ "url": receiver.url(), "events": ["role.created", "settings.updated"] });
     let refused = client.post("/webhooks", named.clone()).await;
     assert_eq!(refused.invalid("events"), "names `settings.updated`, which needs the permission `settings.manage`");
     let hook = webhook(&client, &receiver.url(), &["*"]).await;
-    // An administrator may change it, and tells its user no more by that.
+    // A change by an administrator gives the owner no more events.
     admin.put(&path(&hook), named).await.record("webhook");
     admin.put("/settings", json!({ "company_name": "Hidden" })).await.record("settings");
     admin.put(&path(&hook), json!({ "events": ["*"] })).await.record("webhook");

@@ -1,4 +1,4 @@
-//! `GET /webhooks`: the caller's own, by the conventions of every list.
+//! `GET /webhooks`: the caller's own webhooks, with the list conventions.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `GET /webhooks/{id}/logs`: every attempt.
+//! `GET /webhooks/{id}/logs`: all attempts and their requests.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use crate::support::{Receiver, Reply, Server, is_utc_time, keys, on_both};
 on_both!(
     every_attempt_is_listed,
     the_list_is_one_like_any_other,
-    what_was_sent_is_answered_without_what_signs_it,
-    what_was_sent_is_only_for_whom_it_could_be_sent_to,
-    what_one_may_no_longer_subscribe_to_is_not_told_again,
+    logged_request_is_shown_without_signatures,
+    logged_request_needs_the_ability_to_subscribe,
+    logged_request_is_hidden_after_the_permission_is_lost,
 );
 
 async fn every_attempt_is_listed(server: Server) {
@@ -67,7 +67,7 @@ async fn the_list_is_one_like_any_other(server: Server) {
     assert!(listed["logs"][0]["id"].as_i64() > listed["logs"][1]["id"].as_i64());
     assert_eq!(admin.get(&format!("{logs}?q[response_status_eq]=500")).await.records("logs").len(), 0);
     assert_eq!(admin.get(&format!("{logs}?q[event_eq]=webhook.test")).await.records("logs").len(), 3);
-    // Those of one webhook are not another's.
+    // Logs of another webhook are not found.
     let id = &listed["logs"][0]["id"];
     assert_eq!(admin.get(&format!("{}/logs", path(&other))).await.records("logs").len(), 0);
     admin.get(&format!("{}/logs/{id}", path(&other))).await.refused(404, "not_found");
@@ -75,13 +75,13 @@ async fn the_list_is_one_like_any_other(server: Server) {
     admin.post(&logs, json!({})).await.refused(405, "method_not_allowed");
 }
 
-async fn what_was_sent_is_answered_without_what_signs_it(server: Server) {
+async fn logged_request_is_shown_without_signatures(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
     let hook = admin.post("/webhooks", json!({ "url": receiver.url(), "events": ["*"] })).await.created("webhook");
     admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
-    // The log says where it was sent then.
+    // The log has the URL at the time of the attempt.
     let moved = json!({ "url": "http://127.0.0.1:18080/elsewhere" });
     admin.put(&path(&hook), moved).await.ok();
     let log = admin.get(&format!("{}/logs", path(&hook))).await.records("logs")[0].clone();
@@ -96,13 +96,13 @@ async fn what_was_sent_is_answered_without_what_signs_it(server: Server) {
     for name in expected {
         assert_eq!(request["headers"][name], received.header(name), "{name}");
     }
-    // Neither the secret nor what it signed with.
+    // Neither the secret nor a signature.
     let text = request.to_string();
     let signature = received.header("x-service-signature");
     assert!(signature.len() == 64 && !text.contains(signature) && !text.contains("v1,"), "{text}");
     assert!(!text.contains(hook["secret"].as_str().expect("a secret")), "{text}");
 
-    // What is no longer kept, or was not yet, is null, and the rest is there.
+    // Pruned and older values are null.
     server.sql("DELETE FROM webhook_deliveries").await;
     server.sql("UPDATE webhook_logs SET url = NULL, sent_at = NULL").await;
     let request = admin.get(&asked).await.record("request");
@@ -111,8 +111,9 @@ async fn what_was_sent_is_answered_without_what_signs_it(server: Server) {
     admin.get(&format!("{}/logs/99/request", path(&hook))).await.refused(404, "not_found");
 }
 
-/// An event may tell of records that whoever reads webhooks has no ability for; whoever writes them may subscribe to it.
-async fn what_was_sent_is_only_for_whom_it_could_be_sent_to(server: Server) {
+/// An event may contain records that the caller's abilities exclude; the ability to write webhooks suffices to
+/// subscribe.
+async fn logged_request_needs_the_ability_to_subscribe(server: Server) {
     let server = delivering(&server).await;
     let (user, writer) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
     let receiver = Receiver::answering(200).await;
@@ -130,7 +131,7 @@ async fn what_was_sent_is_only_for_whom_it_could_be_sent_to(server: Server) {
     other.get(&asked).await.refused(404, "not_found");
 }
 
-async fn what_one_may_no_longer_subscribe_to_is_not_told_again(server: Server) {
+async fn logged_request_is_hidden_after_the_permission_is_lost(server: Server) {
     let server = delivering(&server).await;
     let (user, writer) = server.user(&["settings.manage"], &["*"]).await;
     let receiver = Receiver::answering(200).await;

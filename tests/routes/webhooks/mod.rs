@@ -1,27 +1,27 @@
-//! `/webhooks`: who is told of which events, and how that went.
+//! `/webhooks`: subscriptions, deliveries and logs.
 
 mod create;
 mod delete;
 mod events;
+mod idempotency;
 mod list;
 mod logs;
 mod recover;
-mod repeat;
 mod resend;
 mod rotate_secret;
 mod show;
 mod test;
 mod update;
 
-use charter_runtime::webhook::Policy;
+use charter_runtime::webhook::UrlPolicy;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Server};
 
-/// The service as it may deliver to this machine, over http.
+/// A server that may deliver to this machine over http.
 async fn delivering(server: &Server) -> Server {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
-    let policy = Policy { allow_http: true, networks };
+    let policy = UrlPolicy { allow_http: true, networks };
     server
         .configured(|config| {
             config.webhook_policy = policy;
@@ -30,7 +30,7 @@ async fn delivering(server: &Server) -> Server {
         .await
 }
 
-/// A webhook of the client's own.
+/// A webhook of this client.
 async fn webhook(client: &Client, url: &str, events: &[&str]) -> Value {
     client.post("/webhooks", json!({ "url": url, "events": events })).await.created("webhook")
 }
@@ -39,7 +39,7 @@ fn path(webhook: &Value) -> String {
     format!("/webhooks/{}", webhook["id"])
 }
 
-/// Has `role.created` happen.
+/// Emits `role.created`.
 async fn role(server: &Server, name: &str) {
     server.admin().post("/roles", json!({ "name": name })).await.created("role");
 }

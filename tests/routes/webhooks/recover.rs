@@ -1,4 +1,4 @@
-//! `POST /webhooks/{id}/recover`: what was missed, queued again.
+//! `POST /webhooks/{id}/recover`: missed events are queued again.
 
 use std::time::Duration;
 
@@ -7,9 +7,13 @@ use serde_json::json;
 use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Server, on_both};
 
-on_both!(what_was_missed_is_sent, since_is_needed_and_is_a_time_in_the_past, a_disabled_webhook_is_enabled_first);
+on_both!(
+    recovery_delivers_missed_events,
+    since_is_needed_and_is_a_time_in_the_past,
+    a_disabled_webhook_is_enabled_first
+);
 
-async fn what_was_missed_is_sent(server: Server) {
+async fn recovery_delivers_missed_events(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (receiver, other) = (Receiver::answering(200).await, Receiver::answering(200).await);
@@ -27,7 +31,7 @@ async fn what_was_missed_is_sent(server: Server) {
     assert_eq!(recovered.record("recovery")["queued"], 1);
     let received = receiver.wait_for(1).await;
     assert_eq!(received[0].json()["data"]["role"]["name"], "Missed");
-    // What arrived is not missed.
+    // Delivered events are not missed.
     while admin.get(&format!("{}/logs", path(&hook))).await.records("logs").is_empty() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

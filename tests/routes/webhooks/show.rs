@@ -1,11 +1,11 @@
-//! `GET /webhooks/{id}`: everything but the secret.
+//! `GET /webhooks/{id}`: all fields except the secret.
 
 use serde_json::json;
 
 use super::{path, webhook};
 use crate::support::{Server, on_both};
 
-on_both!(a_webhook_is_shown_without_its_secret, what_is_not_there_is_not_found);
+on_both!(a_webhook_is_shown_without_its_secret, missing_webhook_is_not_found);
 
 async fn a_webhook_is_shown_without_its_secret(server: Server) {
     let mut created = webhook(&server.admin(), "https://example.com/", &["*"]).await;
@@ -15,7 +15,7 @@ async fn a_webhook_is_shown_without_its_secret(server: Server) {
     assert!(!answer.text.contains("secret"));
 }
 
-async fn what_is_not_there_is_not_found(server: Server) {
+async fn missing_webhook_is_not_found(server: Server) {
     for path in ["/webhooks/99", "/webhooks/x", "/webhooks/99/logs"] {
         server.admin().get(path).await.refused(404, "not_found");
     }

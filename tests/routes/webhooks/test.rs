@@ -1,4 +1,4 @@
-//! `POST /webhooks/{id}/test`: a real delivery, now.
+//! `POST /webhooks/{id}/test`: a test event, sent at once.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use crate::support::{Receiver, Reply, Server, keys, on_both};
 
 on_both!(
     a_test_event_is_sent_signed_and_logged,
-    a_failed_test_is_told_and_starts_no_streak,
+    failed_test_is_reported_and_starts_no_failure_streak,
     a_disabled_webhook_can_be_tested,
-    a_test_whose_client_left_is_logged_before_the_server_stops,
+    test_of_a_disconnected_client_is_logged_before_shutdown,
 );
 
 async fn a_test_event_is_sent_signed_and_logged(server: Server) {
@@ -37,7 +37,7 @@ async fn a_test_event_is_sent_signed_and_logged(server: Server) {
     assert_eq!(logs[0]["delivery_id"], received[0].header("webhook-id"));
 }
 
-async fn a_failed_test_is_told_and_starts_no_streak(server: Server) {
+async fn failed_test_is_reported_and_starts_no_failure_streak(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(500).await;
@@ -45,11 +45,11 @@ async fn a_failed_test_is_told_and_starts_no_streak(server: Server) {
     let delivery = admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
     assert_eq!([&delivery["delivered"], &delivery["response_status"]], [&json!(false), &json!(500)]);
     assert_eq!(admin.get(&path(&hook)).await.record("webhook")["failing_since"], Value::Null);
-    // An address that the operator allows no longer.
+    // An address that is no longer allowed.
     server.sql("UPDATE webhooks SET url = 'https://10.0.0.1/'").await;
     let delivery = admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery");
     assert_eq!([&delivery["response_status"], &delivery["response_body"]], [&Value::Null, &Value::Null]);
-    assert_eq!(delivery["error"], "the URL leads to an address that is not public");
+    assert_eq!(delivery["error"], "the URL points to an address that is not public");
 }
 
 async fn a_disabled_webhook_can_be_tested(server: Server) {
@@ -64,7 +64,7 @@ async fn a_disabled_webhook_can_be_tested(server: Server) {
     assert_eq!(admin.get(&path(&hook)).await.record("webhook")["is_active"], false);
 }
 
-async fn a_test_whose_client_left_is_logged_before_the_server_stops(server: Server) {
+async fn test_of_a_disconnected_client_is_logged_before_shutdown(server: Server) {
     let server = delivering(&server).await;
     let receiver = Receiver::start(|_| Reply::Endless(4 << 10, Duration::from_millis(300))).await;
     let hook = webhook(&server.admin(), &receiver.url(), &["*"]).await;
@@ -72,7 +72,7 @@ async fn a_test_whose_client_left_is_logged_before_the_server_stops(server: Serv
     let leaving = server.admin().begin_by("POST", "HTTP/1.1", &format!("{}/test", path(&hook))).await;
     receiver.wait_for(1).await;
     drop(leaving);
-    // So that the server knows that nobody waits for it.
+    // The server notices that the client has disconnected.
     tokio::time::sleep(Duration::from_millis(100)).await;
     server.stop().await;
     let logs = other.admin().get(&format!("{}/logs", path(&hook))).await.records("logs");

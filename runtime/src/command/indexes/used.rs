@@ -5,7 +5,7 @@ use super::{Remark, Wanted};
 use crate::context::Context;
 use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
-use crate::index::is_ours;
+use crate::online_indexes::is_managed;
 use crate::meta::ResourceMeta;
 use crate::total;
 
@@ -43,7 +43,7 @@ pub async fn unused(context: &Context<'_>, meta: &'static ResourceMeta, there: &
     let mut advise = |name: &str, problem: String| {
         found.push(Remark { kind: meta.plural, name: name.to_string(), problem, advice: true })
     };
-    for index in there.iter().filter(|index| index.valid && !index.unique && !is_ours(&index.name)) {
+    for index in there.iter().filter(|index| index.valid && !index.unique && !is_managed(&index.name)) {
         if let Some((0, bytes)) = index.used {
             advise(&index.name, format!("was never used by statistics since {since}, and takes {} KiB", bytes / 1024));
         }

@@ -1,0 +1,67 @@
+//! Writer of audit log entries, in the transaction of the change.
+
+use chrono::SubsecRound;
+use sea_orm::{QueryResult, Value};
+
+use super::diff::{write_diff, write_removal};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::crud::Changes;
+use crate::db::{Dialect, Operand, Sql};
+use crate::error::Result;
+
+/// Inserts an entry for a created or updated record.
+pub async fn record_change(
+    context: &Context<'_>,
+    entry: &Entry,
+    action: &str,
+    id: i64,
+    changes: &Changes,
+) -> Result<()> {
+    let mut diff = Vec::with_capacity(512);
+    write_diff(&mut diff, changes)?;
+    insert(context, entry, action, id, diff).await
+}
+
+/// Inserts an entry for a deleted record, with its last values.
+pub async fn record_deletion(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryResult) -> Result<()> {
+    let mut diff = Vec::with_capacity(1024);
+    write_removal(&mut diff, entry.meta, row)?;
+    insert(context, entry, "delete", id, diff).await
+}
+
+async fn insert(context: &Context<'_>, entry: &Entry, action: &str, id: i64, diff: Vec<u8>) -> Result<()> {
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    let values = entry_values(context, id, &diff).map(|(_, value)| Operand::Bound(value));
+    write_insert(&mut sql, entry, action, values);
+    sql.run(context.db()).await.map(drop)
+}
+
+/// Values of an entry besides action and resource, each with its column name in a batch statement: record, user, token,
+/// request, diff and time.
+pub fn entry_values(context: &Context<'_>, id: i64, diff: &[u8]) -> [(&'static str, Value); 6] {
+    [
+        ("charter_record", id.into()),
+        ("charter_user", context.caller().user_id.into()),
+        ("charter_token", context.caller().token_id.into()),
+        ("charter_request", context.request_id().map(str::to_string).into()),
+        ("charter_changes", String::from_utf8_lossy(diff).into_owned().into()),
+        ("charter_entered_at", context.now().trunc_subsecs(0).into()),
+    ]
+}
+
+/// Writes `INSERT INTO "audit_entries" (...) SELECT ...`, which a `FROM` clause may follow. `values` has an operand for
+/// each of [`entry_values`].
+pub fn write_insert(sql: &mut Sql, entry: &Entry, action: &str, values: [Operand<'_>; 6]) {
+    sql.push(
+        "INSERT INTO \"audit_entries\" (\"action\", \"entity_type\", \"record_id\", \"user_id\", \"token_id\", \
+         \"request_id\", \"changes\", \"created_at\") SELECT ",
+    );
+    let [record, user, token, request, changes, at] = values;
+    sql.bind(action).push(", ").bind(entry.meta.plural);
+    for operand in [record, user, token, request, changes] {
+        sql.push(", ").operand(operand);
+    }
+    // Already JSON text: the cast avoids parsing it here.
+    sql.push(if sql.dialect == Dialect::Postgres { "::text::jsonb, " } else { ", " }).operand(at);
+}
