@@ -149,13 +149,13 @@ async fn reads_that_share_a_statement_are_counted_as_one_batch(server: Server) {
     assert_eq!(size("sum").await, asked);
 }
 
-/// A server with one turn, which a request has until the test lets go of it.
+/// A server with one permit, which the test holds.
 async fn queue_wait_and_full_queue_are_counted(server: Server) {
     let limited = server.configured(|config| config.request_concurrency = Some(1)).await;
     let admin = limited.admin();
     admin.get("/tax_classes").await.ok();
-    let turn = charter_runtime::server::Turn::at(&limited.state.gate, false);
-    turn.begin().await.expect("a turn is free");
+    let permit = charter_runtime::server::Permit::new(&limited.state.concurrency_limiter, false);
+    permit.acquire().await.expect("a free permit");
     let asked: Vec<_> = (0..20)
         .map(|_| {
             let admin = admin.clone();
@@ -164,11 +164,11 @@ async fn queue_wait_and_full_queue_are_counted(server: Server) {
         .collect();
     let begun = Instant::now();
     while Scrape::of(&limited).await.refused("queue_full") < 4.0 {
-        assert!(begun.elapsed() < Duration::from_secs(5), "16 wait for one turn and the rest is refused");
+        assert!(begun.elapsed() < Duration::from_secs(5), "16 requests are queued and the rest is refused");
     }
     let scrape = Scrape::of(&limited).await;
     let waiting = scrape.value("charter_queue_waiting");
-    turn.end();
+    permit.release();
     let statuses: Vec<u16> = {
         let ended = futures_util::future::join_all(asked).await;
         ended.into_iter().map(|status| status.expect("no test panicked")).collect()

@@ -228,9 +228,9 @@ async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) 
 async fn a_token_revoked_on_another_node_stops_within_30_seconds(server: Server) {
     let second = server.beside().await;
     let (client, _) = revoked(&server, &second).await;
-    server.state.clock.turn(Duration::from_secs(25));
+    server.state.clock.advance(Duration::from_secs(25));
     client.get("/products").await.ok();
-    server.state.clock.turn(Duration::from_secs(5));
+    server.state.clock.advance(Duration::from_secs(5));
     client.get("/products").await.refused(401, "invalid_token");
     second.state.db.close().await;
 }

@@ -16,9 +16,9 @@ use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, ResponseCache, Route};
 use crate::db::{Beside, Db, Dialect, Lock};
 use crate::error::{Error, Result};
-use crate::lasting::Lasting;
+use crate::tasks::DetachedTasks;
 use crate::metrics::Metrics;
-use crate::server::{Gate, Mount, Pending, RateLimit};
+use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
 /// Runs the application's migrations in one direction.
@@ -129,7 +129,7 @@ impl App {
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
         db.metrics().log_slower_than(config.slow_statement);
         let responses = ResponseCache::new(metrics.cache.clone());
-        let gate = Arc::new(Gate::new(config.at_once(), metrics.admission.clone()));
+        let concurrency_limiter = Arc::new(ConcurrencyLimiter::new(config.at_once(), metrics.admission.clone()));
         let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_changed) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
@@ -147,20 +147,20 @@ impl App {
             address,
             custom_fields_changed,
             views_changed,
-            gate,
-            pending: Pending::default(),
+            concurrency_limiter,
+            response_budget: ResponseBudget::default(),
             custom_fields,
             foreign_triggers,
             searches,
             token_rate,
             anonymous_rate,
-            lasting: Lasting::default(),
+            detached_tasks: DetachedTasks::default(),
             sign_ins: SignIns {
                 addresses: RateLimit::new(SIGN_INS_OF_ADDRESS),
                 accounts_from_addresses: RateLimit::new(SIGN_INS_OF_BOTH),
                 accounts: RateLimit::new(SIGN_INS_OF_ACCOUNT),
             },
-            description: OnceLock::new(),
+            openapi_document: OnceLock::new(),
         }))
     }
 

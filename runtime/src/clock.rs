@@ -9,22 +9,22 @@ use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 #[derive(Debug, Default)]
 pub struct Clock {
     /// How far it was turned, in milliseconds.
-    ahead: AtomicI64,
+    offset_ms: AtomicI64,
 }
 
 impl Clock {
     /// The time to the millisecond, as both databases store it.
     pub fn now(&self) -> DateTime<Utc> {
-        (Utc::now() + TimeDelta::milliseconds(self.ahead.load(Ordering::Relaxed))).trunc_subsecs(3)
+        (Utc::now() + TimeDelta::milliseconds(self.offset_ms.load(Ordering::Relaxed))).trunc_subsecs(3)
     }
 
     /// The time of what is only remembered, which no change of the system's clock makes longer.
     pub fn instant(&self) -> Instant {
-        Instant::now() + Duration::from_millis(self.ahead.load(Ordering::Relaxed).unsigned_abs())
+        Instant::now() + Duration::from_millis(self.offset_ms.load(Ordering::Relaxed).unsigned_abs())
     }
 
-    /// Turns it ahead, for tests of what takes hours.
-    pub fn turn(&self, by: Duration) {
-        self.ahead.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
+    /// Turns it offset_ms, for tests of what takes hours.
+    pub fn advance(&self, by: Duration) {
+        self.offset_ms.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 }

@@ -19,7 +19,7 @@ use crate::crud::{Reply, Transaction};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
-use crate::seal;
+use crate::crypto::aead;
 
 /// An answer is replayed for so long.
 const KEPT: TimeDelta = TimeDelta::hours(24);
@@ -120,7 +120,7 @@ impl Key {
                 return Err(gone("it shows a secret, to the token that made it alone"));
             }
             let key = context.state().config.secret_key.as_deref().unwrap_or_default();
-            let opened = seal::open(key, &self.purpose(), &body);
+            let opened = aead::decrypt(key, &self.purpose(), &body);
             body = opened.ok_or_else(|| gone("it was sealed under another secret key"))?;
         }
         let status = u16::try_from(status).map_err(Error::internal)?;
@@ -200,7 +200,7 @@ impl Key {
         let text = String::from_utf8_lossy(&answer.body);
         let key = context.state().config.secret_key.as_deref().unwrap_or_default();
         let body = match secret {
-            true => seal::seal(key, &self.purpose(), &text)?,
+            true => aead::encrypt(key, &self.purpose(), &text)?,
             false => text.into_owned(),
         };
         let mut sql = Sql::new(context.state().db.dialect(), "UPDATE \"idempotency_keys\" SET \"status\" = ");

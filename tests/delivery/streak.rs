@@ -113,7 +113,7 @@ async fn the_table_of_the_72_hour_rule(server: Server) {
         let begun = server.state.clock.now();
         let (mut minute, mut disabled_at) = (0, None);
         for (at, step) in *steps {
-            server.state.clock.turn(Duration::from_secs(60 * (at - minute).unsigned_abs()));
+            server.state.clock.advance(Duration::from_secs(60 * (at - minute).unsigned_abs()));
             minute = *at;
             *status.lock().expect("no test panicked") = if matches!(step, Arrives | TestArrives) { 200 } else { 410 };
             match step {
@@ -171,7 +171,7 @@ async fn a_disabled_webhooks_pending_deliveries_are_cancelled_in_the_attempts_ow
     // The last attempt's log does not promise another.
     let last = format!("SELECT next_attempt_at AS v FROM webhook_logs WHERE webhook_id = {dead} ORDER BY id DESC");
     assert_eq!(values::<Option<DateTime<Utc>>>(&server, &last).await[0], None);
-    server.state.clock.turn(Duration::from_secs(24 * 3600));
+    server.state.clock.advance(Duration::from_secs(24 * 3600));
     role(&server).await;
     receiver.take();
     deliver(&server, &receiver).await;
@@ -204,10 +204,10 @@ async fn silence_disables_nothing(server: Server) {
     // All of one delivery's attempts do not take a day.
     for _ in 0..8 {
         deliver(&server, &receiver).await;
-        server.state.clock.turn(Duration::from_secs(34_000));
+        server.state.clock.advance(Duration::from_secs(34_000));
     }
     assert_eq!((receiver.count(), statuses(&server).await), (7, vec!["failed".to_string()]));
-    server.state.clock.turn(Duration::from_secs(30 * 24 * 3600));
+    server.state.clock.advance(Duration::from_secs(30 * 24 * 3600));
     role(&server).await;
     deliver(&server, &receiver).await;
     assert_eq!(receiver.count(), 8);

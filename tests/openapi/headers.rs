@@ -86,7 +86,7 @@ async fn every_described_header_is_answered(server: Server) {
         path,
         &["www-authenticate", counted[0], counted[1], counted[2]],
     );
-    server.state.clock.turn(std::time::Duration::from_secs(3600));
+    server.state.clock.advance(std::time::Duration::from_secs(3600));
     full(anonymous.get(&link).await.status(410), "get", path, &counted);
 }
 

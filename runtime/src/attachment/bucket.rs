@@ -24,7 +24,7 @@ use super::location::Location;
 use super::presentation::Presentation;
 use super::spool::failed;
 use crate::error::{Error, Result, chain};
-use crate::tls;
+use crate::http_client;
 
 /// So many files are sent at once. Those that wait are on the disk.
 const SENDING: usize = 8;
@@ -163,7 +163,7 @@ pub fn away(problem: &str) -> Error {
 
 /// A client without limits of time.
 fn client() -> Result<ClientBuilder> {
-    Ok(tls::client(tls::authorities())?.connect_timeout(Duration::from_secs(5)))
+    Ok(http_client::builder(http_client::root_store())?.connect_timeout(Duration::from_secs(5)))
 }
 
 /// A file, a piece at a time.

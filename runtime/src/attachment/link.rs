@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::storage::Part;
 use crate::error::{Error, Result};
-use crate::mac::{hmac, keyed};
+use crate::crypto::hmac::{hmac_sha256, hmac_with_key};
 
 /// How long a link works (the specification, "Limits").
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Signer {
 impl Signer {
     /// The key of links is made of the server's secret key and serves for nothing else.
     pub fn new(secret_key: &str) -> Signer {
-        Signer(keyed(&hmac(secret_key.as_bytes(), b"charter: links to attachments")))
+        Signer(hmac_with_key(&hmac_sha256(secret_key.as_bytes(), b"charter: links to attachments")))
     }
 
     /// `/files/<uuid>/<part>?expires=<unix time>&signature=<hex>`

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::bucket::away;
 use crate::error::{Error, Result};
-use crate::lasting::apart;
+use crate::tasks::spawn_blocking_limited;
 
 /// So much of the beginning is kept in memory, to tell the type by.
 const HEAD: usize = 8 << 10;
@@ -84,7 +84,7 @@ pub async fn on_disk<T: Send + 'static>(
     disk: &Arc<Semaphore>,
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T> {
-    apart(disk, work).await?.map_err(failed)
+    spawn_blocking_limited(disk, work).await?.map_err(failed)
 }
 
 /// What an operating system says in a number alone, the same on all of them: a disk that fails, and no file more that the

@@ -22,7 +22,7 @@ use super::spool::{Spool, new_uuid, on_disk};
 use super::thumbnail::{self, Looked};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lasting::apart;
+use crate::tasks::spawn_blocking_limited;
 
 /// So many threads at once write what is received.
 const WRITERS: usize = 8;
@@ -206,7 +206,7 @@ impl Storage {
             return Ok(Looked::Nothing);
         }
         let path = spool.path().to_path_buf();
-        let looked = apart(&self.images, move || thumbnail::look(&path, media_type)).await;
+        let looked = spawn_blocking_limited(&self.images, move || thumbnail::look(&path, media_type)).await;
         // A decoder that gave up has said nothing of the image.
         Ok(looked.unwrap_or(Looked::Nothing))
     }

@@ -15,7 +15,7 @@ use crate::cache::TtlCache;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Usage, origin};
+use crate::server::{Usage, client_ip};
 
 /// A revoked token stops on other nodes within this time; on the node that revoked it at once, and at once everywhere for
 /// what would outlast it.
@@ -156,7 +156,7 @@ pub(crate) async fn identify(state: &Arc<State>, request: &mut Request, anew: bo
 
 /// Counts a request without a valid token for its address.
 fn count_anonymous(state: &State, request: &mut Request) -> Result<()> {
-    let address = origin(request, &state.config.trusted_proxies);
+    let address = client_ip(request, &state.config.trusted_proxies);
     count(state.anonymous_rate.count(address), request)
 }
 

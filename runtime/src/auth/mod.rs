@@ -12,12 +12,12 @@ pub mod user;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 
 /// The tokens and roles that grant what is no more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
-    let mut found = token::lost(context).await?;
-    found.extend(role::lost(context).await?);
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
+    let mut found = token::stale_references(context).await?;
+    found.extend(role::stale_references(context).await?);
     Ok(found)
 }
 

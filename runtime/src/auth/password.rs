@@ -11,7 +11,7 @@ use super::{invitation, session, user};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
-use crate::lasting::apart;
+use crate::tasks::spawn_blocking_limited;
 
 /// The fewest and the most characters. Length alone makes a password hard to guess (NIST SP 800-63B, 3.1.1.2); nothing
 /// else is asked of it.
@@ -146,7 +146,7 @@ async fn nobodys() -> Result<&'static str> {
 
 async fn hash(password: String) -> Result<String> {
     let work = move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string());
-    apart(&TURNS, work).await?.map_err(Error::internal)
+    spawn_blocking_limited(&TURNS, work).await?.map_err(Error::internal)
 }
 
 async fn verify(password: String, hash: String) -> Result<bool> {
@@ -154,5 +154,5 @@ async fn verify(password: String, hash: String) -> Result<bool> {
         let hash = PasswordHash::new(&hash)?;
         Ok::<_, argon2::password_hash::Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
     };
-    apart(&TURNS, compare).await?.map_err(Error::internal)
+    spawn_blocking_limited(&TURNS, compare).await?.map_err(Error::internal)
 }

@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 
 use crate::crud::{Context, Draft, Route, load_all, release};
 use crate::error::{Error, Result};
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::meta::{FieldMeta, Kind};
 use crate::query::{Condition, hint};
 
@@ -78,14 +78,14 @@ impl Behaviour for Entity {
 }
 
 /// The roles that permit what no endpoint asks for any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().permissions();
     let mut found = Vec::new();
     for role in Entity::find().all(context.db()).await? {
         let permissions: Vec<String> = serde_json::from_value(role.permissions).map_err(Error::internal)?;
         for permission in permissions.iter().filter(|one| !known.contains(one.as_str())) {
             let problem = format!("permits `{permission}`, which nothing needs");
-            found.push(Finding { kind: "roles", id: role.id, name: role.name.clone(), problem });
+            found.push(StaleReference { kind: "roles", id: role.id, name: role.name.clone(), problem });
         }
     }
     Ok(found)

@@ -8,7 +8,7 @@ use super::Secret;
 use super::principal::holds;
 use crate::crud::{Context, Draft, Route};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -136,13 +136,13 @@ fn abilities(list: Option<&Json>) -> Vec<String> {
 }
 
 /// The tokens that grant an ability that no endpoint needs any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().abilities();
     let mut found = Vec::new();
     for token in Entity::find().all(context.db()).await? {
         for ability in abilities(Some(&token.abilities)).iter().filter(|one| *one != "*" && !known.contains(*one)) {
             let problem = format!("grants `{ability}`, which nothing needs");
-            found.push(Finding { kind: "tokens", id: token.id, name: token.name.clone(), problem });
+            found.push(StaleReference { kind: "tokens", id: token.id, name: token.name.clone(), problem });
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
-use super::{columns, indexes, output, words};
+use super::{indexes, missing_columns, output, unknown_enum_values};
 use crate::app::{App, Direction};
 use crate::auth::{self, Principal};
 use crate::context::{Context, State};
@@ -37,7 +37,7 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     };
     let shown = ["gravity", "kind", "id", "name", "problem"];
     let migrated = applied.iter().all(|(_, applied)| *applied);
-    let missing = if migrated { columns::missing(&context).await? } else { Vec::new() };
+    let missing = if migrated { missing_columns::find(&context).await? } else { Vec::new() };
     if !missing.is_empty() {
         // Nothing else can be read for certain.
         let problem = "is not in the database: a model was changed, and no migration says so";
@@ -45,11 +45,11 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
         output::print(matches, &shown, &rows)?;
         return Err(Error::internal(format!("{} missing", missing.join(", "))));
     }
-    let mut found = view::lost(&context).await?;
-    found.extend(webhook::lost(&context).await?);
-    found.extend(custom_field::lost(&context).await?);
-    found.extend(auth::lost(&context).await?);
-    found.extend(words::lost(&context).await?);
+    let mut found = view::stale_references(&context).await?;
+    found.extend(webhook::stale_references(&context).await?);
+    found.extend(custom_field::stale_references(&context).await?);
+    found.extend(auth::stale_references(&context).await?);
+    found.extend(unknown_enum_values::find(&context).await?);
     let mut rows: Vec<_> =
         found.iter().map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();
     let remarks = indexes::remarks(&context, migrated).await?;

@@ -11,7 +11,7 @@ use super::CustomFieldType;
 use crate::crud::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -170,12 +170,12 @@ async fn check_beside_others(context: &Context<'_>, draft: &mut Draft<Entity>) -
 }
 
 /// The definitions whose entity type has no custom fields any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let has = |plural: &str| context.catalog().by_plural(plural).is_some_and(|entry| entry.meta.custom_fields);
     let definitions = Entity::find().all(context.db()).await?.into_iter();
     let lost = definitions.filter(|definition| !has(&definition.entity_type)).map(|definition| {
         let problem = format!("belongs to `{}`, which has no custom fields", definition.entity_type);
-        Finding { kind: "custom_fields", id: definition.id, name: definition.name, problem }
+        StaleReference { kind: "custom_fields", id: definition.id, name: definition.name, problem }
     });
     Ok(lost.collect())
 }

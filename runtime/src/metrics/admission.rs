@@ -20,7 +20,7 @@ pub enum Refused {
     /// The request waited for its turn as long as one may.
     QueueTimeout,
     /// A request that waits for another server found all places for that taken.
-    NoPlaceAside,
+    ExternalCallLimit,
     /// The client exceeded a rate limit.
     RateLimited,
 }
@@ -87,13 +87,13 @@ impl Admission {
 }
 
 impl Refused {
-    const ALL: [Refused; 4] = [Refused::QueueFull, Refused::QueueTimeout, Refused::NoPlaceAside, Refused::RateLimited];
+    const ALL: [Refused; 4] = [Refused::QueueFull, Refused::QueueTimeout, Refused::ExternalCallLimit, Refused::RateLimited];
 
     fn label(self) -> Reason {
         let reason = match self {
             Refused::QueueFull => "queue_full",
             Refused::QueueTimeout => "queue_timeout",
-            Refused::NoPlaceAside => "no_place_aside",
+            Refused::ExternalCallLimit => "external_call_limit",
             Refused::RateLimited => "rate_limited",
         };
         Reason { reason }

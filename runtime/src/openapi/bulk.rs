@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::example::Examples;
-use super::given::{self, Write};
+use super::request_schema::{self, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, json_content};
-use super::{header, prose, shown};
+use super::{header, english, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::Call;
 use crate::crud::bulk::{MOST, methods};
@@ -14,7 +14,7 @@ use crate::meta::Operation;
 
 /// The id, the headline and more words.
 pub fn words(entry: &Entry) -> (String, String, String) {
-    let several = prose::records(entry.meta);
+    let several = english::records(entry.meta);
     let verbs: Vec<&str> = methods(entry).map(|(word, ..)| *word).collect();
     (
         format!("bulk_{}", entry.meta.plural),
@@ -29,7 +29,7 @@ pub fn words(entry: &Entry) -> (String, String, String) {
 }
 
 fn id() -> Node {
-    given::id().with("description", "Its id.").with("examples", vec![Node::from(json!(1))])
+    request_schema::id().with("description", "Its id.").with("examples", vec![Node::from(json!(1))])
 }
 
 /// The same or null, which is as if it were not given.
@@ -58,7 +58,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         let write = if creates { Write::Create } else { Write::Update };
         if creates || matches!(call, Call::Operation(Operation::Update)) {
             example[name] = examples.body(entry, write);
-            let needed = entry.meta.fields.iter().any(|field| field.required && given::is_given(field, write));
+            let needed = entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, write));
             let record = reference("schemas", &body_name(entry, write));
             if needed && write == Write::Create {
                 required.push(name);
@@ -67,7 +67,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
                 properties.set(name, or_null(record).with("description", "What changes of the record."));
             }
         }
-        forms.push(given::object(properties, &required));
+        forms.push(request_schema::object(properties, &required));
         shown.push(example);
     }
     let operations = Node::object()
@@ -76,7 +76,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         .with("minItems", 1)
         .with("maxItems", i64::try_from(MOST).unwrap_or(i64::MAX))
         .with("items", Node::object().with("anyOf", forms));
-    let mut atomic = given::boolean();
+    let mut atomic = request_schema::boolean();
     atomic.push(json!({ "type": "null" }).into());
     let atomic = Node::object()
         .with("anyOf", atomic)
@@ -84,7 +84,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         .with("description", "Whether all is done or nothing.")
         .with("examples", vec![Node::from(json!(false))]);
     let properties = Node::object().with("atomic", atomic).with("operations", operations);
-    let schema = given::object(properties, &["operations"]);
+    let schema = request_schema::object(properties, &["operations"]);
     Node::object()
         .with("description", "The operations.")
         .with("required", true)
@@ -99,17 +99,17 @@ pub fn answer(catalog: &Catalog, entry: &Entry) -> Node {
     for (_, call, code) in methods(entry) {
         let properties = Node::object().with("status", status(*code));
         if matches!(call, Call::Operation(Operation::Delete)) {
-            forms.push(given::object(properties.with("id", id()), &["status", "id"]));
+            forms.push(request_schema::object(properties.with("id", id()), &["status", "id"]));
             shown_results.push(json!({ "status": code, "id": 1 }));
             continue;
         }
         let reveals = matches!(call, Call::Operation(Operation::Create)) && !entry.meta.reveals.is_empty();
-        let record = if reveals { created_name(entry) } else { shown::record_name(entry) };
+        let record = if reveals { created_name(entry) } else { response_schema::record_name(entry) };
         let tag = json!({ "type": "string", "description": "The version of the record.", "examples": ["\"5f2d41\""] });
         let properties = properties.with("etag", tag).with(name, reference("schemas", &record));
         // A restored record is answered as a changed one.
         if !matches!(call, Call::Restore) || !entry.meta.operations.contains(&Operation::Update) {
-            forms.push(given::object(properties, &["status", "etag", name]));
+            forms.push(request_schema::object(properties, &["status", "etag", name]));
         }
         let mut example = json!({ "status": code, "etag": "\"5f2d41\"" });
         example[name] = examples.record(entry, |_| true);
@@ -121,7 +121,7 @@ pub fn answer(catalog: &Catalog, entry: &Entry) -> Node {
     let refused =
         json!({ "type": "integer", "minimum": 400, "description": "What it would answer alone.", "examples": [404] });
     let properties = Node::object().with("status", refused).with("error", reference("schemas", "Error"));
-    forms.push(given::object(properties, &["status", "error"]));
+    forms.push(request_schema::object(properties, &["status", "error"]));
     let results = Node::object()
         .with("type", "array")
         .with("description", "What each operation came to, in their order.")

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use super::given::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
+use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, fields_name, output_name};
-use super::{event, example, problem, prose, shown};
+use super::{event, example, error_responses, english, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionOutput, Deprecated, Operation, Shown};
 
 /// Every schema by name.
 pub fn schemas(catalog: &Catalog) -> Node {
     let mut schemas = Node::object()
-        .with("Error", problem::schema())
+        .with("Error", error_responses::schema())
         .with("Meta", meta())
         .with("Plan", plan())
         .with(BOOLEAN_WORD, boolean_word())
@@ -26,10 +26,10 @@ pub fn schemas(catalog: &Catalog) -> Node {
             let sent_as_form = entry.route.upload.is_some() || entry.meta.singleton;
             if has(operation) && !(sent_as_form && write == Write::Create) {
                 let verb = if write == Write::Create { "creates" } else { "changes" };
-                let described = format!("What {verb} {}.", prose::a_record(entry.meta));
+                let described = format!("What {verb} {}.", english::a_record(entry.meta));
                 schemas.set(
                     body_name(entry, write),
-                    with_deprecations(entry, given::body(catalog, entry, write)).with("description", described),
+                    with_deprecations(entry, request_schema::body(catalog, entry, write)).with("description", described),
                 );
             }
         }
@@ -37,18 +37,18 @@ pub fn schemas(catalog: &Catalog) -> Node {
             if let ActionOutput::Fields { key, fields } = action.output {
                 let mut properties = Node::object();
                 for field in fields {
-                    properties.set(field.name, shown::output(catalog, fields, field));
+                    properties.set(field.name, response_schema::output(catalog, fields, field));
                 }
                 let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
                 let schema = Node::object()
                     .with("type", "object")
-                    .with("description", format!("The {} that `{}` answers.", prose::words(key), action.name))
+                    .with("description", format!("The {} that `{}` answers.", english::words(key), action.name))
                     .with("required", names)
                     .with("properties", properties);
                 schemas.set(output_name(entry, action), schema);
             }
             if !action.reveals.is_empty() {
-                let described = format!("The {} with what is shown this once.", prose::noun(entry.meta));
+                let described = format!("The {} with what is shown this once.", english::noun(entry.meta));
                 schemas.set(output_name(entry, action), with_secrets(entry, action.reveals, described));
             }
         }
@@ -59,30 +59,30 @@ pub fn schemas(catalog: &Catalog) -> Node {
 /// The single record, the item of a list where it has less, and a record with some of its fields.
 fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     let meta = entry.meta;
-    let one = prose::a_record(meta);
+    let one = english::a_record(meta);
     let fields = |wanted: fn(Shown) -> bool| meta.fields.iter().filter(move |field| wanted(field.shown));
     let described = match meta.description {
-        "" => format!("{}.", prose::capital(&one)),
-        said => prose::sentence(said),
+        "" => format!("{}.", english::capital(&one)),
+        said => english::sentence(said),
     };
-    let full = shown::object(catalog, entry, fields(|shown| shown != Shown::Never), true);
-    let name = shown::record_name(entry);
+    let full = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), true);
+    let name = response_schema::record_name(entry);
     schemas.set(name.clone(), with_includes(catalog, entry, full.clone()).with("description", described));
-    let item = shown::item_name(entry);
+    let item = response_schema::item_name(entry);
     if item != name && meta.operations.contains(&Operation::List) {
-        let short = shown::object(catalog, entry, fields(|shown| shown == Shown::Always), true);
-        let described = format!("{} as a list shows it.", prose::capital(&one));
+        let short = response_schema::object(catalog, entry, fields(|shown| shown == Shown::Always), true);
+        let described = format!("{} as a list shows it.", english::capital(&one));
         schemas.set(item, with_includes(catalog, entry, short).with("description", described));
     }
     let read = [Operation::List, Operation::Show].iter().any(|operation| meta.operations.contains(operation));
     if read {
-        let sparse = shown::object(catalog, entry, fields(|shown| shown != Shown::Never), false);
+        let sparse = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), false);
         let described =
-            format!("{} with those of its fields that `fields` or a saved view names.", prose::capital(&one));
+            format!("{} with those of its fields that `fields` or a saved view names.", english::capital(&one));
         schemas.set(fields_name(entry), with_includes(catalog, entry, sparse).with("description", described));
     }
     if !meta.reveals.is_empty() {
-        let described = format!("The new {} with what is shown this once.", prose::noun(meta));
+        let described = format!("The new {} with what is shown this once.", english::noun(meta));
         schemas.set(created_name(entry), with_secrets(entry, meta.reveals, described));
     }
 }
@@ -91,12 +91,12 @@ fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
 fn with_secrets(entry: &Entry, reveals: &[(&str, &str)], described: String) -> Node {
     let (mut properties, mut names) = (Node::object(), Vec::new());
     for (name, what) in reveals {
-        let secret = json!({ "type": "string", "description": prose::sentence(what), "examples": ["shown-this-once"] });
+        let secret = json!({ "type": "string", "description": english::sentence(what), "examples": ["shown-this-once"] });
         properties.set(*name, secret);
         names.push(*name);
     }
     let secrets = Node::object().with("type", "object").with("required", names).with("properties", properties);
-    let record = reference("schemas", &shown::record_name(entry));
+    let record = reference("schemas", &response_schema::record_name(entry));
     Node::object().with("description", described).with("allOf", [record, secrets])
 }
 
@@ -105,7 +105,7 @@ fn with_deprecations(entry: &Entry, schema: Node) -> Node {
     let Some(mut properties) = schema.get("properties").cloned() else { return schema };
     for said in entry.meta.deprecated.iter().filter(|said| said.of == Deprecated::Field) {
         if let Some(property) = properties.get(said.name).cloned() {
-            properties.set(said.name, prose::deprecated(property, Some(said)));
+            properties.set(said.name, english::deprecated(property, Some(said)));
         }
     }
     schema.with("properties", properties)
@@ -116,10 +116,10 @@ fn with_includes(catalog: &Catalog, entry: &Entry, schema: Node) -> Node {
     let schema = with_deprecations(entry, schema);
     let Some(mut properties) = schema.get("properties").cloned() else { return schema };
     if let Some(mark) = entry.field("deleted_at").filter(|_| entry.meta.keeps_deleted()) {
-        properties.set(mark.name, shown::mark(catalog, entry, mark));
+        properties.set(mark.name, response_schema::mark(catalog, entry, mark));
     }
     for include in entry.meta.includes {
-        properties.set(example::include_key(include.name), shown::include(catalog, entry, include));
+        properties.set(example::include_key(include.name), response_schema::include(catalog, entry, include));
     }
     schema.with("properties", properties)
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::{header, prose, shown};
+use super::{header, english, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::Access;
 use crate::webhook::manual;
@@ -18,7 +18,7 @@ pub fn webhooks(catalog: &Catalog) -> Node {
     for entry in catalog.entries() {
         for name in entry.events() {
             let what = name.rsplit('.').next().unwrap_or_default();
-            let summary = format!("{} was {what}", prose::capital(&prose::a_record(entry.meta)));
+            let summary = format!("{} was {what}", english::capital(&english::a_record(entry.meta)));
             let described = format!("Sent to the webhooks that subscribe to `{name}`.");
             webhooks.set(name.clone(), message(entry, &name, &summary, &described, data(catalog, entry)));
         }
@@ -28,7 +28,7 @@ pub fn webhooks(catalog: &Catalog) -> Node {
         let id = json!({ "type": "object", "description": "The webhook.", "required": ["id"], "properties": {
             "id": { "type": "integer", "format": "int64", "description": "Its id." },
         } });
-        let summary = format!("{} is tested", prose::capital(&prose::a_record(entry.meta)));
+        let summary = format!("{} is tested", english::capital(&english::a_record(entry.meta)));
         let described = "Sent once when somebody asks for a test. Nobody subscribes to it.";
         let data = (under(entry.meta.name, id.into()), json!({ entry.meta.name: { "id": 1 } }));
         webhooks.set(manual::TEST, message(entry, manual::TEST, &summary, described, data));
@@ -60,7 +60,7 @@ fn data(catalog: &Catalog, entry: &Entry) -> (Node, Value) {
         ("changes", changes, Value::Object(changed.into_iter().collect()))
     } else {
         let record = Examples { catalog }.record(entry, |_| true);
-        let either = [reference("schemas", &shown::record_name(entry)), reference("schemas", ONLY_ID)];
+        let either = [reference("schemas", &response_schema::record_name(entry)), reference("schemas", ONLY_ID)];
         (
             entry.meta.name,
             Node::object().with("anyOf", either).with("description", "The record, as `GET` shows it."),
@@ -123,7 +123,7 @@ fn message(entry: &Entry, name: &str, summary: &str, described: &str, (data, exa
     let body = Node::object().with("description", "The event.").with("required", true).with("content", content);
     let operation = Node::object()
         .with("operationId", format!("on_{}", name.replace('.', "_")))
-        .with("tags", [prose::tag(entry.meta)])
+        .with("tags", [english::tag(entry.meta)])
         .with("summary", summary)
         .with("description", described)
         .with("security", Vec::<Node>::new())

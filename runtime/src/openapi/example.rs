@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::given::{Write, is_given, literal};
-use super::text::{self, Length};
-use super::{digits, prose};
+use super::request_schema::{Write, is_given, literal};
+use super::sample_text::{self, Length};
+use super::{number_pattern, english};
 use crate::catalog::{Catalog, Entry, snake_case};
 use crate::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
 use crate::number;
@@ -88,7 +88,7 @@ impl Examples<'_> {
             Kind::String { max } => json!(self.text(field, Some(max))),
             Kind::Text => json!(self.text(field, None)),
             Kind::Integer | Kind::BigInt => {
-                let bounds = digits::bounds(field);
+                let bounds = number_pattern::bounds(field);
                 json!(bounds.least.unwrap_or(1).max(1).min(bounds.most.unwrap_or(i64::MAX)))
             }
             Kind::Ref { .. } | Kind::PolymorphicRef { .. } => json!(1),
@@ -97,7 +97,7 @@ impl Examples<'_> {
             Kind::PolymorphicType { type_names } => type_names.first().map_or(Value::Null, |name| json!(name)),
             Kind::Code { values } => values.first().map_or(Value::Null, |(code, _)| json!(code)),
             Kind::StringList { max } => {
-                let one = text::words(&prose::words(field.name), Length { least: 1, most: max as usize });
+                let one = sample_text::words(&english::words(field.name), Length { least: 1, most: max as usize });
                 json!(vec![one.to_lowercase(); elements(field)])
             }
             Kind::RefList { .. } => json!((1..=elements(field)).collect::<Vec<_>>()),
@@ -112,9 +112,9 @@ impl Examples<'_> {
         let length = Length::of(field, max);
         for rule in field.rules {
             match rule {
-                Rule::Url => return text::url(length),
-                Rule::Email => return text::email(length),
-                Rule::Pattern(pattern) => return text::matching(pattern, length),
+                Rule::Url => return sample_text::url(length),
+                Rule::Email => return sample_text::email(length),
+                Rule::Pattern(pattern) => return sample_text::matching(pattern, length),
                 Rule::Exists { resource, field } => {
                     let target = self.catalog.linked(resource);
                     if let Some(field) = target.field(field) {
@@ -127,7 +127,7 @@ impl Examples<'_> {
         if let Some(name) = self.of_resource(field.name) {
             return name.to_string();
         }
-        text::words(&prose::words(field.name), length)
+        sample_text::words(&english::words(field.name), length)
     }
 }
 
@@ -158,8 +158,8 @@ fn decimal(field: &FieldMeta, said: &str, places: u32) -> String {
         Some(number::Scaled::Exact(number)) if number != 0 || !field.example.is_empty() => Some(number),
         _ => None,
     };
-    let bounds = digits::bounds(field);
-    let limit = digits::limit(field.kind);
+    let bounds = number_pattern::bounds(field);
+    let limit = number_pattern::limit(field.kind);
     let least = said.unwrap_or(one).max(bounds.least.unwrap_or(-limit));
     let mut text = String::new();
     number::write(&mut text, least.min(bounds.most.unwrap_or(limit)), places);
@@ -167,7 +167,7 @@ fn decimal(field: &FieldMeta, said: &str, places: u32) -> String {
 }
 
 fn time(form: TimestampForm, later: bool) -> String {
-    let time = prose::timestamp(form);
+    let time = english::timestamp(form);
     if later { time.replacen("03-21", "03-22", 1) } else { time.to_string() }
 }
 

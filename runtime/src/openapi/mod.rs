@@ -5,19 +5,19 @@
 
 mod bulk;
 mod component;
-mod digits;
+mod number_pattern;
 mod event;
 mod example;
-mod given;
+mod request_schema;
 mod header;
 mod node;
 mod operation;
 mod parameter;
-mod problem;
-pub(crate) mod prose;
+mod error_responses;
+pub(crate) mod english;
 mod service;
-mod shown;
-mod text;
+mod response_schema;
+mod sample_text;
 
 use bytes::Bytes;
 use serde_json::json;
@@ -37,21 +37,21 @@ pub fn path() -> String {
 
 /// The description as it is sent.
 #[derive(Debug)]
-pub struct Description {
+pub struct OpenApiDocument {
     pub json: Bytes,
     /// Changes whenever the text does.
     pub etag: String,
 }
 
-impl Description {
+impl OpenApiDocument {
     /// Describes an application.
     ///
     /// # Errors
     /// Never, unless memory runs out: the description is written into memory.
-    pub fn of(state: &State) -> Result<Description> {
+    pub fn of(state: &State) -> Result<OpenApiDocument> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
         let etag = crud::tag(&json);
-        Ok(Description { json: json.into(), etag })
+        Ok(OpenApiDocument { json: json.into(), etag })
     }
 }
 
@@ -75,10 +75,10 @@ fn info(state: &State) -> Node {
         "{}\n\n## Errors\n\nWhatever is not a success is answered in one form, with a stable code. A path answers a method that \
          it does not have with 405 and `Allow`.\n\n{}",
         include_str!("conventions.md").trim(),
-        problem::table()
+        error_responses::table()
     );
     Node::object()
-        .with("title", format!("{} API", prose::capital(state.name)))
+        .with("title", format!("{} API", english::capital(state.name)))
         .with("version", env!("CARGO_PKG_VERSION"))
         .with("description", description)
 }
@@ -88,10 +88,10 @@ fn tags(catalog: &Catalog) -> Node {
     let mut tags: Vec<Node> = served
         .map(|entry| {
             let described = match entry.meta.description {
-                "" => format!("{}.", prose::tag(entry.meta)),
-                said => prose::sentence(said),
+                "" => format!("{}.", english::tag(entry.meta)),
+                said => english::sentence(said),
             };
-            json!({ "name": prose::tag(entry.meta), "description": described }).into()
+            json!({ "name": english::tag(entry.meta), "description": described }).into()
         })
         .collect();
     tags.push(json!({ "name": service::TAG, "description": "What belongs to the service as a whole." }).into());
@@ -117,7 +117,7 @@ fn components(catalog: &Catalog) -> Node {
         .with("schemas", component::schemas(catalog))
         .with("parameters", parameters())
         .with("headers", header::components(catalog))
-        .with("responses", problem::responses())
+        .with("responses", error_responses::responses())
         .with("securitySchemes", schemes())
 }
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::example::Examples;
-use super::given::{self, Write};
+use super::request_schema::{self, Write};
 use super::node::{Node, reference};
-use super::{bulk, header, parameter, problem, prose, shown};
+use super::{bulk, header, parameter, error_responses, english, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::{Call, Format, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
@@ -31,14 +31,14 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     let security: Vec<Node> = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability])).collect();
     let node = Node::object()
         .with("operationId", id)
-        .with("tags", [prose::tag(entry.meta)])
+        .with("tags", [english::tag(entry.meta)])
         .with("summary", summary)
         .with("description", description)
         .with("security", security)
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
     let node = match route.call {
-        Call::Action(action) => prose::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
+        Call::Action(action) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
         Call::Operation(_) | Call::Bulk | Call::Restore => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
@@ -48,7 +48,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
 /// The id, the headline and more words.
 fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String, String) {
     let meta = entry.meta;
-    let (one, several) = (prose::a_record(meta), prose::records(meta));
+    let (one, several) = (english::a_record(meta), english::records(meta));
     match route.call {
         // What hangs on the records of another resource, or on the one record of a singleton.
         Call::Operation(Operation::List) if entry.is_attached() => {
@@ -56,7 +56,7 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
             let of = if route.path.contains("{id}") { "one of the" } else { "the" };
             (
                 format!("list_{}_of_{place}", meta.plural),
-                format!("List {several} of {of} {}", prose::words(place)),
+                format!("List {several} of {of} {}", english::words(place)),
                 format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
             )
         }
@@ -110,17 +110,17 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
 
 fn action_words(entry: &Entry, action: &ActionMeta) -> (String, String, String) {
     let (on, what) = match action.on {
-        ActionOn::Record => (entry.meta.name, prose::a_record(entry.meta)),
-        ActionOn::Collection => (entry.meta.plural, prose::records(entry.meta)),
+        ActionOn::Record => (entry.meta.name, english::a_record(entry.meta)),
+        ActionOn::Collection => (entry.meta.plural, english::records(entry.meta)),
     };
-    let verb = prose::words(action.name);
+    let verb = english::words(action.name);
     let details = match (action.description, action.output) {
         ("", ActionOutput::Record) => format!("Answers {what} as it is afterwards."),
-        ("", ActionOutput::Created) => format!("Answers a new {}.", prose::noun(entry.meta)),
-        ("", ActionOutput::Fields { key, .. }) => format!("Answers the {}.", prose::words(key)),
-        (said, _) => prose::sentence(said),
+        ("", ActionOutput::Created) => format!("Answers a new {}.", english::noun(entry.meta)),
+        ("", ActionOutput::Fields { key, .. }) => format!("Answers the {}.", english::words(key)),
+        (said, _) => english::sentence(said),
     };
-    (format!("{}_{on}", action.name), format!("{}: {verb}", prose::capital(&what)), details)
+    (format!("{}_{on}", action.name), format!("{}: {verb}", english::capital(&what)), details)
 }
 
 /// What the caller must hold, in words.
@@ -143,7 +143,7 @@ fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
     let (schema, example, required, what) = match call {
         Call::Operation(Operation::Create) => {
             let required =
-                entry.meta.fields.iter().any(|field| field.required && given::is_given(field, Write::Create));
+                entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, Write::Create));
             (wrapped(entry, &body_name(entry, Write::Create)), examples.body(entry, Write::Create), required, "new")
         }
         Call::Operation(Operation::Update) => {
@@ -155,21 +155,21 @@ fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
                 if field.required {
                     required.push(field.name);
                 }
-                properties.set(field.name, given::field(catalog, action.input, field, Write::Action, None));
+                properties.set(field.name, request_schema::field(catalog, action.input, field, Write::Action, None));
             }
             let example: serde_json::Map<String, Value> =
                 action.input.iter().map(|field| (field.name.to_string(), examples.of_parameter(field))).collect();
             let needed = !required.is_empty();
             // Parameters that an action does not have are ignored.
-            let schema = given::object(properties, &required).with("additionalProperties", true);
+            let schema = request_schema::object(properties, &required).with("additionalProperties", true);
             (schema, Value::Object(example), needed, "")
         }
         _ => return None,
     };
     let described = match what {
         "" => "The parameters.".to_string(),
-        "new" => format!("The fields of the new {}.", prose::noun(entry.meta)),
-        _ => format!("The {what} fields of {}.", prose::a_record(entry.meta)),
+        "new" => format!("The fields of the new {}.", english::noun(entry.meta)),
+        _ => format!("The {what} fields of {}.", english::a_record(entry.meta)),
     };
     Some(
         Node::object()
@@ -188,11 +188,11 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
     let mut required = vec!["file"];
     let examples = Examples { catalog };
     let mut example = json!({ "file": "the bytes" });
-    for field in entry.meta.fields.iter().filter(|field| given::is_given(field, Write::Create)) {
+    for field in entry.meta.fields.iter().filter(|field| request_schema::is_given(field, Write::Create)) {
         if field.required {
             required.push(field.name);
         }
-        properties.set(field.name, given::field(catalog, entry.meta.fields, field, Write::Create, Some(entry)));
+        properties.set(field.name, request_schema::field(catalog, entry.meta.fields, field, Write::Create, Some(entry)));
         example[field.name] = examples.given(entry, field);
     }
     let schema = Node::object()
@@ -210,7 +210,7 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
 /// The component that describes a write's fields.
 pub fn body_name(entry: &Entry, write: Write) -> String {
     let verb = if write == Write::Create { "Create" } else { "Update" };
-    format!("{}{verb}", prose::camel(entry.meta.name))
+    format!("{}{verb}", english::camel(entry.meta.name))
 }
 
 /// `{"name": ...}` or `{"product": {"name": ...}}`
@@ -222,7 +222,7 @@ fn wrapped(entry: &Entry, name: &str) -> Node {
     }
     let key = entry.meta.name;
     let properties = Node::object().with(key, flat.clone());
-    Node::object().with("anyOf", [flat, given::object(properties, &[key])])
+    Node::object().with("anyOf", [flat, request_schema::object(properties, &[key])])
 }
 
 pub fn json_content(schema: Node, example: Value) -> Node {
@@ -235,10 +235,10 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     let one = |name: String| under_name(entry, &name);
     let examples = Examples { catalog };
     let record = || json!({ meta.name: examples.record(entry, |_| true) });
-    let single = || json_content(one(shown::record_name(entry)), record());
+    let single = || json_content(one(response_schema::record_name(entry)), record());
     // What `fields` leaves out is not there.
     let sparse = || {
-        let name = shown::record_name(entry);
+        let name = response_schema::record_name(entry);
         let schema = Node::object().with("anyOf", [one(name), one(fields_name(entry))]);
         json_content(schema, record())
     };
@@ -248,7 +248,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         Node::object().with("description", text).with("headers", headers(false)).with("content", content)
     };
     let created = || created(examples, entry).with("headers", headers(true));
-    let noun = prose::noun(meta);
+    let noun = english::noun(meta);
     let as_it_is = || answer(format!("The {noun} as it is now."), single());
     let mut errors = vec![401, 403, 429, 500, 503];
     if route.path.contains('{') {
@@ -260,14 +260,14 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     match route.call {
         Call::Operation(Operation::List) => {
             errors.extend([400, 422]);
-            let text = format!("A page of {}, or all of them as `Accept` says.", prose::records(meta));
+            let text = format!("A page of {}, or all of them as `Accept` says.", english::records(meta));
             responses.set("200", answer(text, list(examples, entry)));
-            responses.set("304", reference("responses", problem::NOT_MODIFIED));
+            responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
         Call::Operation(Operation::Show) => {
             errors.push(422);
             responses.set("200", answer(format!("The {noun}."), sparse()));
-            responses.set("304", reference("responses", problem::NOT_MODIFIED));
+            responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
         Call::Operation(Operation::Create) => {
             errors.extend([400, 409, 413, 415, 422]);
@@ -303,7 +303,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
                     let schema =
                         Node::object().with("type", "object").with("required", [key]).with("properties", properties);
                     let example = json!({ key: examples.output(fields) });
-                    responses.set("200", answer(format!("The {}.", prose::words(key)), json_content(schema, example)));
+                    responses.set("200", answer(format!("The {}.", english::words(key)), json_content(schema, example)));
                 }
             }
         }
@@ -316,9 +316,9 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             responses.set("200", bulk::answer(catalog, entry).with("headers", headers(false)));
         }
     }
-    problem::add(&mut responses, &errors);
+    error_responses::add(&mut responses, &errors);
     if matches!(route.call, Call::Operation(Operation::List)) {
-        problem::add_too_long(&mut responses);
+        error_responses::add_too_long(&mut responses);
     }
     responses
 }
@@ -334,17 +334,17 @@ fn under_name(entry: &Entry, schema: &str) -> Node {
 fn created(examples: Examples<'_>, entry: &Entry) -> Node {
     let meta = entry.meta;
     let (name, example) = match meta.reveals {
-        [] => (shown::record_name(entry), examples.record(entry, |_| true)),
+        [] => (response_schema::record_name(entry), examples.record(entry, |_| true)),
         _ => (created_name(entry), with_secrets(examples, entry, meta.reveals)),
     };
     Node::object()
-        .with("description", format!("The new {}.", prose::noun(meta)))
+        .with("description", format!("The new {}.", english::noun(meta)))
         .with("content", json_content(under_name(entry, &name), json!({ meta.name: example })))
 }
 
 /// The answer to a list.
 fn list(examples: Examples<'_>, entry: &Entry) -> Node {
-    let items = [shown::item_name(entry), fields_name(entry)].map(|name| reference("schemas", &name));
+    let items = [response_schema::item_name(entry), fields_name(entry)].map(|name| reference("schemas", &name));
     let records = Node::object()
         .with("type", "array")
         .with("description", "The records of the page; with `fields` or `view_id` each has some of its fields only.")
@@ -358,7 +358,7 @@ fn list(examples: Examples<'_>, entry: &Entry) -> Node {
     let example = json!({ entry.meta.plural: [item], "meta": { "total": 1, "per_page": 20, "page": 1 } });
     let plan = json!({ "plan": { "conditions": "everything", "order": ["id"], "statements": [] } });
     let plan = Node::object().with("schema", reference("schemas", "Plan")).with("example", plan);
-    let records = prose::records(entry.meta);
+    let records = english::records(entry.meta);
     let all = |format| {
         let (said, example) = match format {
             Format::Csv => ("in CSV (RFC 4180) with a line of titles", "id\r\n1\r\n"),
@@ -382,15 +382,15 @@ fn with_secrets(examples: Examples<'_>, entry: &Entry, reveals: &[(&str, &str)])
 
 /// The schema of a record with some of its fields.
 pub fn fields_name(entry: &Entry) -> String {
-    format!("{}Fields", shown::record_name(entry))
+    format!("{}Fields", response_schema::record_name(entry))
 }
 
 /// The schema of a new record with the secrets that are shown this once.
 pub fn created_name(entry: &Entry) -> String {
-    format!("{}Created", shown::record_name(entry))
+    format!("{}Created", response_schema::record_name(entry))
 }
 
 /// The schema of an action's own answer.
 pub fn output_name(entry: &Entry, action: &ActionMeta) -> String {
-    format!("{}{}Answer", shown::record_name(entry), prose::camel(action.name))
+    format!("{}{}Answer", response_schema::record_name(entry), english::camel(action.name))
 }

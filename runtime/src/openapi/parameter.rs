@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::example::Examples;
-use super::given::BOOLEAN_WORD;
+use super::request_schema::BOOLEAN_WORD;
 use super::node::{Node, reference};
-use super::prose;
+use super::english;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::explain::{ABILITY, MEDIA_TYPE};
 use crate::crud::to_write;
@@ -94,7 +94,7 @@ pub fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
             let place = path.rsplit('/').nth(2).unwrap_or_default();
             catalog.entries().iter().find(|other| other.meta.path == place).map(|other| other.meta)
         });
-        let of = prose::noun(parent.or(hung.flatten()).unwrap_or(entry.meta));
+        let of = english::noun(parent.or(hung.flatten()).unwrap_or(entry.meta));
         Node::object()
             .with("name", name)
             .with("in", "path")
@@ -117,7 +117,7 @@ fn deleted(entry: &Entry) -> Option<Node> {
     let description = format!(
         "`only` answers deleted {} instead, each with its `deleted_at`, which can then be sorted by and asked as any time. \
          It needs the ability `{ability}` too.",
-        prose::records(entry.meta)
+        english::records(entry.meta)
     );
     let schema = json!({ "type": "string", "enum": ["only"] });
     entry.meta.keeps_deleted().then(|| query("deleted", &description, schema.into(), json!("only")))
@@ -139,7 +139,7 @@ pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
             let key = format!("{}_{}", field.name, predicate.name());
             let said = entry.meta.deprecation(Deprecated::Filter, &key);
             let said = said.or_else(|| entry.meta.deprecation(Deprecated::Field, field.name));
-            parameters.push(prose::deprecated(filter(field, kind, *predicate, &example), said));
+            parameters.push(english::deprecated(filter(field, kind, *predicate, &example), said));
         }
     }
     parameters
@@ -150,7 +150,7 @@ pub fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<Node> {
     let parameter = |field: &'static FieldMeta| {
         let example = Examples { catalog }.of_parameter(field);
         let schema = value(field.kind);
-        let described = prose::field(catalog, fields, field);
+        let described = english::field(catalog, fields, field);
         let node = query(field.name, &described, limited(schema, field), example);
         let node = if field.required { node.with("required", true) } else { node };
         if matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. }) { separated(node) } else { node }
@@ -162,7 +162,7 @@ pub fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<Node> {
 fn limited(schema: Node, field: &FieldMeta) -> Node {
     match field.kind {
         Kind::String { max } => schema.with("maxLength", i64::from(max)),
-        Kind::Decimal { .. } => match super::digits::pattern(field) {
+        Kind::Decimal { .. } => match super::number_pattern::pattern(field) {
             Some(pattern) => Node::object().with("type", "string").with("format", "decimal").with("pattern", pattern),
             None => schema,
         },

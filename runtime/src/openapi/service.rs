@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::node::Node;
-use super::{header, path, problem, prose};
+use super::{header, path, error_responses, english};
 use crate::attachment::{self, Part};
 use crate::catalog::Catalog;
 use crate::header::*;
@@ -23,7 +23,7 @@ pub fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
         ("/health/metrics".into(), metrics()),
     ];
     if let Some(entry) = catalog.attached() {
-        operations.push((format!("{}/{{uuid}}/{{part}}", attachment::PATH), file(&prose::tag(entry.meta))));
+        operations.push((format!("{}/{{uuid}}/{{part}}", attachment::PATH), file(&english::tag(entry.meta))));
     }
     operations
 }
@@ -52,7 +52,7 @@ fn described() -> Node {
             .with("description", "It has not changed.")
             .with("headers", header::of(&[ETAG, CACHE_CONTROL, REQUEST_ID])),
     );
-    problem::add(&mut responses, &[400, 405, 412, 500, 503]);
+    error_responses::add(&mut responses, &[400, 405, 412, 500, 503]);
     open("describe_api", TAG, summary, "This OpenAPI description.")
         .with("parameters", header::refer(&[IF_MATCH, IF_NONE_MATCH]))
         .with("responses", responses)
@@ -62,7 +62,7 @@ fn health(name: &str, summary: &str, description: &str) -> Node {
     let schema = json!({ "type": "object", "description": description });
     let content = json!({ "application/json": { "schema": schema, "example": { "status": name } } });
     let mut responses = Node::object().with("200", answer(summary, &[REQUEST_ID], content));
-    problem::add(&mut responses, &[405, 500, 503]);
+    error_responses::add(&mut responses, &[405, 500, 503]);
     open(&format!("health_{name}"), TAG, summary, description).with("responses", responses)
 }
 
@@ -70,7 +70,7 @@ fn metrics() -> Node {
     let text = json!({ "type": "string", "description": "One time series a line." });
     let content = json!({ "text/plain": { "schema": text, "example": "charter_webhook_due 0\n" } });
     let mut responses = Node::object().with("200", answer("The metrics.", &[REQUEST_ID], content));
-    problem::add(&mut responses, &[405, 500, 503]);
+    error_responses::add(&mut responses, &[405, 500, 503]);
     let description = "Answers the metrics of this server, in the text format of Prometheus: requests, the queue, statements, connection pools, caches, background tasks and webhooks.";
     open("health_metrics", TAG, "Metrics", description).with("responses", responses)
 }
@@ -116,7 +116,7 @@ fn file(tag: &str) -> Node {
         .with("200", answer("The file.", &whole, content()))
         .with("206", answer("The part of the file that was asked for.", &part, content()))
         .with("304", same);
-    problem::add(&mut responses, &[400, 403, 404, 405, 410, 412, 416, 500, 503]);
+    error_responses::add(&mut responses, &[400, 403, 404, 405, 410, 412, 416, 500, 503]);
     let description = "Answers a stored file to whoever has its link, which is made for an hour each time a record is \
                        shown: follow it as it is. Only what is safe to show is shown in a browser, all else is saved.";
     open("read_file", tag, "The bytes of a file", description)

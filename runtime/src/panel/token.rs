@@ -2,7 +2,7 @@
 
 use crate::context::State;
 use crate::error::{Error, Result};
-use crate::mac::hmac;
+use crate::crypto::hmac::hmac_sha256;
 
 /// Bytes of the secret, and of its mask.
 const BYTES: usize = 32;
@@ -23,7 +23,7 @@ impl Token {
     /// When the system has no random bytes.
     pub fn of(state: &State, session: &str) -> Result<Token> {
         let key = state.config.secret_key.as_deref().unwrap_or_default();
-        let secret = hmac(key.as_bytes(), format!("panel form {session}").as_bytes());
+        let secret = hmac_sha256(key.as_bytes(), format!("panel form {session}").as_bytes());
         let mut mask = [0_u8; BYTES];
         getrandom::fill(&mut mask).map_err(Error::internal)?;
         let masked: Vec<u8> = secret.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect();

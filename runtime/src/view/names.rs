@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Types};
 use crate::error::{Error, Result};
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::meta::Shown;
 use crate::query::{Planner, hint};
 
@@ -72,11 +72,11 @@ impl<'c> Names<'c> {
 }
 
 /// The saved views that name what is no more. Lists leave that out, so that nobody sees it in their answers.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let mut found = Vec::new();
     for view in Entity::find().all(context.db()).await? {
         for problem in problems(context, &view).await? {
-            found.push(Finding { kind: "custom_views", id: view.id, name: view.name.clone(), problem });
+            found.push(StaleReference { kind: "custom_views", id: view.id, name: view.name.clone(), problem });
         }
     }
     Ok(found)

@@ -18,7 +18,7 @@ use super::exchange::{Exchange, Outcome};
 use super::retention;
 use crate::context::State;
 use crate::error::Result;
-use crate::lasting::kept;
+use crate::tasks::supervise;
 
 /// How often the engine looks for what other processes committed, what has become due, and what the dead left behind.
 const POLL: Duration = Duration::from_millis(250);
@@ -48,11 +48,11 @@ impl Engine {
             let (state, stopped) = (state.clone(), stopped.clone());
             // Of what one that panicked had begun the leases end.
             let run = move || Dispatcher::new(state.clone(), exchange.clone(), slots).run(stopped.clone());
-            tasks.push(tokio::spawn(kept(counted.clone(), "webhooks", run)));
+            tasks.push(tokio::spawn(supervise(counted.clone(), "webhooks", run)));
         }
         // Events are written whoever delivers them.
         let run = move || retention::run(state.clone(), stopped.clone());
-        tasks.push(tokio::spawn(kept(counted, "retention", run)));
+        tasks.push(tokio::spawn(supervise(counted, "retention", run)));
         Engine { stop, tasks }
     }
 

@@ -11,7 +11,7 @@ use super::{SigningSecret, cancel, manual, wanted};
 use crate::crud::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::query::hint;
 
 /// How long the secret before a rotation signs beside the new one.
@@ -263,7 +263,7 @@ fn end_streak(draft: &mut Draft<Entity>) {
 }
 
 /// The webhooks that wait for an event that the application does not emit any more.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().events();
     let mut found = Vec::new();
     for webhook in Entity::find().all(context.db()).await? {
@@ -271,7 +271,7 @@ pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
         for event in events.iter().filter(|event| *event != EVERY && !known.contains(event)) {
             let hint = hint(event, known.iter().map(String::as_str));
             let problem = format!("waits for `{event}`, which is never emitted{hint}");
-            found.push(Finding { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
+            found.push(StaleReference { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
         }
     }
     Ok(found)

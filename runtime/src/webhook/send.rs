@@ -15,7 +15,7 @@ use super::name::{Lookup, NameProblem, Names, system_lookup};
 use super::signature::Secrets;
 use crate::crud::BoxFuture;
 use crate::error::{Error, Result};
-use crate::tls;
+use crate::http_client;
 
 /// How long an exchange may take and how much of the answer is taken.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ impl Sender {
     /// # Errors
     /// When TLS cannot be set up.
     pub fn new(policy: Policy) -> Result<Sender> {
-        Sender::with(policy, system_lookup(), Limits::default(), tls::authorities())
+        Sender::with(policy, system_lookup(), Limits::default(), http_client::root_store())
     }
 
     /// A sender with other limits, other names and other authorities.
@@ -76,7 +76,7 @@ impl Sender {
     /// When TLS cannot be set up.
     pub fn with(policy: Policy, lookup: Lookup, limits: Limits, roots: Arc<RootCertStore>) -> Result<Sender> {
         let names = Names::new(policy.clone(), lookup, limits.lookup);
-        let client = tls::client(roots)?
+        let client = http_client::builder(roots)?
             .dns_resolver(Arc::new(names.clone()))
             .connect_timeout(limits.connect)
             .pool_idle_timeout(IDLE)

@@ -6,7 +6,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::error::{Error, Result};
-use crate::mac::keyed;
+use crate::crypto::hmac::hmac_with_key;
 
 /// What every secret begins with, as the Standard Webhooks specification wants it.
 const PREFIX: &str = "whsec_";
@@ -87,7 +87,7 @@ impl SigningSecret {
 }
 
 fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    let mut mac = keyed(key);
+    let mut mac = hmac_with_key(key);
     for part in parts {
         mac.update(part);
     }

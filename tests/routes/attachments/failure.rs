@@ -73,7 +73,7 @@ async fn a_record_that_goes_meanwhile_leaves_nothing(server: Server) {
         let status = upload.await.expect("it is answered");
         assert!(matches!(status, 201 | 422), "{status}");
     }
-    server.state.clock.turn(Duration::from_secs(7200));
+    server.state.clock.advance(Duration::from_secs(7200));
     attachment::sweep_once(&server.state).await.expect("it is swept");
     assert!(stored(&server).is_empty(), "{:?}", stored(&server));
     assert_eq!(promised(&server.state).await, 0);
@@ -107,7 +107,7 @@ async fn a_file_that_cannot_be_deleted_keeps_no_other(server: Server) {
     assert!(!second.join("file").exists());
     assert_eq!(promised(&server.state).await, 1);
     std::fs::remove_dir(first.join("file")).expect("the folder can be written");
-    server.state.clock.turn(Duration::from_secs(15 * 60));
+    server.state.clock.advance(Duration::from_secs(15 * 60));
     attachment::sweep_once(&server.state).await.expect("it is swept");
     assert_eq!(promised(&server.state).await, 0);
 }
@@ -118,10 +118,10 @@ async fn what_a_crash_leaves_is_swept_after_an_hour(server: Server) {
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let uuid = attachment["uuid"].as_str().expect("a UUID");
     promise(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1), stray).await;
-    server.state.clock.turn(Duration::from_secs(59 * 60));
+    server.state.clock.advance(Duration::from_secs(59 * 60));
     attachment::sweep_once(&server.state).await.expect("it is swept");
     assert_eq!(stored(&server).len(), 2);
-    server.state.clock.turn(Duration::from_secs(2 * 60));
+    server.state.clock.advance(Duration::from_secs(2 * 60));
     attachment::sweep_once(&server.state).await.expect("it is swept");
     let left = stored(&server);
     assert!(left.len() == 1 && left[0].display().to_string().contains(uuid), "{left:?}");

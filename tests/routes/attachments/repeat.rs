@@ -85,7 +85,7 @@ async fn uploads_at_once_make_one_attachment(server: Server) {
     let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
     assert_eq!(replayed, 5);
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
-    server.state.clock.turn(Duration::from_secs(3600));
+    server.state.clock.advance(Duration::from_secs(3600));
     attachment::sweep_once(&server.state).await.expect("it is swept");
     assert_eq!((stored(&server).len(), promised(&server.state).await), (1, 0));
 }

@@ -119,7 +119,7 @@ async fn nobody_is_told_what_their_roles_do_not_let_them_read(server: Server) {
     let (admin, receiver) = (server.admin(), Receiver::answering(200).await);
     let (user, client) = server.user(&[], &["*"]).await;
     // What was before a webhook is not missed by it.
-    server.state.clock.turn(Duration::from_secs(90));
+    server.state.clock.advance(Duration::from_secs(90));
     let named = json!({ "url": receiver.url(), "events": ["role.created", "settings.updated"] });
     let refused = client.post("/webhooks", named.clone()).await;
     assert_eq!(refused.invalid("events"), "names `settings.updated`, which needs the permission `settings.manage`");

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::prose;
+use super::english;
 use crate::meta::{FieldMeta, Rule};
 
 /// Addresses, the one that reads best first.
@@ -37,7 +37,7 @@ impl Length {
 
 /// Words of their length: cut where they are too long, repeated where they are too short.
 pub fn words(text: &str, length: Length) -> String {
-    let mut found = prose::capital(text);
+    let mut found = english::capital(text);
     while found.chars().count() < length.least {
         found.push(' ');
         found.push_str(text);

@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 
-use super::digits;
+use super::number_pattern;
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::{prose, shown};
+use super::{english, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::embedded;
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
@@ -62,7 +62,7 @@ fn send_back(
 ) {
     for meta in fields {
         if properties.get(meta.name).is_none() {
-            properties.set(meta.name, shown::field(catalog, entry, meta).with("readOnly", true));
+            properties.set(meta.name, response_schema::field(catalog, entry, meta).with("readOnly", true));
         }
     }
 }
@@ -95,8 +95,8 @@ pub fn field(
         Some(entry) => examples.given(entry, field),
         None => examples.of_parameter(field),
     };
-    let description = prose::field(catalog, fields, field);
-    shown::titled(merged(forms), field)
+    let description = english::field(catalog, fields, field);
+    response_schema::titled(merged(forms), field)
         .with_some("default", default(field).filter(|_| write != Write::Update))
         .with_some("writeOnly", matches!(field.access, Access::WriteOnly | Access::Secret).then_some(true))
         .with("description", description)
@@ -166,7 +166,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
     if let Some(schema) = field.schema {
         return vec![schema().into()];
     }
-    let bounds = digits::bounds(field);
+    let bounds = number_pattern::bounds(field);
     let integer = |least: i64, most: i64, format: &str| {
         vec![with_text(
             Node::object()
@@ -207,7 +207,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
             vec![list(field, element.with("maxLength", i64::from(max)))]
         }
         Kind::RefList { .. } => vec![list(field, id())],
-        Kind::Json => vec![shown::any_json()],
+        Kind::Json => vec![response_schema::any_json()],
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]
         }
@@ -279,7 +279,7 @@ fn text(field: &FieldMeta) -> Node {
 }
 
 fn with_text(schema: Node, field: &FieldMeta) -> Node {
-    match digits::pattern(field) {
+    match number_pattern::pattern(field) {
         Some(pattern) => schema.with("type", ["integer", "string"]).with("pattern", pattern),
         None => schema,
     }
@@ -291,7 +291,7 @@ fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
     // Exact in text; as a number it is read by its digits, and divided it is the nearest to them, where a product is not.
     #[expect(clippy::cast_precision_loss, reason = "bounds of metadata are small")]
     let scaled = |number: i64| json!(number as f64 / unit);
-    let bounds = digits::bounds(field);
+    let bounds = number_pattern::bounds(field);
     let schema = Node::object().with("type", ["string", "number"]).with("format", "decimal");
     let schema = match bounds.least {
         Some(least) => schema.with("minimum", scaled(least)),
@@ -301,7 +301,7 @@ fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
         Some(most) => schema.with("maximum", scaled(most)),
         None => schema.with("exclusiveMaximum", json!(limit)),
     };
-    schema.with("multipleOf", scaled(1)).with_some("pattern", digits::pattern(field))
+    schema.with("multipleOf", scaled(1)).with_some("pattern", number_pattern::pattern(field))
 }
 
 fn list(field: &FieldMeta, items: Node) -> Node {

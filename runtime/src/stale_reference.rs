@@ -2,7 +2,7 @@
 
 /// A record that names what is no more.
 #[derive(Debug)]
-pub struct Finding {
+pub struct StaleReference {
     /// Of which resource it is, by the plural: `custom_views`.
     pub kind: &'static str,
     pub id: i64,

@@ -4,14 +4,14 @@ use serde_json::json;
 
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::prose;
+use super::english;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::embedded;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
 
 /// The schema of a field of a record, with its description and an example.
 pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
-    let described = prose::field(catalog, entry.meta.fields, field);
+    let described = english::field(catalog, entry.meta.fields, field);
     let schema = match field.kind {
         Kind::Derived { .. } => {
             let source = entry.source(field);
@@ -45,7 +45,7 @@ pub fn titled(schema: Node, field: &FieldMeta) -> Node {
 pub fn output(catalog: &Catalog, fields: &'static [FieldMeta], field: &'static FieldMeta) -> Node {
     let example = Examples { catalog }.of_parameter(field);
     let schema = or_null(value(catalog, field), field.nullable);
-    titled(finish(schema, prose::field(catalog, fields, field), example), field)
+    titled(finish(schema, english::field(catalog, fields, field), example), field)
 }
 
 /// The time of deletion, which is not null where it is shown.
@@ -176,7 +176,7 @@ pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node 
     let null = || Node::object().with("type", "null");
     let (schema, what) = match include.target {
         IncludeTarget::Many { resource, .. } => {
-            (list(record(resource)), format!("Its {}", prose::records(catalog.linked(resource).meta)))
+            (list(record(resource)), format!("Its {}", english::records(catalog.linked(resource).meta)))
         }
         IncludeTarget::CustomFieldValues => {
             (list(custom_field_value()), "The definition and the value of each of its custom fields".to_string())
@@ -221,7 +221,7 @@ fn custom_field_value() -> Node {
 
 /// The schema of a single record.
 pub fn record_name(entry: &Entry) -> String {
-    prose::camel(entry.meta.name)
+    english::camel(entry.meta.name)
 }
 
 /// The schema of a record as a list shows it: that of the single record where they are the same.

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::error::Result;
 
 /// `table.column` of each that is missing; of a table that is not there the table alone.
-pub async fn missing(context: &Context<'_>) -> Result<Vec<String>> {
+pub async fn find(context: &Context<'_>) -> Result<Vec<String>> {
     let dialect = context.state().db.dialect();
     let tables = table::names(dialect, context.db()).await?;
     let mut missing = Vec::new();

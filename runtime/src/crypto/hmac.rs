@@ -8,7 +8,7 @@ const BLOCK: usize = 64;
 
 /// What authenticates messages under a key. The key fills a block, hashed first where it is longer than one (RFC 2104,
 /// section 2). The library does the same behind an error that never comes, for which there would have to be another key.
-pub fn keyed(key: &[u8]) -> Hmac<Sha256> {
+pub fn hmac_with_key(key: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; BLOCK];
     match block.get_mut(..key.len()) {
         Some(start) => start.copy_from_slice(key),
@@ -18,8 +18,8 @@ pub fn keyed(key: &[u8]) -> Hmac<Sha256> {
 }
 
 /// HMAC-SHA-256 of a message.
-pub fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    keyed(key).chain_update(message).finalize().into_bytes().into()
+pub fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
+    hmac_with_key(key).chain_update(message).finalize().into_bytes().into()
 }
 
 #[cfg(test)]
@@ -30,11 +30,11 @@ mod tests {
     #[test]
     fn short_and_long_keys_are_taken_as_the_rfc_says() {
         assert_eq!(
-            hex::encode(hmac(b"Jefe", b"what do ya want for nothing?")),
+            hex::encode(hmac_sha256(b"Jefe", b"what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
         assert_eq!(
-            hex::encode(hmac(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
+            hex::encode(hmac_sha256(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         );
     }
@@ -44,7 +44,7 @@ mod tests {
         for length in [0, BLOCK - 1, BLOCK, BLOCK + 1] {
             let key = vec![7; length];
             let known = Hmac::<Sha256>::new_from_slice(&key).unwrap().chain_update(b"x").finalize();
-            assert_eq!(hmac(&key, b"x")[..], known.into_bytes()[..], "{length}");
+            assert_eq!(hmac_sha256(&key, b"x")[..], known.into_bytes()[..], "{length}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// The system's authorities, or those of the browsers where the system has none; as they were when they were first asked
 /// for.
-pub fn authorities() -> Arc<RootCertStore> {
+pub fn root_store() -> Arc<RootCertStore> {
     static ROOTS: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -26,9 +26,9 @@ pub fn authorities() -> Arc<RootCertStore> {
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn client(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
+pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
     Ok(Client::builder()
-        .tls_backend_preconfigured(trusting(roots)?)
+        .tls_backend_preconfigured(tls_config(roots)?)
         .user_agent(concat!("Charter/", env!("CARGO_PKG_VERSION")))
         .no_proxy()
         .redirect(redirect::Policy::none())
@@ -41,7 +41,7 @@ pub fn client(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn trusting(roots: Arc<RootCertStore>) -> Result<ClientConfig> {
+pub fn tls_config(roots: Arc<RootCertStore>) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Ok(tls.map_err(Error::internal)?.with_root_certificates(roots).with_no_client_auth())

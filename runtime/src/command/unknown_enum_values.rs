@@ -7,7 +7,7 @@ use super::from_db::table;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::stale_reference::StaleReference;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 
 /// So many values of a field are named; who has more has another problem.
@@ -15,7 +15,7 @@ const MOST: usize = 20;
 
 /// Every value of an enum or a code that is none of the declared ones, with the first record that has it. Tables and columns
 /// that are not there yet have none.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<Finding>> {
+pub async fn find(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let dialect = context.state().db.dialect();
     let tables = table::names(dialect, context.db()).await?;
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ async fn strange(
     meta: &'static ResourceMeta,
     field: &FieldMeta,
     known: Vec<String>,
-) -> Result<Vec<Finding>> {
+) -> Result<Vec<StaleReference>> {
     let text = match context.state().db.dialect() {
         Dialect::Postgres => format!("\"{}\"::text", field.name),
         Dialect::Sqlite => format!("CAST(\"{}\" AS TEXT)", field.name),
@@ -75,7 +75,7 @@ async fn strange(
             2 => ", as one other does".to_string(),
             count => format!(", as {} others do", count - 1),
         };
-        found.push(Finding {
+        found.push(StaleReference {
             kind: meta.plural,
             id: row.try_get("", "first")?,
             name: field.name.to_string(),
