@@ -1,4 +1,4 @@
-//! This server as a client: whom it trusts when it connects to others, and what it never does there.
+//! HTTP client for requests to other servers: trusted roots, no proxy, no redirects.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,8 +7,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::error::{Error, Result};
 
-/// The system's authorities, or those of the browsers where the system has none; as they were when they were first asked
-/// for.
+/// The certificate authorities of the system, or Mozilla's if the system has none. They are loaded once.
 pub fn root_store() -> Arc<RootCertStore> {
     static ROOTS: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
         let mut roots = RootCertStore::empty();
@@ -21,8 +20,8 @@ pub fn root_store() -> Arc<RootCertStore> {
     ROOTS.clone()
 }
 
-/// What every client of this server is: it trusts these authorities, goes by no proxy, and does nothing that it is not told
-/// to. Over HTTP/2 the other end could send megabytes before they are refused.
+/// A client that trusts these roots, and follows no redirects, retries or proxies. It speaks HTTP/1.1 only: over HTTP/2 a server
+/// could send megabytes before they are refused.
 ///
 /// # Errors
 /// When TLS cannot be set up.
@@ -37,7 +36,7 @@ pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
         .http1_only())
 }
 
-/// What TLS needs that trusts these authorities.
+/// A TLS configuration that trusts these roots.
 ///
 /// # Errors
 /// When TLS cannot be set up.

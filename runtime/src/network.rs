@@ -1,4 +1,4 @@
-//! Ranges of addresses, as settings name them, and the names of this machine.
+//! IP networks in CIDR notation, and host names of the local machine.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-/// A range of addresses, `10.0.0.0/8` or `fd00::/8`; one address is a range too.
+/// An IP network, `10.0.0.0/8` or `fd00::/8`, or a single address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network(IpNet);
 
 impl Network {
-    /// An IPv4-mapped IPv6 address is compared as IPv4.
+    /// Whether the network contains an address. IPv4-mapped IPv6 addresses are compared as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
@@ -22,7 +22,7 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Network, String> {
         let network = match text.split_once('/') {
-            // Not ipnet's own parser, which reads an octet with leading zeros as decimal where others read octal.
+            // The parser of ipnet reads octets with leading zeros as decimal, other programs as octal. This one refuses them.
             Some((address, prefix)) => address.parse().ok().zip(prefix.parse().ok()),
             None => text.parse().ok().map(|address| (address, IpNet::from(address).prefix_len())),
         };
@@ -37,7 +37,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Names that systems give to themselves.
+/// Whether a host name stands for the local machine.
 pub fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     matches!(name.as_str(), "localhost" | "ip6-localhost" | "ip6-loopback" | "localhost.localdomain")
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_holds_its_first_and_last_address_and_no_more() {
+    fn network_contains_its_first_and_last_address_only() {
         let network: Network = "10.1.2.0/23".parse().unwrap();
         for (text, inside) in [
             ("10.1.1.255", false),

@@ -1,13 +1,13 @@
-//! What the database holds and the application does not know any more: a saved view of a field that is gone, say.
+//! Record that refers to something the application no longer has, such as a saved view of a removed field.
 
-/// A record that names what is no more.
+/// A record that `doctor` reports.
 #[derive(Debug)]
 pub struct StaleReference {
-    /// Of which resource it is, by the plural: `custom_views`.
+    /// The plural of its resource: `custom_views`.
     pub kind: &'static str,
     pub id: i64,
-    /// What people call the record.
+    /// The display name of the record.
     pub name: String,
-    /// A clause whose subject is the record.
+    /// A clause whose subject is the record: `names the unknown field ...`.
     pub problem: String,
 }

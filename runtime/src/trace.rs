@@ -1,20 +1,18 @@
-//! Trace Context (W3C): the `traceparent` of a request, and the one of a delivery that the request caused.
+//! W3C Trace Context: `traceparent` of requests and of the webhook deliveries that they cause.
 //!
-//! The server starts no trace and records no spans. It reads the id of a trace that its client takes part in, writes it into
-//! log lines, and hands it on with the deliveries of webhooks.
+//! The server starts no traces and records no spans. It logs the trace id of a request, and passes it on with deliveries.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-/// The header, in a request and in a delivery.
 pub const TRACEPARENT: &str = "traceparent";
 
-/// The flags that are handed on: sampled, and random-trace-id of level 2. Others are to be cleared (section 3.4).
+/// Flags that are passed on: sampled, and random-trace-id of level 2. Others must be cleared (section 3.4).
 const FLAGS: u8 = 0b11;
 
-/// The trace that a request belongs to, and whether it is sampled. Its text is that of the column `events.trace`.
+/// Trace id and flags. The column `events.trace` stores its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trace {
     id: u128,
@@ -22,14 +20,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads the header of a request (section 3.2). A value that is not well-formed starts no trace and is no error, and
-    /// neither is more than one value.
+    /// Parses the header of a request (section 3.2). A malformed value, or more than one value, is ignored.
     pub fn read<'v>(mut values: impl Iterator<Item = &'v [u8]>) -> Option<Trace> {
         let value = std::str::from_utf8(values.next()?).ok()?;
         if values.next().is_some() {
             return None;
         }
-        // `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; a later version may say more behind another dash.
+        // `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; later versions may append fields after another dash.
         let mut parts = value.splitn(5, '-');
         let version = hex(parts.next()?, 2)?;
         let (id, parent, flags) = (hex(parts.next()?, 32)?, hex(parts.next()?, 16)?, hex(parts.next()?, 2)?);
@@ -40,13 +37,13 @@ impl Trace {
         Some(Trace { id, flags: flags as u8 & FLAGS })
     }
 
-    /// The id of the trace: 32 hexadecimal digits.
+    /// The trace id: 32 hexadecimal digits.
     pub fn id(&self) -> String {
         format!("{:032x}", self.id)
     }
 
-    /// The header of an attempt at a delivery. Its parent-id is of this attempt alone, and the same whenever it is asked for,
-    /// because the log shows what an attempt sent.
+    /// The header of a delivery attempt. The parent id is derived from delivery and attempt, so that the delivery log shows the same
+    /// header that was sent.
     pub fn of_attempt(&self, delivery: &str, attempt: u32) -> String {
         let digest = Sha256::digest(format!("{delivery}/{attempt}"));
         let parent = digest.iter().take(8).fold(0, |parent: u64, byte| parent << 8 | u64::from(*byte));
@@ -70,7 +67,7 @@ impl FromStr for Trace {
     }
 }
 
-/// A number of so many digits in lower case, as the specification has them.
+/// Parses a number of exactly this many lower-case hexadecimal digits.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     u128::from_str_radix(text, 16).ok().filter(|_| is_hex)
@@ -87,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_well_formed_traceparent_gives_the_id_and_the_flags_of_its_trace() {
+    fn well_formed_traceparent_is_parsed() {
         let trace = read(&format!("00-{ID}-00f067aa0ba902b7-01")).unwrap();
         assert_eq!((trace.id().as_str(), trace.flags), (ID, 1));
         assert_eq!(read(&format!("00-{ID}-00f067aa0ba902b7-fc")).unwrap().flags, 0, "unknown flags are cleared");
@@ -96,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_traceparent_is_ignored() {
+    fn malformed_traceparent_is_ignored() {
         for value in [
             "",
             "00",
@@ -124,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn each_attempt_has_a_parent_id_of_its_own_in_the_trace_of_the_request() {
+    fn each_attempt_has_its_own_parent_id() {
         let trace = read(&format!("00-{ID}-00f067aa0ba902b7-01")).unwrap();
         let (first, second) = (trace.of_attempt("msg_1", 1), trace.of_attempt("msg_1", 2));
         assert_eq!(read(&first), Some(trace));

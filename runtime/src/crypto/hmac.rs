@@ -1,15 +1,15 @@
-//! HMAC-SHA-256, under keys of any length.
+//! HMAC-SHA-256 with keys of any length.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// The bytes of a block of SHA-256.
-const BLOCK: usize = 64;
+/// Block size of SHA-256.
+const BLOCK_BYTES: usize = 64;
 
-/// What authenticates messages under a key. The key fills a block, hashed first where it is longer than one (RFC 2104,
-/// section 2). The library does the same behind an error that never comes, for which there would have to be another key.
+/// An HMAC with this key. The key is padded to a block, and a longer one is hashed first (RFC 2104, section 2). The constructor of
+/// the library that does so returns an error that cannot occur.
 pub fn hmac_with_key(key: &[u8]) -> Hmac<Sha256> {
-    let mut block = [0; BLOCK];
+    let mut block = [0; BLOCK_BYTES];
     match block.get_mut(..key.len()) {
         Some(start) => start.copy_from_slice(key),
         None => block[..32].copy_from_slice(&Sha256::digest(key)),
@@ -28,7 +28,7 @@ mod tests {
 
     /// RFC 4231, test cases 2 and 6.
     #[test]
-    fn short_and_long_keys_are_taken_as_the_rfc_says() {
+    fn test_vectors_of_rfc_4231_hold() {
         assert_eq!(
             hex::encode(hmac_sha256(b"Jefe", b"what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
@@ -40,8 +40,8 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_a_block_is_taken_as_it_is_and_a_longer_one_hashed() {
-        for length in [0, BLOCK - 1, BLOCK, BLOCK + 1] {
+    fn keys_around_the_block_size_equal_those_of_the_library() {
+        for length in [0, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1] {
             let key = vec![7; length];
             let known = Hmac::<Sha256>::new_from_slice(&key).unwrap().chain_update(b"x").finalize();
             assert_eq!(hmac_sha256(&key, b"x")[..], known.into_bytes()[..], "{length}");

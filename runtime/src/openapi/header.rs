@@ -132,7 +132,7 @@ pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) 
 pub fn of_error(status: u16) -> Node {
     let mut names: Vec<&str> = Vec::new();
     for (code, ..) in CODES.iter().filter(|row| row.1 == status) {
-        names.extend(of_code(code).filter(|name| !names.contains(name)));
+        names.extend(for_error_code(code).filter(|name| !names.contains(name)));
     }
     of_answer(&names)
 }
