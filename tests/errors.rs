@@ -50,7 +50,7 @@ fn every_error_has_a_code_of_the_table_and_every_code_an_error() {
         Error::NotFound,
         Error::MethodNotAllowed(vec!["GET"]),
         Error::Conflict("c".into()),
-        Error::Taken("roles_name_key".into()),
+        Error::UniqueViolation("roles_name_key".into()),
         Error::InProgress,
         Error::PreconditionFailed,
         Error::PayloadTooLarge(1),

@@ -34,7 +34,7 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
             }
             match insert(&context, entry, row).await {
                 // What its values decide is told of every row at once.
-                Err(Error::Invalid(errors)) => problems.push(format!("row {} (`{text}`): {}", index + 1, errors.all())),
+                Err(Error::Invalid(errors)) => problems.push(format!("row {} (`{text}`): {}", index + 1, errors.to_text())),
                 Err(error) => {
                     return Err(Error::internal(format!("{resource}, row {} (`{text}`): {error}", index + 1)));
                 }

@@ -31,7 +31,7 @@ pub fn schema() -> Node {
         "description": "What every answer is that is not a success.",
         "required": ["message", "code"],
         "properties": {
-            "message": { "type": "string", "description": "What went wrong, for a person.", "examples": ["There is nothing here."] },
+            "message": { "type": "string", "description": "What went wrong, for a person.", "examples": ["Not found."] },
             "code": { "type": "string", "description": "What went wrong, for a program; a code keeps its meaning.", "enum": codes, "examples": ["not_found"] },
             "errors": {
                 "type": "object",
