@@ -1,7 +1,7 @@
-//! The OpenAPI description: made from the metadata that serves the requests, once, and never by hand.
+//! OpenAPI document of an application, generated from the metadata that also serves the requests.
 //!
-//! Every route becomes an operation, every resource its schemas, every filter a parameter, every code of an error an
-//! answer, every event a webhook. Words come from declarations where they have some, else from names, kinds and rules.
+//! Each route becomes an operation, each resource schemas, each filter a parameter, each error code a response, and each event a
+//! webhook. Texts come from the declarations, or else from names, kinds and rules.
 
 mod bulk;
 mod component;
@@ -30,24 +30,24 @@ use crate::crud;
 use crate::error::{Error, Result};
 use crate::header::AUTH_TOKEN;
 
-/// The path of the description.
+/// The path of the document.
 pub fn path() -> String {
     format!("{}/openapi.json", crud::API)
 }
 
-/// The description as it is sent.
+/// The serialized document.
 #[derive(Debug)]
 pub struct OpenApiDocument {
     pub json: Bytes,
-    /// Changes whenever the text does.
+    /// Entity tag of the text.
     pub etag: String,
 }
 
 impl OpenApiDocument {
-    /// Describes an application.
+    /// Generates the document of an application.
     ///
     /// # Errors
-    /// Never, unless memory runs out: the description is written into memory.
+    /// When serialization fails.
     pub fn of(state: &State) -> Result<OpenApiDocument> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
         let etag = crud::tag(&json);
@@ -55,7 +55,7 @@ impl OpenApiDocument {
     }
 }
 
-/// The whole document, in the order in which people read it.
+/// The document, in an order for readers.
 pub fn document(state: &State) -> Node {
     let catalog = &state.catalog;
     let server = state.config.base_url.clone().unwrap_or_else(|| "/".into());
@@ -72,8 +72,8 @@ pub fn document(state: &State) -> Node {
 
 fn info(state: &State) -> Node {
     let description = format!(
-        "{}\n\n## Errors\n\nWhatever is not a success is answered in one form, with a stable code. A path answers a method that \
-         it does not have with 405 and `Allow`.\n\n{}",
+        "{}\n\n## Errors\n\nAll error responses have the same format, with a stable code. A method that a path does not support is 405, \
+         with `Allow`.\n\n{}",
         include_str!("conventions.md").trim(),
         error_responses::table()
     );
@@ -94,7 +94,7 @@ fn tags(catalog: &Catalog) -> Node {
             json!({ "name": english::tag(entry.meta), "description": described }).into()
         })
         .collect();
-    tags.push(json!({ "name": service::TAG, "description": "What belongs to the service as a whole." }).into());
+    tags.push(json!({ "name": service::TAG, "description": "Operations of the service as a whole." }).into());
     Node::List(tags)
 }
 
@@ -121,7 +121,7 @@ fn components(catalog: &Catalog) -> Node {
         .with("securitySchemes", schemes())
 }
 
-/// Parameters of every list, and headers.
+/// Shared parameters of lists, and headers.
 fn parameters() -> Node {
     let mut parameters = parameter::shared();
     if let Node::Object(headers) = header::parameters() {
@@ -136,14 +136,14 @@ fn schemes() -> Node {
             "bearer",
             json!({
                 "type": "http", "scheme": "bearer",
-                "description": "A token, as `Authorization: Bearer <token>`. It holds abilities such as `users:read`; `*` is all of them.",
+                "description": "A token, as `Authorization: Bearer <token>`. It has abilities such as `users:read`; `*` is all abilities.",
             }),
         )
         .with(
             "token",
             json!({
                 "type": "apiKey", "in": "header", "name": AUTH_TOKEN,
-                "description": "The same token, as older clients send it.",
+                "description": "The same token in the header of older clients.",
             }),
         )
 }
