@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-/// Rows become JSON in many small pieces; `docs/performance.md` has what this saves.
+/// Serializing rows allocates many small pieces. `docs/performance.md` has the measurements.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // The allocator asks for pages of 2 MiB, most of which a quiet server leaves empty. A kernel that knows no such setting has
-    // it as it was.
+    // The allocator requests huge pages of 2 MiB, most of which an idle server leaves empty. Kernels without this setting are left
+    // unchanged.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     charter::app().main()

@@ -1,4 +1,4 @@
-//! `GET /overdue`: who is late, as lines of text for the screen at the desk. It is no resource, and so a path of its own.
+//! `GET /overdue`: overdue loans as lines of text. It is not a resource, but a mounted path.
 
 use std::collections::HashMap;
 use std::fmt::Write;
