@@ -73,7 +73,9 @@ fn fill<'a>(
             "exchange_rates" => {
                 add::<exchange_rate::Entity>(to, wanted, progress, references, row::exchange_rate_row).await
             }
-            "custom_fields" => add::<custom_field::Entity>(to, wanted, progress, references, row::custom_field_row).await,
+            "custom_fields" => {
+                add::<custom_field::Entity>(to, wanted, progress, references, row::custom_field_row).await
+            }
             "products" => add::<product::Entity>(to, wanted, progress, references, row::product_row).await,
             "members" => add::<member::Entity>(to, wanted, progress, references, row::member_row).await,
             "stock_levels" => add::<stock_level::Entity>(to, wanted, progress, references, row::stock_level_row).await,

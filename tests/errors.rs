@@ -119,7 +119,7 @@ async fn every_api_path_is_401_without_credentials(server: Server) {
             assert_eq!(answer.header("www-authenticate"), Some(r#"Bearer realm="charter""#), "{path}");
         }
     }
-    // Before the body or the query string is looked at.
+    // Before the body or the query string is read.
     anonymous.post_text("/products", "{").await.refused(401, "unauthenticated");
     anonymous.get("/products?q[name_eq]=%").await.refused(401, "unauthenticated");
 }
@@ -142,7 +142,7 @@ async fn unknown_path_is_404(server: Server) {
     for path in ["~/", "~/nope", "~/api", "~/api/v2/products", "~/health", "~/health/nope"] {
         admin.get(path).await.refused(404, "not_found");
     }
-    // What only begins like the API is no more of it than anything else, whoever asks.
+    // Paths that only share a prefix with the API are 404 without a token.
     for path in ["~/api/v12/products", "~/api/v1x", "~/api/v2"] {
         server.anonymous().get(path).await.refused(404, "not_found");
     }

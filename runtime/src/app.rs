@@ -16,9 +16,9 @@ use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, ResponseCache, Route};
 use crate::db::{Beside, Db, Dialect, Lock};
 use crate::error::{Error, Result};
-use crate::tasks::DetachedTasks;
 use crate::metrics::Metrics;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
+use crate::tasks::DetachedTasks;
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
 /// Runs the application's migrations, and returns each with whether it is applied.

@@ -81,13 +81,21 @@ pub const SETTINGS: &[Setting] = &[
         about: "PostgreSQL connections, or SQLite readers. Exports use up to 2 more, and so does a start on PostgreSQL",
     },
     Setting { flag: "threads", default: "", about: "Worker threads; by default one for each processor" },
-    Setting { flag: "body-limit", default: "1048576", about: "Maximum size of a JSON or form body in bytes; a larger one is 413" },
+    Setting {
+        flag: "body-limit",
+        default: "1048576",
+        about: "Maximum size of a JSON or form body in bytes; a larger one is 413",
+    },
     Setting {
         flag: "request-concurrency",
         default: "",
         about: "Maximum of requests in flight; by default 4 × `database-pool`. Further requests queue for at most 500 ms. The queue holds 16 times this number, or as many as started in the last 250 ms if that is more, up to 4096; when it is full, the answer is 503",
     },
-    Setting { flag: "request-timeout", default: "30", about: "Timeout of a request in seconds; then the answer is 503" },
+    Setting {
+        flag: "request-timeout",
+        default: "30",
+        about: "Timeout of a request in seconds; then the answer is 503",
+    },
     Setting {
         flag: "slow-statement-ms",
         default: "500",
@@ -119,13 +127,17 @@ pub const SETTINGS: &[Setting] = &[
         default: "256",
         about: "Concurrent webhook deliveries of this process; 0 leaves them to other processes",
     },
-    Setting { flag: "webhook-endpoint-concurrency", default: "32", about: "Concurrent deliveries of this process to one webhook" },
     Setting {
-        flag: "log",
-        default: "info",
-        about: "Log level, or directives such as `charter_runtime=debug`",
+        flag: "webhook-endpoint-concurrency",
+        default: "32",
+        about: "Concurrent deliveries of this process to one webhook",
     },
-    Setting { flag: "log-format", default: "text", about: "Format of the log on standard error, one line for each event: `text` or `json`" },
+    Setting { flag: "log", default: "info", about: "Log level, or directives such as `charter_runtime=debug`" },
+    Setting {
+        flag: "log-format",
+        default: "text",
+        about: "Format of the log on standard error, one line for each event: `text` or `json`",
+    },
 ];
 
 /// Default of requests in flight for each connection of the pool: a request does more than wait for the database.

@@ -13,7 +13,9 @@ use salvo::http::StatusCode;
 
 pub use cause::Cause;
 pub(crate) use cause::chain;
-pub(crate) use database::{FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, SEARCH_TABLE_PREFIX, is_schema_changing, is_stale_statement};
+pub(crate) use database::{
+    FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, SEARCH_TABLE_PREFIX, is_schema_changing, is_stale_statement,
+};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -179,11 +181,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
         "The state of this or another record does not allow the request, for example because another record still refers to \
          this one; or the response stored under an `Idempotency-Key` cannot be sent again.",
     ),
-    (
-        "in_progress",
-        409,
-        "Another request with the same `Idempotency-Key` is in progress. Retry after `Retry-After`.",
-    ),
+    ("in_progress", 409, "Another request with the same `Idempotency-Key` is in progress. Retry after `Retry-After`."),
     ("link_expired", 410, "The signed link is more than an hour old. Fetch the record again to get a new link."),
     (
         "precondition_failed",
@@ -197,11 +195,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
         "The body is neither JSON (`application/json`, `application/vnd.api+json`, or no `Content-Type`) nor a form; the body of \
          an upload is not `multipart/form-data`; or the body is not UTF-8, or is compressed.",
     ),
-    (
-        "range_not_satisfiable",
-        416,
-        "The file ends before the requested range; `Content-Range` has its length.",
-    ),
+    ("range_not_satisfiable", 416, "The file ends before the requested range; `Content-Range` has its length."),
     ("validation_failed", 422, "`errors` lists the problems by field or parameter."),
     ("rate_limited", 429, "The rate limit of requests per minute is exceeded. Retry after `Retry-After`."),
     ("internal_error", 500, "The server has failed. The message contains the request id for a report."),

@@ -16,10 +16,10 @@ use sha2::{Digest, Sha256};
 use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::crud::{Reply, Transaction};
+use crate::crypto::aead;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
-use crate::crypto::aead;
 
 /// An answer is replayed for so long.
 const KEPT: TimeDelta = TimeDelta::hours(24);

@@ -71,7 +71,7 @@ pub struct ResourceMeta {
 }
 
 impl ResourceMeta {
-    /// Whether clients can list and restore deleted records.
+    /// True if clients can list and restore deleted records.
     pub fn keeps_deleted(&self) -> bool {
         self.soft_delete && !self.singleton && self.operations.contains(&Operation::Delete)
     }
@@ -168,7 +168,7 @@ impl FieldMeta {
         }
     }
 
-    /// Whether the field is a column of the table.
+    /// True if the field is a column of the table.
     pub const fn is_column(&self) -> bool {
         !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. })
     }

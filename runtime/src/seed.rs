@@ -21,8 +21,8 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
     let context = outside.within(&transaction);
     for (resource, yaml) in seeds {
         let entry = state.catalog.linked(resource);
-        let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_yaml::from_str(yaml)
-            .map_err(|e| Error::internal(format!("seed data of {resource}: {e}")))?;
+        let rows: Vec<serde_json::Map<String, serde_json::Value>> =
+            serde_yaml::from_str(yaml).map_err(|e| Error::internal(format!("seed data of {resource}: {e}")))?;
         let key = natural_key(entry)?;
         let known = known_keys(&context, entry, key).await?;
         let mut problems = Vec::new();
@@ -33,7 +33,9 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
             }
             match insert(&context, entry, row).await {
                 // Validation errors of all rows are reported together.
-                Err(Error::Invalid(errors)) => problems.push(format!("row {} (`{text}`): {}", index + 1, errors.to_text())),
+                Err(Error::Invalid(errors)) => {
+                    problems.push(format!("row {} (`{text}`): {}", index + 1, errors.to_text()))
+                }
                 Err(error) => {
                     return Err(Error::internal(format!("{resource}, row {} (`{text}`): {error}", index + 1)));
                 }
@@ -69,7 +71,7 @@ fn natural_key(entry: &Entry) -> Result<&'static str> {
         .ok_or_else(|| Error::internal(format!("{} has seed data but no unique field", entry.meta.name)))
 }
 
-/// Whether each row sets a unique text in the field. The check of the YAML uses the same rule.
+/// True if each row sets a unique text in the field. The check of the YAML uses the same rule.
 fn identifies_rows(field: &FieldMeta) -> bool {
     let is_text = matches!(field.kind, Kind::String { .. } | Kind::Text);
     is_text && field.rules.contains(&Rule::Unique) && !field.nullable && field.access != Access::ReadOnly

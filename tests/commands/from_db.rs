@@ -234,7 +234,10 @@ fn unsuitable_table_or_name_is_refused(program: Program) {
         (&["from-db", "products"], "the table `products` belongs to the resource `product`"),
         (&["from-db", "OddOnes"], "`OddOnes` is not in snake_case, as the table of a resource must be"),
         (&["from-db", "keys_alone"], "no column of `keys_alone` can be a field of a resource"),
-        (&["from-db", "keys_alone", "--name", "Key"], "`Key` is not in snake_case, or not a valid name in Rust; choose another with `--name`"),
+        (
+            &["from-db", "keys_alone", "--name", "Key"],
+            "`Key` is not in snake_case, or not a valid name in Rust; choose another with `--name`",
+        ),
     ] {
         let said = program.run(arguments);
         assert!(said.code == 1 && said.out.is_empty() && said.err.starts_with(message), "{arguments:?}: {said:?}");

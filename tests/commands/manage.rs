@@ -198,7 +198,10 @@ fn database_of_a_newer_version_is_refused(program: Program) {
         let said = program.run(arguments);
         assert_eq!(said.code, 1, "{said:?}");
         let message = said.err.lines().last().unwrap_or_default();
-        assert!(message.contains("migrated by a newer version") && message.contains("m20990101_000001_later"), "{said:?}");
+        assert!(
+            message.contains("migrated by a newer version") && message.contains("m20990101_000001_later"),
+            "{said:?}"
+        );
     }
 }
 

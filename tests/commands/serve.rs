@@ -230,7 +230,10 @@ fn data_folder_holds_database_and_key_by_default() {
         kept.filter(|(content, _)| !content.is_empty()).collect::<Vec<_>>()
     };
     let first = key(&data);
-    assert!(first.len() == 1 && first[0].0.len() >= 32 && first[0].1 == 0, "one key, readable by its owner only: {first:?}");
+    assert!(
+        first.len() == 1 && first[0].0.len() >= 32 && first[0].1 == 0,
+        "one key, readable by its owner only: {first:?}"
+    );
     serving.signal("TERM");
     assert_eq!(serving.end().code, 0);
     let mut command = program.command(&["migrate"]);

@@ -67,7 +67,11 @@ fn invalid_setting_exits_with_2_and_names_the_setting() {
             "postgres://user@host/db?passwd=hush",
             "CHARTER_DATABASE_URL has the unknown parameter `passwd`; did you mean `password`?",
         ),
-        ("CHARTER_DATABASE_URL", "postgres://user@host/db?connect_timeout=hush", "has the unknown parameter `connect_timeout`"),
+        (
+            "CHARTER_DATABASE_URL",
+            "postgres://user@host/db?connect_timeout=hush",
+            "has the unknown parameter `connect_timeout`",
+        ),
         ("CHARTER_DATABASE_URL", "sqlite://charter.db?nonsense=1", "CHARTER_DATABASE_URL is invalid"),
         ("CHARTER_LOG", "inof", "`inof` is not one of error, warn, info, debug, trace and off"),
         ("CHARTER_LOG", "charter_runtime=debug,loud", "`loud` is not one of"),

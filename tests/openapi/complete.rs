@@ -86,9 +86,8 @@ fn all_parts_have_descriptions_and_all_references_resolve() {
                 }
             }
         }
-        silent.extend(
-            document["tags"].as_array().into_iter().flatten().filter(|tag| !worded(tag)).map(Value::to_string),
-        );
+        silent
+            .extend(document["tags"].as_array().into_iter().flatten().filter(|tag| !worded(tag)).map(Value::to_string));
         assert!(silent.is_empty(), "{}", silent.join("\n"));
     });
 }

@@ -18,8 +18,7 @@ on_both!(
 
 async fn derived_field_is_nullable_only_if_its_reference_is(server: Server) {
     let document = document(&server).await;
-    let of =
-        |schema: &str, field: &str| document["components"]["schemas"][schema]["properties"][field]["type"].clone();
+    let of = |schema: &str, field: &str| document["components"]["schemas"][schema]["properties"][field]["type"].clone();
     assert_eq!(of("StockLevel", "product_name"), "string", "product_id is required");
     assert_eq!(of("Product", "product_group_name"), json!(["string", "null"]), "product_group_id may be null");
 }

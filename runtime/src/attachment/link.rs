@@ -6,8 +6,8 @@ use sha2::Sha256;
 use uuid::Uuid;
 
 use super::storage::Part;
-use crate::error::{Error, Result};
 use crate::crypto::hmac::{hmac_sha256, hmac_with_key};
+use crate::error::{Error, Result};
 
 /// How long a link works (the specification, "Limits").
 pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);

@@ -6,9 +6,9 @@ use sea_orm::entity::prelude::*;
 
 use crate::crud::{Context, Draft, Route, load_all, release};
 use crate::error::{Error, Result};
-use crate::stale_reference::StaleReference;
 use crate::meta::{FieldMeta, Kind};
 use crate::query::{Condition, hint};
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]

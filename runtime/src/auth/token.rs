@@ -8,8 +8,8 @@ use super::Secret;
 use super::principal::holds;
 use crate::crud::{Context, Draft, Route};
 use crate::error::Result;
-use crate::stale_reference::StaleReference;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "token", owner = "user_id")]

@@ -19,7 +19,11 @@ pub fn command(format: Arg) -> Command {
     Command::new("can")
         .about("Show which rule allows or denies an action of a token; exits with 1 if it is denied")
         .arg(Arg::new("token").required(true).help("Token, or its id"))
-        .arg(Arg::new("action").required(true).help("list, show, create, update, delete, restore, or the name of an action"))
+        .arg(
+            Arg::new("action")
+                .required(true)
+                .help("list, show, create, update, delete, restore, or the name of an action"),
+        )
         .arg(Arg::new("target").required(true).help("Plural name of a resource, and the id of a record: users/7"))
         .arg(format)
 }

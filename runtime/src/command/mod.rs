@@ -106,13 +106,15 @@ pub fn command(app: &App) -> Command {
         .about("Apply or undo database migrations; without a command, apply all pending ones")
         .subcommand(Command::new("up").about("Apply all pending migrations (the default)"))
         .subcommand(Command::new("status").about("List the migrations and whether each is applied").arg(format.clone()))
-        .subcommand(Command::new("down").about("Undo the last applied migrations").arg(
-            Arg::new("steps")
-                .long("steps")
-                .default_value("1")
-                .value_parser(clap::value_parser!(u32))
-                .help("Number of migrations to undo"),
-        ));
+        .subcommand(
+            Command::new("down").about("Undo the last applied migrations").arg(
+                Arg::new("steps")
+                    .long("steps")
+                    .default_value("1")
+                    .value_parser(clap::value_parser!(u32))
+                    .help("Number of migrations to undo"),
+            ),
+        );
     let user = Command::new("user")
         .about("Create users, set their passwords and invite them")
         .subcommand_required(true)
@@ -122,7 +124,12 @@ pub fn command(app: &App) -> Command {
                 .arg(required("email", "E-mail address of the user"))
                 .arg(required("name", "Name of the user"))
                 .arg(Arg::new("admin").long("admin").action(ArgAction::SetTrue).help("Make the user an administrator"))
-                .arg(Arg::new("role").long("role").action(ArgAction::Append).help("Name of a role of the user; may be repeated")),
+                .arg(
+                    Arg::new("role")
+                        .long("role")
+                        .action(ArgAction::Append)
+                        .help("Name of a role of the user; may be repeated"),
+                ),
         )
         .subcommand(
             Command::new("password")
@@ -174,19 +181,23 @@ pub fn command(app: &App) -> Command {
                 .arg(Arg::new("resource").help("Plural name of a resource; without it, all are rebuilt"))
                 .arg(format.clone()),
         )
-        .subcommand(Command::new("routes").about("List all routes with the abilities and permissions that they require").arg(format.clone()))
+        .subcommand(
+            Command::new("routes")
+                .about("List all routes with the abilities and permissions that they require")
+                .arg(format.clone()),
+        )
         .subcommand(
             Command::new("openapi").about("Print the OpenAPI document of the API").arg(format.default_value("json")),
         );
     if let Some(sample) = app.demo {
-        let mut demo =
-            Command::new("demo").about("Add realistic sample data; a second run adds only missing records");
+        let mut demo = Command::new("demo").about("Add realistic sample data; a second run adds only missing records");
         for (resource, default) in sample.counts {
             let help = format!("Number of {resource} [default: {default}]");
             demo = demo.arg(Arg::new(*resource).long(*resource).value_parser(clap::value_parser!(u64)).help(help));
         }
-        command = command
-            .subcommand(Command::new("seed").about("Fill the database with sample data").subcommand_required(true).subcommand(demo));
+        command = command.subcommand(
+            Command::new("seed").about("Fill the database with sample data").subcommand_required(true).subcommand(demo),
+        );
     }
     command
 }

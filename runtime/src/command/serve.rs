@@ -79,7 +79,8 @@ pub async fn demo(sample: &Demo, state: &Arc<State>, matches: &ArgMatches) -> Re
             eprintln!();
         }
         let missing = if added < wanted { missing_references(state, resource).await? } else { None };
-        let why = missing.map(|other| format!("; they refer to {other}, of which there are none yet")).unwrap_or_default();
+        let why =
+            missing.map(|other| format!("; they refer to {other}, of which there are none yet")).unwrap_or_default();
         output::line(&format!("{resource}: {added} added, {wanted} wanted{why}"))?;
     }
     Ok(())

@@ -7,8 +7,8 @@ use super::from_db::table;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
-use crate::stale_reference::StaleReference;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::stale_reference::StaleReference;
 
 /// Reported values of a field.
 const MAX_VALUES: usize = 20;

@@ -52,7 +52,9 @@ pub fn command() -> Command {
 pub async fn run(matches: &ArgMatches) -> Result<()> {
     let secret = match matches.get_one::<String>("secret") {
         Some(text) => Some(SigningSecret::parse(text).ok_or_else(|| {
-            Error::internal("the secret must be `whsec_` followed by base64, as in the response that created the webhook")
+            Error::internal(
+                "the secret must be `whsec_` followed by base64, as in the response that created the webhook",
+            )
         })?),
         None => None,
     };

@@ -34,7 +34,8 @@ fn unknown_or_malformed_setting_is_reported_by_name() {
 
 #[test]
 fn invalid_setting_is_named_by_its_flag_or_variable() {
-    let problem_of = |arguments: &[&str], environment: &[(&str, &str)]| read(arguments, environment).map(drop).unwrap_err();
+    let problem_of =
+        |arguments: &[&str], environment: &[(&str, &str)]| read(arguments, environment).map(drop).unwrap_err();
     let problem = "must be an address and a port such as 127.0.0.1:8000, not `x`";
     assert_eq!(problem_of(&[], &[("CHARTER_LISTEN", "x")]), format!("CHARTER_LISTEN {problem}"));
     assert_eq!(problem_of(&["--listen", "x"], &[]), format!("--listen {problem}"));

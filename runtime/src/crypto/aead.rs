@@ -3,8 +3,8 @@
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 
-use crate::error::{Error, Result};
 use crate::crypto::hmac::hmac_sha256;
+use crate::error::{Error, Result};
 
 const NONCE_BYTES: usize = 24;
 
@@ -48,7 +48,8 @@ mod tests {
         assert_eq!(decrypt("key", "purpose", &encrypted).as_deref(), Some("chr_secret ä"));
         assert_ne!(encrypt("key", "purpose", "chr_secret ä").unwrap(), encrypted, "the nonce is random");
         assert!(decrypt("other", "purpose", &encrypted).is_none() && decrypt("key", "other", &encrypted).is_none());
-        for bad in ["", "00", "é", "zz", &encrypted[2..], &format!("{encrypted}00"), &encrypted[..encrypted.len() - 1]] {
+        for bad in ["", "00", "é", "zz", &encrypted[2..], &format!("{encrypted}00"), &encrypted[..encrypted.len() - 1]]
+        {
             assert!(decrypt("key", "purpose", bad).is_none(), "{bad}");
         }
         for position in 0..encrypted.len() {

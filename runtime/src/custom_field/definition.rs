@@ -11,8 +11,8 @@ use super::CustomFieldType;
 use crate::crud::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
-use crate::stale_reference::StaleReference;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_field", label = "Custom field", unique("entity_type", "name"))]

@@ -62,7 +62,7 @@ impl From<DbErr> for Error {
     }
 }
 
-/// Whether the database canceled the statement after its timeout: `query_canceled` of PostgreSQL, `SQLITE_INTERRUPT`.
+/// True if the database canceled the statement after its timeout: `query_canceled` of PostgreSQL, `SQLITE_INTERRUPT`.
 fn is_canceled(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "57014" | "9"))
 }
@@ -73,7 +73,7 @@ pub(crate) const SEARCH_TABLE_PREFIX: &str = "charter_search_";
 /// Message of a request whose FTS index was dropped while it ran.
 pub(crate) const INDEX_REBUILDING: &str = "The search index is being rebuilt. Try again in a moment.";
 
-/// Whether an FTS table of SQLite, or its shadow tables, was dropped between two statements of a request.
+/// True if an FTS table of SQLite, or its shadow tables, was dropped between two statements of a request.
 fn is_search_index_missing(error: &DbErr) -> bool {
     let is_missing = |message: &str| {
         let name = message.strip_prefix("no such table: ").or(message.strip_prefix("no such column: "));
@@ -82,7 +82,7 @@ fn is_search_index_missing(error: &DbErr) -> bool {
     is_schema_changing(error) || statement_error(error).is_some_and(|error| is_missing(error.message()))
 }
 
-/// Whether SQLite could not open an FTS table because other connections kept changing the schema (`SQLITE_SCHEMA`). Nothing was
+/// True if SQLite could not open an FTS table because other connections kept changing the schema (`SQLITE_SCHEMA`). Nothing was
 /// read, and the statement can be retried.
 pub(crate) fn is_schema_changing(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| code == "17")
@@ -117,14 +117,14 @@ fn statement_error(error: &DbErr) -> Option<&dyn DatabaseError> {
     }
 }
 
-/// Whether PostgreSQL refused a prepared statement after a schema change ("cached plan must not change result type"). Its message is
+/// True if PostgreSQL refused a prepared statement after a schema change ("cached plan must not change result type"). Its message is
 /// localized, and its SQLSTATE is shared with other errors; the routine identifies it.
 pub(crate) fn is_stale_statement(error: &DbErr) -> bool {
     let error = statement_error(error).and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
     error.is_some_and(|error| error.routine() == Some("RevalidateCachedQuery"))
 }
 
-/// Whether `ON DELETE RESTRICT` refused the statement, by codes that SeaORM does not know: SQLite's, and PostgreSQL's since 18.
+/// True if `ON DELETE RESTRICT` refused the statement, by codes that SeaORM does not know: SQLite's, and PostgreSQL's since 18.
 fn is_restrict_violation(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "1811" | "23001"))
 }
@@ -139,7 +139,7 @@ fn transaction_conflict(code: &str) -> Option<(&'static str, Option<&'static str
     }
 }
 
-/// Whether the connection or the database failed, and not the statement.
+/// True if the connection or the database failed, and not the statement.
 fn is_connection_failure(error: &sea_orm::SqlxError) -> bool {
     use sea_orm::SqlxError as E;
     match error {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn failures_of_the_database_are_distinguished_from_those_of_a_statement() {
-                for code in
+        for code in
             ["08006", "08P01", "53300", "53100", "57P01", "57P05", "25006", "13", "10", "778", "8", "1032", "14"]
         {
             assert!(is_database_unavailable(code), "{code}");

@@ -87,7 +87,8 @@ impl Admission {
 }
 
 impl Refused {
-    const ALL: [Refused; 4] = [Refused::QueueFull, Refused::QueueTimeout, Refused::ExternalCallLimit, Refused::RateLimited];
+    const ALL: [Refused; 4] =
+        [Refused::QueueFull, Refused::QueueTimeout, Refused::ExternalCallLimit, Refused::RateLimited];
 
     fn label(self) -> Reason {
         let reason = match self {

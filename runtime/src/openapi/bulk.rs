@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::example::Examples;
-use super::request_schema::{self, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, json_content};
-use super::{header, english, response_schema};
+use super::request_schema::{self, Write};
+use super::{english, header, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::Call;
 use crate::crud::bulk::{MOST, methods};
@@ -118,8 +118,7 @@ pub fn response(catalog: &Catalog, entry: &Entry) -> Node {
         }
         shown_results.push(example);
     }
-    let failed =
-        json!({ "type": "integer", "minimum": 400, "description": "The status of the single request.", "examples": [404] });
+    let failed = json!({ "type": "integer", "minimum": 400, "description": "The status of the single request.", "examples": [404] });
     let properties = Node::object().with("status", failed).with("error", reference("schemas", "Error"));
     forms.push(request_schema::object(properties, &["status", "error"]));
     let results = Node::object()

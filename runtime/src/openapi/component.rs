@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, fields_name, output_name};
-use super::{event, example, error_responses, english, response_schema};
+use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
+use super::{english, error_responses, event, example, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionOutput, Deprecated, Operation, Shown};
 
@@ -29,7 +29,8 @@ pub fn schemas(catalog: &Catalog) -> Node {
                 let described = format!("The body of a request to {verb} {}.", english::a_record(entry.meta));
                 schemas.set(
                     body_name(entry, write),
-                    with_deprecations(entry, request_schema::body(catalog, entry, write)).with("description", described),
+                    with_deprecations(entry, request_schema::body(catalog, entry, write))
+                        .with("description", described),
                 );
             }
         }
@@ -77,8 +78,7 @@ fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     let read = [Operation::List, Operation::Show].iter().any(|operation| meta.operations.contains(operation));
     if read {
         let sparse = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), false);
-        let described =
-            format!("{} with the fields that `fields` or a saved view selects.", english::capital(&one));
+        let described = format!("{} with the fields that `fields` or a saved view selects.", english::capital(&one));
         schemas.set(fields_name(entry), with_includes(catalog, entry, sparse).with("description", described));
     }
     if !meta.reveals.is_empty() {
@@ -91,7 +91,8 @@ fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
 fn with_secrets(entry: &Entry, reveals: &[(&str, &str)], described: String) -> Node {
     let (mut properties, mut names) = (Node::object(), Vec::new());
     for (name, what) in reveals {
-        let secret = json!({ "type": "string", "description": english::sentence(what), "examples": ["shown-this-once"] });
+        let secret =
+            json!({ "type": "string", "description": english::sentence(what), "examples": ["shown-this-once"] });
         properties.set(*name, secret);
         names.push(*name);
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::{header, english, response_schema};
+use super::{english, header, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::Access;
 use crate::webhook::manual;
@@ -49,10 +49,7 @@ fn data(catalog: &Catalog, entry: &Entry) -> (Node, Value) {
         });
         let changes = Node::object()
             .with("type", "object")
-            .with(
-                "description",
-                "The changed fields with their old and new values, without secrets.",
-            )
+            .with("description", "The changed fields with their old and new values, without secrets.")
             .with("additionalProperties", change);
         let field = entry.meta.fields.iter().find(|field| field.access == Access::Writable);
         let changed = field.map(|field| (field.name.to_string(), Examples { catalog }.of_field(entry, field)));

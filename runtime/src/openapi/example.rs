@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::request_schema::{Write, is_given, literal};
 use super::sample_text::{self, Length};
-use super::{number_pattern, english};
+use super::{english, number_pattern};
 use crate::catalog::{Catalog, Entry, snake_case};
 use crate::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
 use crate::number;

@@ -35,12 +35,7 @@ fn response_headers() -> Vec<(&'static str, &'static str, Value, Value)> {
     let count = || json!({ "type": "integer", "minimum": 0 });
     vec![
         (REQUEST_ID, "The id of the request, which is also in the log.", text(), json!("01KAK4Q3ZP9T0V5D8M2R6W7XYZ")),
-        (
-            RATE_LIMIT,
-            "The caller's limit of requests per minute. Absent if there is no limit.",
-            count(),
-            json!(1000),
-        ),
+        (RATE_LIMIT, "The caller's limit of requests per minute. Absent if there is no limit.", count(), json!(1000)),
         (RATE_LIMIT_REMAINING, "Remaining requests in this minute.", count(), json!(999)),
         (RATE_LIMIT_RESET, "Seconds until the limit is reset.", count(), json!(60)),
         (ETAG, "The version of the response, for `If-None-Match` and `If-Match`.", text(), json!("\"5f2d41\"")),
@@ -78,7 +73,12 @@ fn response_headers() -> Vec<(&'static str, &'static str, Value, Value)> {
         ),
         (RETRY_AFTER, "Seconds to wait before a retry.", count(), json!(5)),
         (ALLOW, "The methods that the path supports.", text(), json!("GET, POST")),
-        (AUTHENTICATE, "The authentication scheme, and the reason of the refusal.", text(), json!("Bearer realm=\"charter\"")),
+        (
+            AUTHENTICATE,
+            "The authentication scheme, and the reason of the refusal.",
+            text(),
+            json!("Bearer realm=\"charter\""),
+        ),
         (ACCEPT_RANGES, "Byte ranges of the file can be requested.", only("bytes"), json!("bytes")),
         (CONTENT_RANGE, "The range of the response, and the length of the file.", text(), json!("bytes 0-99/2048")),
         (
@@ -144,14 +144,22 @@ fn request_headers() -> Vec<(&'static str, &'static str, &'static str, Value, Va
     let key_text = "A unique text for each operation. Within 24 hours, a repeated request with the same key is performed only once \
                 and gets the same response; a different request with the key is 422. A concurrent request waits for the first \
                 one, and is 409 if that takes too long.";
-    let match_text = "Fails with 412 unless the record has one of these versions, which are `ETag`s of earlier responses.";
+    let match_text =
+        "Fails with 412 unless the record has one of these versions, which are `ETag`s of earlier responses.";
     let none_match_text = "`ETag`s of earlier responses. If the response has not changed, it is 304 without a body.";
     let range_text = "The requested byte range of the file. An invalid header is ignored.";
-    let if_range_text = "The `ETag` of the file. If the file has another one, the whole file is sent instead of the range.";
+    let if_range_text =
+        "The `ETag` of the file. If the file has another one, the whole file is sent instead of the range.";
     vec![
         (IF_MATCH, IF_MATCH, match_text, tags(), tag()),
         (IF_NONE_MATCH, IF_NONE_MATCH, none_match_text, tags(), tag()),
-        (IF_NONE_MATCH_OF_WRITE, IF_NONE_MATCH, "Fails with 412 if the record has one of these versions.", tags(), tag()),
+        (
+            IF_NONE_MATCH_OF_WRITE,
+            IF_NONE_MATCH,
+            "Fails with 412 if the record has one of these versions.",
+            tags(),
+            tag(),
+        ),
         (IDEMPOTENCY_KEY, IDEMPOTENCY_KEY, key_text, key, json!("7b0f2c1e-order-17")),
         (RANGE, RANGE, range_text, text(), json!("bytes=0-99")),
         (IF_RANGE, IF_RANGE, if_range_text, text(), tag()),

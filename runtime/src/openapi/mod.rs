@@ -5,19 +5,19 @@
 
 mod bulk;
 mod component;
-mod number_pattern;
+pub(crate) mod english;
+mod error_responses;
 mod event;
 mod example;
-mod request_schema;
 mod header;
 mod node;
+mod number_pattern;
 mod operation;
 mod parameter;
-mod error_responses;
-pub(crate) mod english;
-mod service;
+mod request_schema;
 mod response_schema;
 mod sample_text;
+mod service;
 
 use bytes::Bytes;
 use serde_json::json;

@@ -49,7 +49,7 @@ impl Node {
         }
     }
 
-    /// Whether it is an empty object or list.
+    /// True if it is an empty object or list.
     pub fn is_empty(&self) -> bool {
         match self {
             Node::Object(entries) => entries.is_empty(),

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::example::Examples;
-use super::request_schema::{self, Write};
 use super::node::{Node, reference};
-use super::{bulk, header, parameter, error_responses, english, response_schema};
+use super::request_schema::{self, Write};
+use super::{bulk, english, error_responses, header, parameter, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::{Call, Format, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
@@ -125,9 +125,8 @@ fn action_texts(entry: &Entry, action: &ActionMeta) -> (String, String, String) 
 
 /// The required ability and permission, as a sentence.
 fn requirements(route: &RouteInfo) -> String {
-    let permission = route
-        .permission
-        .map(|permission| format!(", and its user needs the permission `{permission}` from a role"));
+    let permission =
+        route.permission.map(|permission| format!(", and its user needs the permission `{permission}` from a role"));
     format!("The token needs the ability `{}`{}.", route.ability, permission.unwrap_or_default())
 }
 
@@ -192,7 +191,8 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
         if field.required {
             required.push(field.name);
         }
-        properties.set(field.name, request_schema::field(catalog, entry.meta.fields, field, Write::Create, Some(entry)));
+        properties
+            .set(field.name, request_schema::field(catalog, entry.meta.fields, field, Write::Create, Some(entry)));
         example[field.name] = examples.given(entry, field);
     }
     let schema = Node::object()
@@ -303,7 +303,8 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
                     let schema =
                         Node::object().with("type", "object").with("required", [key]).with("properties", properties);
                     let example = json!({ key: examples.output(fields) });
-                    responses.set("200", response(format!("The {}.", english::words(key)), json_content(schema, example)));
+                    responses
+                        .set("200", response(format!("The {}.", english::words(key)), json_content(schema, example)));
                 }
             }
         }
@@ -364,7 +365,8 @@ fn list(examples: Examples<'_>, entry: &Entry) -> Node {
             Format::Csv => ("as CSV (RFC 4180) with a header line", "id\r\n1\r\n"),
             Format::Lines => ("one JSON object per line", "{\"id\":1}\n"),
         };
-        let schema = Node::object().with("type", "string").with("description", format!("All {records}, {description}."));
+        let schema =
+            Node::object().with("type", "string").with("description", format!("All {records}, {description}."));
         Node::object().with("schema", schema).with("example", example)
     };
     let content = json_content(schema, example);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::example::Examples;
-use super::request_schema::BOOLEAN_WORD;
-use super::node::{Node, reference};
 use super::english;
+use super::example::Examples;
+use super::node::{Node, reference};
+use super::request_schema::BOOLEAN_WORD;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::explain::{ABILITY, MEDIA_TYPE};
 use crate::crud::to_write;

@@ -5,9 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::number_pattern;
 use super::example::Examples;
 use super::node::{Node, reference};
+use super::number_pattern;
 use super::{english, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::embedded;
@@ -28,7 +28,7 @@ pub enum Write {
     Action,
 }
 
-/// Whether clients can set the field in such a write.
+/// True if clients can set the field in such a write.
 pub fn is_given(field: &FieldMeta, write: Write) -> bool {
     let fits = match field.access {
         Access::Writable | Access::WriteOnly | Access::Secret => true,
@@ -103,7 +103,7 @@ pub fn field(
         .with("examples", vec![example])
 }
 
-/// Whether an empty text is accepted as no value although the schema does not allow it as a text.
+/// True if an empty text is accepted as no value although the schema does not allow it as a text.
 fn accepts_empty_text(field: &FieldMeta) -> bool {
     match field.kind {
         Kind::Text | Kind::String { .. } => field.nullable && field.rules.iter().any(narrows_text),
@@ -156,7 +156,7 @@ fn merged(mut forms: Vec<Node>) -> Node {
     if forms.len() == 1 { forms.remove(0) } else { Node::object().with("anyOf", forms) }
 }
 
-/// Whether a rule excludes the empty text.
+/// True if a rule excludes the empty text.
 fn narrows_text(rule: &Rule) -> bool {
     matches!(rule, Rule::Pattern(_) | Rule::Url | Rule::Email | Rule::MinLength(_))
 }
@@ -232,7 +232,8 @@ pub fn id() -> Node {
 fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     let (mut properties, mut required) = (Node::object(), Vec::new());
     let id = id().with("type", ["integer", "string", "null"]).with("examples", json!([null]));
-    properties.set("id", id.with("description", "The id of an existing element of this record; other ids are ignored."));
+    properties
+        .set("id", id.with("description", "The id of an existing element of this record; other ids are ignored."));
     for meta in target.meta.fields.iter().filter(|field| is_given(field, Write::Create) && field.name != by) {
         if meta.required {
             required.push(meta.name);

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::english;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::embedded;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
@@ -26,7 +26,7 @@ pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Nod
     titled(finish(or_null(schema, may_be_null(entry, field)), described, example), field)
 }
 
-/// Whether a field can be null in a response. The target of a required reference exists, but a deleted record can refer to deleted
+/// True if a field can be null in a response. The target of a required reference exists, but a deleted record can refer to deleted
 /// records.
 fn may_be_null(entry: &Entry, field: &'static FieldMeta) -> bool {
     let source = entry.source(field);

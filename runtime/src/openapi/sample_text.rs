@@ -75,8 +75,8 @@ pub fn matching(pattern: &str, length: Length) -> String {
     let Ok(hir) = regex_syntax::parse(pattern) else { return String::new() };
     let shortest = of_length(&hir, 0);
     let fits = |text: &String| length.holds(text);
-    let longer =
-        (length.least..=length.most.min(length.least.saturating_add(MAX_EXTRA_CHARACTERS))).map(|least| of_length(&hir, least));
+    let longer = (length.least..=length.most.min(length.least.saturating_add(MAX_EXTRA_CHARACTERS)))
+        .map(|least| of_length(&hir, least));
     std::iter::once(shortest.clone()).chain(longer).find(fits).unwrap_or(shortest)
 }
 

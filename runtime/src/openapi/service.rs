@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::node::Node;
-use super::{header, path, error_responses, english};
+use super::{english, error_responses, header, path};
 use crate::attachment::{self, Part};
 use crate::catalog::Catalog;
 use crate::header::*;
@@ -16,10 +16,7 @@ pub fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
     let mut operations = vec![
         (path(), described()),
         ("/health/live".into(), health("live", "Liveness", "200 while the process runs.")),
-        (
-            "/health/ready".into(),
-            health("ready", "Readiness", "200 while the database answers, else 503."),
-        ),
+        ("/health/ready".into(), health("ready", "Readiness", "200 while the database answers, else 503.")),
         ("/health/metrics".into(), metrics()),
     ];
     if let Some(entry) = catalog.attached() {
@@ -46,12 +43,13 @@ fn described() -> Node {
     let schema = json!({ "type": "object", "description": "This OpenAPI document." });
     let example = json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": {} });
     let content = json!({ "application/json": { "schema": schema, "example": example } });
-    let mut responses = Node::object().with("200", response(summary, &[ETAG, CACHE_CONTROL, REQUEST_ID], content)).with(
-        "304",
-        Node::object()
-            .with("description", "Not modified.")
-            .with("headers", header::of(&[ETAG, CACHE_CONTROL, REQUEST_ID])),
-    );
+    let mut responses =
+        Node::object().with("200", response(summary, &[ETAG, CACHE_CONTROL, REQUEST_ID], content)).with(
+            "304",
+            Node::object()
+                .with("description", "Not modified.")
+                .with("headers", header::of(&[ETAG, CACHE_CONTROL, REQUEST_ID])),
+        );
     error_responses::add(&mut responses, &[400, 405, 412, 500, 503]);
     open("describe_api", TAG, summary, "This OpenAPI document.")
         .with("parameters", header::refer(&[IF_MATCH, IF_NONE_MATCH]))
@@ -120,7 +118,5 @@ fn file(tag: &str) -> Node {
     let description = "Downloads a stored file by a signed link. The API creates the link each time it shows a record, and the \
                        link is valid for an hour. Do not change it. Browsers display only safe media types, and save \
                        all others.";
-    open("read_file", tag, "Download a file", description)
-        .with("parameters", parameters)
-        .with("responses", responses)
+    open("read_file", tag, "Download a file", description).with("parameters", parameters).with("responses", responses)
 }

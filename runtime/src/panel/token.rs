@@ -1,8 +1,8 @@
 //! What forms send back, so that no other site can send them: it follows from the session, and looks different on every page.
 
 use crate::context::State;
-use crate::error::{Error, Result};
 use crate::crypto::hmac::hmac_sha256;
+use crate::error::{Error, Result};
 
 /// Bytes of the secret, and of its mask.
 const BYTES: usize = 32;

@@ -65,7 +65,7 @@ async fn collect_body(response: &mut Response) {
     response.body(ResBody::Once(body.into()));
 }
 
-/// Whether another site made the browser send the request, by its own account (Fetch Metadata, section 2.4). The length of a
+/// True if the browser reports that another site caused the request (Fetch Metadata, section 2.4). The length of a
 /// compressed response would reveal whether a text in the URL is also in the page (BREACH), so that these are not compressed.
 fn is_from_another_origin(request: &Request) -> bool {
     let site = request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes);

@@ -23,7 +23,7 @@ pub trait Handler: Send + Sync + 'static {
     /// Handles a request.
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response>;
 
-    /// Whether the request has no timeout, as an upload.
+    /// True if the request has no timeout, as an upload.
     fn has_no_timeout(&self, _: &State, _: &Request) -> bool {
         false
     }
@@ -43,7 +43,7 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// Whether its requests count against the limit of requests in flight. Health checks must not.
+    /// True if its requests count against the limit of requests in flight. Those of health checks must not.
     fn limits_concurrency(&self) -> bool {
         true
     }
@@ -68,13 +68,7 @@ impl<H: Handler> Endpoint<H> {
 
 #[async_trait]
 impl<H: Handler> salvo::Handler for Endpoint<H> {
-    async fn handle(
-        &self,
-        request: &mut Request,
-        _: &mut Depot,
-        output: &mut salvo::Response,
-        control: &mut FlowCtrl,
-    ) {
+    async fn handle(&self, request: &mut Request, _: &mut Depot, output: &mut salvo::Response, control: &mut FlowCtrl) {
         let start = Instant::now();
         let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
         let route = self.handler.route(request).map_or_else(|| metrics::route(request.matched_path()), str::to_string);

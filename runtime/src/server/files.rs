@@ -32,7 +32,7 @@ impl Handler for Files {
         }
         // A range is useful only to a client that has the rest of the same bytes.
         let is_same = header(header::IF_RANGE).is_none_or(|tag| tag.trim() == file.tag);
-        // Ranges apply to GET alone (RFC 9110, section 14.2): HEAD tells the length of the whole file.
+        // Ranges apply to GET alone (RFC 9110, section 14.2): HEAD returns the length of the whole file.
         let takes_range = is_same && request.method() == Method::GET;
         let range = match header(header::RANGE).filter(|_| takes_range) {
             Some(text) => parse_range(text, file.size)?,

@@ -38,7 +38,7 @@ pub fn need_host(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// The export format that `Accept` asks for, if any.
+/// The export format in `Accept`, if any.
 ///
 /// # Errors
 /// 400 over HTTP/1.0, where a complete response cannot be distinguished from a truncated one.

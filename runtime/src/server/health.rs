@@ -43,7 +43,10 @@ impl Handler for Ready {
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
         let unavailable = || Error::Unavailable("The database does not answer.".into());
-        tokio::time::timeout(Duration::from_secs(2), state.db.ping()).await.map_err(|_| unavailable())?.map_err(|_| unavailable())?;
+        tokio::time::timeout(Duration::from_secs(2), state.db.ping())
+            .await
+            .map_err(|_| unavailable())?
+            .map_err(|_| unavailable())?;
         Ok(Response::json(StatusCode::OK, br#"{"status":"ready"}"#.to_vec()))
     }
 }

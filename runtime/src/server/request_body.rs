@@ -21,7 +21,8 @@ const DRAIN_LIMIT_OF_UPLOAD: (usize, Duration) = (64 << 20, Duration::from_secs(
 const DRAIN_IDLE: Duration = Duration::from_secs(2);
 
 const UNSUPPORTED: &str = "Send the body as `application/json` or `application/x-www-form-urlencoded`.";
-const NOT_A_FORM: &str = "The body is JSON, but its `Content-Type` says that it is a form. Send it as `application/json`.";
+const NOT_A_FORM: &str =
+    "The body is JSON, but its `Content-Type` says that it is a form. Send it as `application/json`.";
 
 /// Reads and discards the rest of the body. If the connection closed before, it would be reset and the response lost.
 pub async fn drain(request: &mut Request, is_upload: bool) {
@@ -113,14 +114,14 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
     match media_type {
         _ if bytes.is_empty() => Ok(bytes),
         Err(problem) => Err(Error::UnsupportedMediaType(problem)),
-        // Some tools send JSON as a form unless they are told otherwise. No form of this API begins with a brace.
+        // Some tools send JSON with the type of a form by default. No form of this API begins with a brace.
         Ok(Some(mime)) if is_form(&mime) && bytes.starts_with(b"{") => Err(Error::UnsupportedMediaType(NOT_A_FORM)),
         Ok(Some(mime)) if is_form(&mime) => urlencoded_body::to_json(&bytes).map(Bytes::from),
         Ok(_) => Ok(bytes),
     }
 }
 
-/// Whether it is JSON. Patches (RFC 6902, RFC 7396) are not: a null means something else there.
+/// True if it is JSON. Patches (RFC 6902, RFC 7396) are not: a null means something else there.
 fn is_json(mime: &Mime) -> bool {
     ["application/json", "application/vnd.api+json"].contains(&mime.essence_str())
 }
@@ -129,7 +130,7 @@ fn is_form(mime: &Mime) -> bool {
     mime.essence_str() == "application/x-www-form-urlencoded"
 }
 
-/// Whether the body has a `Content-Encoding`, none of which is supported.
+/// True if the body has a `Content-Encoding`, none of which is supported.
 fn is_encoded(request: &Request) -> bool {
     let encoding = request.headers().get("content-encoding").map(|value| value.to_str().unwrap_or("?").trim());
     encoding.is_some_and(|encoding| !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity"))

@@ -89,9 +89,8 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
 
 /// The salvo server, with the limits of a connection.
 fn server(incoming: Incoming) -> Server<Incoming> {
-    let timeouts = FuseConfig::default()
-        .with_connection_idle_timeout(IDLE_TIMEOUT)
-        .with_write_stall_timeout(WRITE_STALL_TIMEOUT);
+    let timeouts =
+        FuseConfig::default().with_connection_idle_timeout(IDLE_TIMEOUT).with_write_stall_timeout(WRITE_STALL_TIMEOUT);
     let mut server = Server::new(incoming).fuse_config(timeouts);
     // The memory that a request needs depends on these buffers.
     server.http1_mut().max_buf_size(READ_BUFFER);
@@ -173,7 +172,7 @@ impl Running {
                 started?;
                 signal.await;
             }
-            // The server answers already: whoever saw it ready expects the administrator to exist.
+            // The server is ready already, and clients expect the administrator to exist.
             () = &mut signal => match timeout(START_TIMEOUT, start).await {
                 Ok(started) => started?,
                 Err(_) => tracing::warn!("stopping before the start has finished"),
@@ -195,7 +194,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Starts to listen. To be called before the server tells anyone that it runs.
+    /// Starts to listen. Call it before the server prints its address.
     ///
     /// # Errors
     /// When the handlers cannot be installed.

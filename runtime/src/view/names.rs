@@ -9,9 +9,9 @@ use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Types};
 use crate::error::{Error, Result};
-use crate::stale_reference::StaleReference;
 use crate::meta::Shown;
 use crate::query::{Planner, hint};
+use crate::stale_reference::StaleReference;
 
 /// The names that one resource has for its views.
 pub struct Names<'c> {

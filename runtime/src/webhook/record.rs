@@ -11,8 +11,8 @@ use super::{SigningSecret, cancel, manual, wanted};
 use crate::crud::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
-use crate::stale_reference::StaleReference;
 use crate::query::hint;
+use crate::stale_reference::StaleReference;
 
 /// How long the secret before a rotation signs beside the new one.
 const BOTH_SIGN: TimeDelta = TimeDelta::hours(24);

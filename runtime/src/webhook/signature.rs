@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use crate::error::{Error, Result};
 use crate::crypto::hmac::hmac_with_key;
+use crate::error::{Error, Result};
 
 /// What every secret begins with, as the Standard Webhooks specification wants it.
 const PREFIX: &str = "whsec_";

@@ -10,7 +10,7 @@ const MAX_STRING_CHARACTERS: u32 = 65_535;
 const MAX_DIGITS: u32 = 18;
 const MAX_NAME_BYTES: usize = 63;
 
-/// Whether a name is valid in the grammar: snake_case, and an identifier of Rust.
+/// True if a name is valid in the grammar: snake_case, and an identifier of Rust.
 pub fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.split('_').all(|part| !part.is_empty() && part.bytes().all(plain))
@@ -60,7 +60,9 @@ pub fn write(dialect: Dialect, name: &str, table: &str, found: &Table, resources
                 text.push_str(&format!("  {}: {{ type: {kind}{keys} }}\n", column.name));
                 fields.push((column.name.as_str(), kind));
             }
-            ColumnYaml::Omitted(reason) => omitted.push(format!("`{}` ({}): {reason}", on_a_line(&column.name), column.kind)),
+            ColumnYaml::Omitted(reason) => {
+                omitted.push(format!("`{}` ({}): {reason}", on_a_line(&column.name), column.kind))
+            }
             ColumnYaml::Platform => {}
         }
     }
@@ -76,9 +78,7 @@ pub fn write(dialect: Dialect, name: &str, table: &str, found: &Table, resources
 fn required_changes(dialect: Dialect, found: &Table) -> Vec<String> {
     let mut lines = Vec::new();
     match found.columns.iter().find(|column| column.name == "id") {
-        None => {
-            lines.push("add the primary key `id`, a 64-bit integer".to_owned())
-        }
+        None => lines.push("add the primary key `id`, a 64-bit integer".to_owned()),
         Some(id) if !matches!(word(&id.kind).0, "bigint" | "integer" | "int8") => {
             lines.push(format!("change `id` from {} to a 64-bit integer", id.kind));
         }
@@ -177,7 +177,10 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
             };
             let (most, fits) = (digits.min(MAX_DIGITS), digits <= MAX_DIGITS && places <= digits);
             if !fits {
-                notes.push(format!("{} is not limited to {MAX_DIGITS} digits; choose the digits and places", column.kind));
+                notes.push(format!(
+                    "{} is not limited to {MAX_DIGITS} digits; choose the digits and places",
+                    column.kind
+                ));
             }
             if dialect == Dialect::Sqlite {
                 notes.push("on SQLite a decimal field is a scaled integer: convert the values".to_owned());
@@ -278,7 +281,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Whether a type can be indexed.
+/// True if a type can be indexed.
 fn is_ordered(kind: &str) -> bool {
     !matches!(kind, "text" | "json")
 }

@@ -53,7 +53,10 @@ pub async fn remarks(context: &Context<'_>, migrated: bool) -> Result<Vec<Remark
             }
             let problem = match matching.first() {
                 Some(invalid) => {
-                    format!("is declared under `{}`, but its index `{}` is invalid: recreate it", declared.key, invalid.name)
+                    format!(
+                        "is declared under `{}`, but its index `{}` is invalid: recreate it",
+                        declared.key, invalid.name
+                    )
                 }
                 None => format!("is declared under `{}`, but the index is missing", declared.key),
             };
@@ -94,13 +97,13 @@ fn declared(dialect: Dialect, meta: &'static ResourceMeta) -> Vec<DeclaredIndex>
     declared
 }
 
-/// Whether lists sort the field by its case-folded text.
+/// True if lists sort the field by its case-folded text.
 fn is_folded(field: &FieldMeta) -> bool {
     matches!(field.kind, Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. })
 }
 
 impl DeclaredIndex {
-    /// Whether an existing index serves as this one, if it is valid.
+    /// True if an existing index serves as this one, if it is valid.
     fn matches(&self, dialect: Dialect, meta: &ResourceMeta, index: &ExistingIndex) -> bool {
         // A case-insensitive unique index is narrower than the declared one, and finds the same rows.
         let is_same = |(existing, declared): (&String, &String)| {

@@ -24,7 +24,11 @@ const TABLE_STATISTICS: &str = "
     WHERE c.relname = {table} AND pg_table_is_visible(c.oid)";
 
 /// Unused indexes and frequent sequential scans of a large table, on PostgreSQL.
-pub async fn unused(context: &Context<'_>, meta: &'static ResourceMeta, existing: &[ExistingIndex]) -> Result<Vec<Remark>> {
+pub async fn unused(
+    context: &Context<'_>,
+    meta: &'static ResourceMeta,
+    existing: &[ExistingIndex],
+) -> Result<Vec<Remark>> {
     let mut found = Vec::new();
     if context.state().db.dialect() == Dialect::Sqlite {
         return Ok(found);
